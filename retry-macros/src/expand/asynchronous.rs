@@ -1,0 +1,129 @@
+//! The loop of an async function.
+//!
+//! ```text
+//! let mut pending = Pending::new();
+//! loop {
+//!     {
+//!         let (outcome, back) = attempt_async(pending, async { BODY }).await;
+//!         pending = back;
+//!         let Some(cause) = failure(&outcome) else { break outcome };
+//!         match pending.failed(OPERATION, ..., cause, VERDICT) {
+//!             Ok(retry) => { ON_RETRY }
+//!             Err(end) => break outcome,
+//!         }
+//!     }                                     // the outcome is gone before the wait
+//!     pending = pause(pending, TIMER).await;
+//! }
+//! ```
+
+use proc_macro2::{Group, TokenStream};
+use quote::quote_spanned;
+use retry_runtime::rules::Key;
+
+use super::parts::Parts;
+use crate::item::Answer;
+use crate::model::{Model, at};
+
+pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
+    looped(model, answer, |parts| attempt(parts, body))
+}
+
+/// A loop around the future that `attempt` makes.
+pub(super) fn looped(
+    model: &Model,
+    answer: &Answer,
+    attempt: impl Fn(&Parts<'_>) -> TokenStream,
+) -> TokenStream {
+    let parts = Parts::new(model, answer, "async_timer");
+    let Parts { krate, timer, .. } = &parts;
+    let prelude = parts.prelude();
+    let context = parts.context(&ours!(pending.failures()));
+    let (attempt, cut) = limited(&parts, &attempt(&parts));
+    let (cause, verdict) = (parts.cause(), parts.verdict());
+    let (operation, until) = (parts.operation(), parts.until());
+    let on_retry = parts.on_retry();
+    let (success, give_up) = (parts.success(), parts.give_up(settled(krate)));
+    let pause = ours!(pending = #krate::__private::pause(pending, &#timer).await;);
+    // `before_retry` sees the error, which otherwise is gone before the wait.
+    let (inside, outside) = match parts.before_retry() {
+        Some(hook) => {
+            let settle = settled(krate)(hook);
+            (ours!(#pause let () = #settle;), TokenStream::new())
+        }
+        None => (TokenStream::new(), pause),
+    };
+    ours! {
+        #prelude
+        let mut pending = #krate::__private::Pending::new();
+        loop {
+            {
+                #context
+                let (outcome, back) = #krate::__private::attempt_async(pending, #attempt).await;
+                pending = back;
+                #cut
+                let ::core::option::Option::Some(cause) = #cause else { break #success };
+                match pending.failed(#operation, #until, &#timer, cause, #verdict) {
+                    ::core::result::Result::Ok(retry) => {
+                        let _ = &retry;
+                        #on_retry
+                        #inside
+                    }
+                    ::core::result::Result::Err(end) => {
+                        let _ = end;
+                        break #give_up
+                    }
+                }
+            }
+            #outside
+        }
+    }
+}
+
+/// One attempt. Its type is told by a return that is never taken, so that `?`
+/// and `into` in the body know where to go.
+fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    let (krate, clones, statements) = (&parts.krate, parts.clones(), body.stream());
+    let typed = match parts.answer {
+        Answer::Inferred => TokenStream::new(),
+        answer => {
+            let ty = answer.spoken();
+            ours! {
+                if let ::core::option::Option::Some(outcome) = #krate::__private::never::<#ty>() {
+                    return outcome;
+                }
+            }
+        }
+    };
+    let start = at(body.span_open());
+    quote_spanned!(start=> async { #typed #clones #statements })
+}
+
+/// With a deadline of its own the attempt is cut off when the time is over.
+fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStream) {
+    let whole = parts.model.until.is_some()
+        && matches!(parts.answer, Answer::Other(_) | Answer::Unknown(_));
+    if !parts.model.has(Key::Deadline) || whole {
+        return (attempt.clone(), TokenStream::new());
+    }
+    let Parts { krate, timer, .. } = parts;
+    let span = parts.model.error_span;
+    let located = parts.model.krate_at(span);
+    let cut = quote_spanned!(at(span)=> #located::__private::cut(pending.cut_off()));
+    let cut = parts.fall_back(&cut, settled(krate));
+    (
+        ours!(#krate::__private::limited(#attempt, until, #timer)),
+        ours! {
+            let ::core::option::Option::Some(outcome) = outcome else { break #cut };
+        },
+    )
+}
+
+/// What a hook gave: a future is awaited, anything else is taken as it is.
+fn settled(krate: &TokenStream) -> impl Fn(TokenStream) -> TokenStream {
+    move |reply| {
+        ours!({
+            use #krate::__private::{SettleFuture as _, SettleValue as _};
+            #krate::__private::Reply(::core::option::Option::Some(#reply)).settle().await
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! `retry_block!(keys..., body)`.
+//!
+//! ```text
+//! retry_block!(on(_), { BODY })                    ->  { loop { ... BODY ... } }
+//! retry_block!(on(_), || -> R { BODY })            ->  the same, with its type told
+//! retry_block!(on(_), async { BODY })              ->  async { loop { ... } }
+//! retry_block!(on(_), async || -> R { BODY })      ->  the same, with its type told
+//! ```
+
+use darling::ast::NestedMeta;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
+
+use super::{asynchronous, sync};
+use crate::faults::Faults;
+use crate::item::Answer;
+use crate::{args, check, keys};
+
+/// On any fault an expression of any type is left, so that nothing else fails.
+pub(crate) fn block(input: TokenStream) -> TokenStream {
+    match block_or_faults(input) {
+        Ok(expanded) => expanded,
+        Err(faults) => {
+            let errors = faults.into_compile_errors();
+            ours!({ #errors ::core::panic!() })
+        }
+    }
+}
+
+fn block_or_faults(input: TokenStream) -> Result<TokenStream, Faults> {
+    let mut faults = Faults::default();
+    let Input { items, body } = Input::parse.parse2(input)?;
+    let known: Vec<&str> = keys::KEYS
+        .iter()
+        .copied()
+        .filter(|key| !keys::is_one_of(key, keys::FUNCTION_ONLY))
+        .collect();
+    let arguments = args::from_items(items, &known, &mut faults);
+    let model = check::block(arguments, body.answer.error_span(), &mut faults);
+    let model = faults.finish(model)?;
+    let Body {
+        asynchronous,
+        moved,
+        answer,
+        statements,
+    } = body;
+    if asynchronous {
+        let looped = asynchronous::loop_of(&model, &answer, &statements);
+        Ok(ours!(async #moved { #looped }))
+    } else {
+        let looped = sync::loop_of(&model, &answer, &statements);
+        Ok(ours!({ #looped }))
+    }
+}
+
+struct Input {
+    items: Vec<NestedMeta>,
+    body: Body,
+}
+
+struct Body {
+    asynchronous: bool,
+    moved: Option<Token![move]>,
+    answer: Answer,
+    statements: Group,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut items = Vec::new();
+        while !input.is_empty() && !starts_body(input) {
+            items.push(input.parse()?);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        if input.is_empty() {
+            return Err(input.error(
+                "`retry_block!` ends with what is retried; write `retry_block!(on(_), { ... })`",
+            ));
+        }
+        let body = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
+        if !input.is_empty() {
+            let rest: TokenStream = input.parse()?;
+            return Err(syn::Error::new(
+                rest.span(),
+                "the body comes last; put the keys in front of it",
+            ));
+        }
+        Ok(Self { items, body })
+    }
+}
+
+/// Whether a block or a closure comes next, not `key = value` or `key(...)`.
+fn starts_body(input: ParseStream<'_>) -> bool {
+    input.peek(syn::token::Brace)
+        || input.peek(Token![|])
+        || input.peek(Token![||])
+        || input.peek(Token![move])
+        || input.peek(Token![async])
+        || !input.peek(Ident::peek_any)
+}
+
+impl Parse for Body {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ahead = input.fork();
+        let asynchronous = ahead.parse::<Option<Token![async]>>()?;
+        let moved = ahead.parse::<Option<Token![move]>>()?;
+        if ahead.peek(syn::token::Brace) && (moved.is_none() || asynchronous.is_some()) {
+            input.parse::<Option<Token![async]>>()?;
+            input.parse::<Option<Token![move]>>()?;
+            return Ok(Self {
+                asynchronous: asynchronous.is_some(),
+                moved,
+                answer: Answer::Inferred,
+                statements: input.parse()?,
+            });
+        }
+        if ahead.peek(Token![|]) || ahead.peek(Token![||]) {
+            return Self::closure(input.parse()?);
+        }
+        Err(input.error("expected a block, an `async` block, a closure or an async closure"))
+    }
+}
+
+impl Body {
+    fn closure(closure: ExprClosure) -> syn::Result<Self> {
+        if let Some(parameter) = closure.inputs.first() {
+            return Err(syn::Error::new(
+                parameter.span(),
+                "the closure takes no parameter; `context = attempt` gives the body its attempt",
+            ));
+        }
+        let answer = match &closure.output {
+            ReturnType::Default => Answer::Inferred,
+            ReturnType::Type(_, ty) => Answer::of(ty),
+        };
+        let inner_async = match &*closure.body {
+            Expr::Async(block) if closure.asyncness.is_none() => Some(block),
+            _ => None,
+        };
+        Ok(match inner_async {
+            // `|| async { ... }`
+            Some(block) => Self {
+                asynchronous: true,
+                moved: block.capture,
+                answer: Answer::Inferred,
+                statements: braces(block.block.to_token_stream()),
+            },
+            None => Self {
+                asynchronous: closure.asyncness.is_some(),
+                moved: closure.capture,
+                answer,
+                statements: braces(closure.body.to_token_stream()),
+            },
+        })
+    }
+}
+
+/// A block as it is; anything else in braces.
+fn braces(tokens: TokenStream) -> Group {
+    let mut list = tokens.clone().into_iter();
+    match (list.next(), list.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Brace => group,
+        _ => {
+            let span = tokens.span();
+            let mut group = Group::new(Delimiter::Brace, tokens);
+            group.set_span(span);
+            group
+        }
+    }
+}

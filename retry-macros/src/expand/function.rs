@@ -1,0 +1,84 @@
+//! A function: which loop, and around what.
+//!
+//! ```text
+//! #[retry(max = 5, on(_))]            fn fetch(url: &str) -> Result<Page, E> {
+//! fn fetch(url: &str) -> ... {            let mut call = ...;
+//!     BODY                       ->       loop { ... one attempt of BODY ... }
+//! }                                   }
+//! ```
+
+use proc_macro2::{Group, TokenStream};
+
+use super::{asynchronous, docs, future, sync};
+use crate::faults::Faults;
+use crate::item::{Answer, Flow, Function};
+use crate::model::Model;
+use crate::{args, check, item};
+
+pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
+    let mut faults = Faults::default();
+    let arguments = args::parse(arguments, &mut faults);
+    let (flow, answer) = item::flow(&function.signature);
+    let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
+    let model = check::function(arguments, &function, &answer, &flow, &mut faults);
+    second_attribute(&function, &mut faults);
+    let model = faults.finish(model)?;
+
+    let Function {
+        attributes,
+        visibility,
+        signature,
+        body,
+    } = function;
+    let Some(body) = body else {
+        return Ok(TokenStream::new()); // refused above
+    };
+    let (inner, statements) = item::inner_attributes(body.stream());
+    let body = Group::new(body.delimiter(), statements).with_span_of(&body);
+    let expanded = body_of(&model, &flow, &answer, &body);
+    let docs = docs::lines(&model);
+    Ok(ours! {
+        #(#attributes)*
+        #(#inner)*
+        #docs
+        #visibility #signature {
+            #expanded
+        }
+    })
+}
+
+fn body_of(model: &Model, flow: &Flow, answer: &Answer, body: &Group) -> TokenStream {
+    match flow {
+        Flow::Sync => sync::loop_of(model, answer, body),
+        Flow::Async => asynchronous::loop_of(model, answer, &future::without_move(body)),
+        Flow::Future { boxed } => future::expand(model, answer, body, *boxed),
+    }
+}
+
+/// One policy a function: the second attribute would retry the first.
+fn second_attribute(function: &Function, faults: &mut Faults) {
+    for attribute in &function.attributes {
+        if attribute
+            .path()
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "retry")
+        {
+            faults.push(
+                syn::spanned::Spanned::span(attribute.path()),
+                "a function has one `#[retry]`; put all keys into one of them",
+            );
+        }
+    }
+}
+
+trait WithSpanOf {
+    fn with_span_of(self, other: &Group) -> Self;
+}
+
+impl WithSpanOf for Group {
+    fn with_span_of(mut self, other: &Group) -> Self {
+        self.set_span(other.span());
+        self
+    }
+}

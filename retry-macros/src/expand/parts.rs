@@ -1,0 +1,360 @@
+//! The pieces that the sync and the async loop share.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use retry_runtime::Policy;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Ident};
+
+use crate::args::Predicate;
+use crate::item::Answer;
+use crate::model::{Inherited, Model, at};
+
+/// What the loops are made of, each as an expression.
+pub(super) struct Parts<'m> {
+    pub(super) model: &'m Model,
+    pub(super) answer: &'m Answer,
+    pub(super) krate: TokenStream,
+    /// The user's timer, or the one for this kind of function.
+    pub(super) timer: TokenStream,
+}
+
+impl<'m> Parts<'m> {
+    pub(super) fn new(model: &'m Model, answer: &'m Answer, default_timer: &str) -> Self {
+        let krate = model.krate();
+        let timer = match &model.timer {
+            Some(timer) => ours!((#timer)),
+            None => {
+                let default = method(default_timer);
+                ours!(#krate::__private::#default())
+            }
+        };
+        Self {
+            model,
+            answer,
+            krate,
+            timer,
+        }
+    }
+
+    /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
+    fn policy(&self) -> TokenStream {
+        let krate = &self.krate;
+        let start = match &self.model.inherited {
+            Some(Inherited {
+                expr,
+                constant: true,
+            }) => {
+                quote_spanned!(at(expr.span())=> #krate::__private::inherited(#expr))
+            }
+            Some(Inherited { .. }) => ours!(policy),
+            None => ours!(#krate::Policy::new()),
+        };
+        let mut policy = start;
+        for setting in &self.model.settings {
+            let (method, value) = (method(setting.key.word()), &setting.value);
+            let value = match (setting.key.word(), &setting.expression) {
+                ("backoff", Some(span)) => custom_backoff(krate, value, *span),
+                _ => value.clone(),
+            };
+            policy = ours!(#policy.#method(#value));
+        }
+        policy
+    }
+
+    /// Statements before the loop: constants the compiler must judge, and what
+    /// has to be known from the start of the call on.
+    pub(super) fn prelude(&self) -> TokenStream {
+        let (krate, timer) = (&self.krate, &self.timer);
+        let checks = self.constant_checks();
+        let operation = self.runtime_policy().map(|inherited| {
+            let (name, policy) = (&self.model.name, self.policy());
+            ours! {
+                let policy = #krate::__private::inherited(#inherited);
+                let operation = #krate::Operation::new(#name, #policy);
+            }
+        });
+        let until = self.model.may_have_deadline().then(|| {
+            let operation = self.operation();
+            ours!(let until = #krate::__private::Until::start(#operation.policy(), &#timer);)
+        });
+        let started = self
+            .model
+            .context
+            .as_ref()
+            .map(|_| ours!(let started = #krate::__private::Started::now(&#timer);));
+        ours!(#checks #operation #until #started)
+    }
+
+    /// The inherited policy, if it can only be evaluated when the function is called.
+    fn runtime_policy(&self) -> Option<&Expr> {
+        self.model
+            .inherited
+            .as_ref()
+            .filter(|inherited| !inherited.constant)
+            .map(|inherited| &inherited.expr)
+    }
+
+    /// Policies with parts that only the compiler can evaluate are judged where
+    /// it does, each fault at its own expression.
+    fn constant_checks(&self) -> TokenStream {
+        if self.model.is_literal() || self.runtime_policy().is_some() {
+            return TokenStream::new();
+        }
+        let krate = &self.krate;
+        let policy = self.policy();
+        let places = self.model.settings.iter().filter_map(|setting| {
+            let span = at(setting.expression?);
+            let key = variant(setting.key.word());
+            Some(quote_spanned!(span=> let policy = #krate::__private::blame(policy, #krate::rules::Key::#key);))
+        });
+        let whole = self.model.inherited.as_ref().map_or_else(
+            || {
+                self.model
+                    .settings
+                    .iter()
+                    .find_map(|setting| setting.expression)
+                    .unwrap_or_else(Span::call_site)
+            },
+            |inherited| inherited.expr.span(),
+        );
+        let last = quote_spanned!(at(whole)=> #krate::__private::checked(policy));
+        // An item is evaluated even when the function is never called, but it
+        // can't see the function's generics.
+        if mentions_self(&policy) {
+            return ours!(const { let policy = #policy; #(#places)* #last; });
+        }
+        ours!(const _: () = { let policy = #policy; #(#places)* #last; };)
+    }
+
+    /// A `&Operation`.
+    pub(super) fn operation(&self) -> TokenStream {
+        if self.runtime_policy().is_some() {
+            return ours!((&operation));
+        }
+        let (krate, name, policy) = (&self.krate, &self.model.name, self.policy());
+        ours!(const { &#krate::Operation::new(#name, #policy) })
+    }
+
+    /// The moment at which the policy's own deadline ends the call.
+    pub(super) fn until(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.model.may_have_deadline() {
+            ours!(until)
+        } else {
+            ours!(#krate::__private::Until::NEVER)
+        }
+    }
+
+    /// `let attempt = ...;` for `context`.
+    pub(super) fn context(&self, failures: &TokenStream) -> TokenStream {
+        let (until, timer) = (self.until(), &self.timer);
+        self.model.context.as_ref().map_or_else(
+            TokenStream::new,
+            |name| ours!(let #name = started.attempt(#failures, #until, &#timer);),
+        )
+    }
+
+    /// Fresh clones of the parameters that the body moves.
+    pub(super) fn clones(&self) -> TokenStream {
+        self.model
+            .clone
+            .iter()
+            .map(|(name, mutable)| {
+                let mutable = mutable.then(|| ours!(mut));
+                ours!(let #mutable #name = ::core::clone::Clone::clone(&#name);)
+            })
+            .collect()
+    }
+
+    /// `Some(cause)` when the attempt failed.
+    pub(super) fn cause(&self) -> TokenStream {
+        let krate = &self.krate;
+        match &self.model.until {
+            Some(until) => {
+                let span = at(until.span());
+                let hook = hook(until);
+                let test = quote_spanned!(span=> #krate::__private::until(value, #hook));
+                ours!({
+                    use #krate::__private::Whole as _;
+                    #krate::__private::Polled(&outcome).cause(|value| #test)
+                })
+            }
+            None => {
+                let span = self
+                    .answer
+                    .ty()
+                    .map_or_else(Span::call_site, syn::spanned::Spanned::span);
+                let krate = self.model.krate_at(span);
+                quote_spanned!(at(span)=> #krate::__private::failure(&outcome))
+            }
+        }
+    }
+
+    /// The verdict on the error of `cause`.
+    pub(super) fn verdict(&self) -> TokenStream {
+        let krate = &self.krate;
+        let on = match &self.model.on {
+            Some(predicate) => self.asked(predicate, "judge"),
+            None => {
+                let span = self.model.error_span;
+                let krate = self.model.krate_at(span);
+                quote_spanned!(at(span)=> #krate::__private::classify(error))
+            }
+        };
+        let verdict = match &self.model.except {
+            Some(predicate) => {
+                let except = self.asked(predicate, "exclude");
+                ours!(#krate::__private::unless(#except, || #on))
+            }
+            None => on,
+        };
+        ours!(#krate::__private::verdict(cause, |error| #verdict))
+    }
+
+    /// `on` or `except`, asked about `error`.
+    fn asked(&self, predicate: &Predicate, how: &str) -> TokenStream {
+        let how = method(how);
+        match predicate {
+            Predicate::Pattern(pattern) => {
+                let krate = &self.krate;
+                ours!(#krate::__private::#how(error, |error| ::core::matches!(error, #pattern)))
+            }
+            Predicate::Code(code) => {
+                let (span, hook) = (code.span(), hook(code));
+                let krate = self.model.krate_at(span);
+                quote_spanned!(at(span)=> #krate::__private::#how(error, #hook))
+            }
+        }
+    }
+
+    pub(super) fn on_retry(&self) -> TokenStream {
+        self.model
+            .on_retry
+            .as_ref()
+            .map_or_else(TokenStream::new, |code| {
+                let (span, hook) = (code.span(), hook(code));
+                let krate = self.model.krate_at(span);
+                quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook);)
+            })
+    }
+
+    /// The answer of `before_retry`, a future or `()`.
+    pub(super) fn before_retry(&self) -> Option<TokenStream> {
+        self.model.before_retry.as_ref().map(|code| {
+            let (span, hook) = (code.span(), hook(code));
+            let krate = self.model.krate_at(span);
+            quote_spanned!(at(span)=> #krate::__private::before(&retry, #hook))
+        })
+    }
+
+    /// A successful outcome as the function's answer.
+    pub(super) fn success(&self) -> TokenStream {
+        let krate = &self.krate;
+        match self.answer {
+            Answer::Failed(..) => ours!(#krate::__private::succeed(outcome)),
+            _ => ours!(outcome),
+        }
+    }
+
+    /// The answer when giving up, before `fallback`.
+    fn end(&self) -> TokenStream {
+        let krate = &self.krate;
+        match (&self.model.until, self.answer) {
+            (Some(_), Answer::Failed(..)) => ours!(#krate::__private::Polled(outcome).tell(end)),
+            (Some(_), _) => {
+                let span = self.model.error_span;
+                let krate = self.model.krate_at(span);
+                let end = quote_spanned!(at(span)=> #krate::__private::Polled(outcome).end(end));
+                ours!({ use #krate::__private::WholeEnd as _; #end })
+            }
+            (None, Answer::Failed(..)) => ours!(#krate::__private::tell(outcome, end)),
+            (None, _) => ours!(outcome),
+        }
+    }
+
+    /// The answer when giving up. `settle` makes a value of what `fallback`
+    /// gave: async functions await it.
+    pub(super) fn give_up(&self, settle: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
+        let end = self.end();
+        self.fall_back(&end, settle)
+    }
+
+    /// `end`, or what `fallback` makes of it.
+    pub(super) fn fall_back(
+        &self,
+        end: &TokenStream,
+        settle: impl Fn(TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let Some(code) = &self.model.fallback else {
+            return end.clone();
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let krate = self.model.krate_at(span);
+        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(#end, #hook));
+        let settled = settle(ours!(value));
+        let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
+        ours! {
+            match #answered {
+                ::core::result::Result::Ok(answer) => answer,
+                ::core::result::Result::Err(value) => #answer,
+            }
+        }
+    }
+}
+
+/// The hook as a function of one parameter; a closure without any is called without.
+fn hook(code: &Expr) -> TokenStream {
+    match code {
+        Expr::Closure(closure) if closure.inputs.is_empty() => {
+            let span = at(code.span());
+            quote_spanned!(span=> |_| (#code)())
+        }
+        _ => code.to_token_stream(),
+    }
+}
+
+/// `Shape::Custom(...)`; a closure is told the type of its parameter.
+fn custom_backoff(krate: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
+    let closure = syn::parse2::<ExprClosure>(value.clone()).is_ok();
+    let make = if closure {
+        ours!(backoff_by)
+    } else {
+        ours!(backoff)
+    };
+    quote_spanned!(at(span)=> #krate::Shape::Custom(#krate::__private::#make(&#value)))
+}
+
+fn method(word: &str) -> Ident {
+    Ident::new(word, Span::mixed_site())
+}
+
+/// `FastFirst` for `fast_first`.
+fn variant(word: &str) -> Ident {
+    let camel: String = word
+        .split('_')
+        .map(|part| {
+            let mut letters = part.chars();
+            letters
+                .next()
+                .map(|first| first.to_ascii_uppercase())
+                .into_iter()
+                .chain(letters)
+                .collect::<String>()
+        })
+        .collect();
+    Ident::new(&camel, Span::mixed_site())
+}
+
+fn mentions_self(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "Self",
+        proc_macro2::TokenTree::Group(group) => mentions_self(&group.stream()),
+        _ => false,
+    })
+}
+
+/// The policy, as far as literals tell, for the documentation.
+pub(super) fn literal_policy(model: &Model) -> Option<&Policy> {
+    model.is_literal().then_some(&model.known)
+}

@@ -1,0 +1,72 @@
+//! The loop of a sync function.
+//!
+//! ```text
+//! let mut call = Call::new();
+//! loop {
+//!     let outcome = attempt(|| -> R BODY);          // `?` and `return` leave the attempt
+//!     let Some(cause) = failure(&outcome) else { break outcome };
+//!     match failed(&mut call, OPERATION, ..., cause, VERDICT) {
+//!         Ok(retry) => { ON_RETRY; sleep(&retry, TIMER); BEFORE_RETRY }
+//!         Err(end) => break outcome,
+//!     }
+//! }
+//! ```
+
+use proc_macro2::{Group, TokenStream};
+use quote::quote_spanned;
+
+use super::parts::Parts;
+use crate::item::Answer;
+use crate::model::{Model, at};
+
+pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
+    let parts = Parts::new(model, answer, "blocking_timer");
+    let Parts { krate, timer, .. } = &parts;
+    let prelude = parts.prelude();
+    let context = parts.context(&ours!(call.failures()));
+    let attempt = attempt(&parts, body);
+    let (cause, verdict) = (parts.cause(), parts.verdict());
+    let (operation, until) = (parts.operation(), parts.until());
+    let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
+    let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
+    let (success, give_up) = (parts.success(), parts.give_up(|value| value));
+    ours! {
+        #prelude
+        let mut call = #krate::Call::new();
+        loop {
+            #context
+            let outcome = #attempt;
+            let ::core::option::Option::Some(cause) = #cause else { break #success };
+            match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, #verdict) {
+                ::core::result::Result::Ok(retry) => {
+                    #on_retry
+                    #krate::__private::sleep(retry.delay(), &#timer);
+                    #before_retry
+                }
+                ::core::result::Result::Err(end) => {
+                    let _ = end;
+                    break #give_up
+                }
+            }
+        }
+    }
+}
+
+/// The closure stands where the body stands, for the compiler's messages.
+fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    let krate = &parts.krate;
+    let ty = parts.answer.spoken();
+    let clones = parts.clones();
+    let body = if clones.is_empty() {
+        ours!(#body)
+    } else {
+        let statements = body.stream();
+        ours!({ #clones #statements })
+    };
+    let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
+    ours!(#krate::__private::attempt(#closure))
+}
+
+fn body_span(body: &TokenStream) -> proc_macro2::Span {
+    syn::spanned::Spanned::span(body)
+}

@@ -1,0 +1,36 @@
+//! The faults of one use of a macro: collected, then reported together.
+
+use proc_macro2::{Span, TokenStream};
+
+/// Faults in the order in which they were found.
+#[derive(Default)]
+pub(crate) struct Faults(Vec<syn::Error>);
+
+impl Faults {
+    pub(crate) fn push(&mut self, span: Span, message: impl std::fmt::Display) {
+        self.0.push(syn::Error::new(span, message));
+    }
+
+    pub(crate) fn add(&mut self, fault: syn::Error) {
+        self.0.push(fault);
+    }
+
+    /// `value`, unless there is a fault: the border between two stages.
+    pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
+        if self.0.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
+    }
+
+    pub(crate) fn into_compile_errors(self) -> TokenStream {
+        self.0.iter().map(syn::Error::to_compile_error).collect()
+    }
+}
+
+impl From<syn::Error> for Faults {
+    fn from(fault: syn::Error) -> Self {
+        Self(vec![fault])
+    }
+}

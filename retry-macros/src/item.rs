@@ -1,0 +1,331 @@
+//! The function under the attribute: attributes, visibility, signature, and a
+//! body that is kept as it was written. Also the questions about its signature.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, FnArg, GenericArgument, Ident, Path, PathArguments, ReturnType, Signature, Token,
+    Type, TypeParamBound, Visibility,
+};
+
+/// A function as written.
+pub(crate) struct Function {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    /// The braces; `None` for a declaration.
+    pub(crate) body: Option<Group>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let signature = input.parse()?;
+        let body = match input.parse::<TokenTree>()? {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
+            TokenTree::Punct(end) if end.as_char() == ';' => None,
+            other => {
+                return Err(syn::Error::new(
+                    other.span(),
+                    "expected the body of the function",
+                ));
+            }
+        };
+        Ok(Self {
+            attributes,
+            visibility,
+            signature,
+            body,
+        })
+    }
+}
+
+/// What a function answers, as far as its signature tells.
+#[derive(Clone)]
+pub(crate) enum Answer {
+    /// `Result<T, E>`, or a name that ends in `Result`.
+    Result(Type),
+    /// `Result<T, Failed<E>>`: the type that the body speaks, and the answer.
+    Failed(Type, Type),
+    Option(Type),
+    /// A type that is certainly neither.
+    Other(Type),
+    /// An alias, a parameter: the compiler will tell.
+    Unknown(Type),
+    /// The block of a macro that names no type.
+    Inferred,
+}
+
+impl Answer {
+    pub(crate) fn of(ty: &Type) -> Self {
+        let ty = bare(ty);
+        let Type::Path(path) = ty else {
+            return match ty {
+                Type::Infer(_) => Self::Inferred,
+                Type::Macro(_) => Self::Unknown(ty.clone()),
+                _ => Self::Other(ty.clone()),
+            };
+        };
+        let Some(last) = path.path.segments.last() else {
+            return Self::Unknown(ty.clone());
+        };
+        let name = last.ident.to_string();
+        match name.as_str() {
+            "Option" => Self::Option(ty.clone()),
+            _ if name.ends_with("Result") => match spoken(ty) {
+                Some(spoken) => Self::Failed(spoken, ty.clone()),
+                None => Self::Result(ty.clone()),
+            },
+            _ if is_plain(&name) && path.path.segments.len() == 1 => Self::Other(ty.clone()),
+            _ => Self::Unknown(ty.clone()),
+        }
+    }
+
+    /// The type of what the body answers; `_` where it cannot be written.
+    pub(crate) fn spoken(&self) -> TokenStream {
+        match self {
+            Self::Failed(ty, _)
+            | Self::Result(ty)
+            | Self::Option(ty)
+            | Self::Other(ty)
+            | Self::Unknown(ty) => nameable(ty).into_token_stream(),
+            Self::Inferred => quote!(_),
+        }
+    }
+
+    /// What the whole function answers.
+    pub(crate) fn ty(&self) -> Option<&Type> {
+        match self {
+            Self::Failed(_, ty)
+            | Self::Result(ty)
+            | Self::Option(ty)
+            | Self::Other(ty)
+            | Self::Unknown(ty) => Some(ty),
+            Self::Inferred => None,
+        }
+    }
+
+    /// Where an error about the answer belongs: at its error type if there is one.
+    pub(crate) fn error_span(&self) -> Option<Span> {
+        let ty = self.ty()?;
+        let error = match ty {
+            Type::Path(path) => type_arguments(&path.path).nth(1),
+            _ => None,
+        };
+        Some(error.unwrap_or(ty).span())
+    }
+}
+
+/// Without the groups that macros put around a type.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
+    }
+}
+
+/// Single-segment names that are certainly neither `Result` nor `Option`.
+fn is_plain(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+        "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "Box", "Rc", "Arc", "HashMap",
+        "HashSet", "BTreeMap", "BTreeSet",
+    ];
+    NAMES.contains(&name)
+}
+
+/// `Result<T, E>` for `Result<T, Failed<E>>`.
+fn spoken(ty: &Type) -> Option<Type> {
+    let mut spoken = ty.clone();
+    let Type::Path(path) = &mut spoken else {
+        return None;
+    };
+    let last = path.path.segments.last_mut()?;
+    let PathArguments::AngleBracketed(arguments) = &mut last.arguments else {
+        return None;
+    };
+    let error = arguments.args.iter_mut().nth(1)?;
+    let GenericArgument::Type(Type::Path(failed)) = error else {
+        return None;
+    };
+    if failed.path.segments.last()?.ident != "Failed" {
+        return None;
+    }
+    let inner = type_arguments(&failed.path).next()?.clone();
+    *error = GenericArgument::Type(inner);
+    Some(spoken)
+}
+
+fn type_arguments(path: &Path) -> impl Iterator<Item = &Type> {
+    let arguments = path.segments.last().map(|segment| &segment.arguments);
+    let arguments = match arguments {
+        Some(PathArguments::AngleBracketed(arguments)) => Some(&arguments.args),
+        _ => None,
+    };
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
+}
+
+/// `impl Trait` has no name inside the function: `_` stands for it there.
+fn nameable(ty: &Type) -> Type {
+    struct Erase;
+    impl syn::visit_mut::VisitMut for Erase {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if let Type::ImplTrait(bounds) = ty {
+                *ty = Type::Infer(syn::parse_quote_spanned!(bounds.impl_token.span=> _));
+            } else {
+                syn::visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+    let mut named = ty.clone();
+    syn::visit_mut::VisitMut::visit_type_mut(&mut Erase, &mut named);
+    named
+}
+
+/// How the function comes to its answer.
+pub(crate) enum Flow {
+    /// It returns it.
+    Sync,
+    /// `async fn`.
+    Async,
+    /// It returns a future: boxed (`Pin<Box<dyn Future>>`) or not.
+    Future { boxed: bool },
+}
+
+/// The flow of a function, and the type it or its future answers with.
+pub(crate) fn flow(signature: &Signature) -> (Flow, Option<Type>) {
+    let output = match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+    };
+    if signature.asyncness.is_some() {
+        return (Flow::Async, output);
+    }
+    match output.as_ref().and_then(|ty| future(bare(ty))) {
+        Some((answer, boxed)) => (Flow::Future { boxed }, Some(answer)),
+        None => (Flow::Sync, output),
+    }
+}
+
+/// The answer of a type that is a future by its looks.
+fn future(ty: &Type) -> Option<(Type, bool)> {
+    match ty {
+        Type::ImplTrait(ty) => output_of(&ty.bounds).map(|answer| (answer, false)),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            match last.ident.to_string().as_str() {
+                // `Pin<Box<dyn Future<Output = T>>>`
+                "Pin" => match bare(type_arguments(&path.path).next()?) {
+                    Type::Path(inner) => match bare(type_arguments(&inner.path).next()?) {
+                        Type::TraitObject(object) => {
+                            output_of(&object.bounds).map(|answer| (answer, true))
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                // The aliases of `futures`.
+                "BoxFuture" | "LocalBoxFuture" => type_arguments(&path.path)
+                    .next()
+                    .map(|answer| (answer.clone(), true)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `T` of a bound `Future<Output = T>`.
+fn output_of(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Type> {
+    bounds
+        .into_iter()
+        .filter_map(|bound| match bound {
+            TypeParamBound::Trait(bound) => bound.path.segments.last(),
+            _ => None,
+        })
+        .filter(|segment| segment.ident == "Future")
+        .find_map(|segment| match &segment.arguments {
+            PathArguments::AngleBracketed(arguments) => {
+                arguments.args.iter().find_map(|argument| match argument {
+                    GenericArgument::AssocType(assoc) if assoc.ident == "Output" => {
+                        Some(assoc.ty.clone())
+                    }
+                    _ => None,
+                })
+            }
+            _ => None,
+        })
+}
+
+/// The names that the parameters bind, `self` included, each with whether it is `mut`.
+pub(crate) fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
+    struct Names(Vec<(Ident, bool)>);
+    impl<'ast> syn::visit::Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            self.0.push((pat.ident.clone(), pat.mutability.is_some()));
+            syn::visit::visit_pat_ident(self, pat);
+        }
+    }
+    let mut names = Names(Vec::new());
+    for input in &signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let name = Ident::new("self", receiver.self_token.span);
+                names.0.push((name, receiver.mutability.is_some()));
+            }
+            FnArg::Typed(typed) => syn::visit::Visit::visit_pat(&mut names, &typed.pat),
+        }
+    }
+    names.0
+}
+
+/// Splits the inner attributes (`#![...]`) off a body.
+pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
+    let mut attributes = Vec::new();
+    let mut rest: Vec<TokenTree> = body.into_iter().collect();
+    while let [
+        TokenTree::Punct(hash),
+        TokenTree::Punct(bang),
+        TokenTree::Group(group),
+        ..,
+    ] = rest.as_slice()
+    {
+        if hash.as_char() != '#' || bang.as_char() != '!' {
+            break;
+        }
+        attributes.push(quote!(#hash #group));
+        rest.drain(..3);
+    }
+    (attributes, rest.into_iter().collect())
+}
+
+/// The token for a fault in a thing that is no function.
+pub(crate) fn is_function_like(tokens: &TokenStream) -> bool {
+    fn probe(input: ParseStream<'_>) -> syn::Result<bool> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        let is = input.peek(Token![fn])
+            || input.peek(Token![async])
+            || input.peek(Token![unsafe])
+            || input.peek(Token![extern])
+            || (input.peek(Token![const])
+                && (input.peek2(Token![fn])
+                    || input.peek2(Token![async])
+                    || input.peek2(Token![unsafe])
+                    || input.peek2(Token![extern])));
+        input.parse::<TokenStream>()?;
+        Ok(is)
+    }
+    syn::parse::Parser::parse2(probe, tokens.clone()).unwrap_or(false)
+}

@@ -1,0 +1,93 @@
+//! The one table of option names: the parser, the suggestions and the
+//! documentation's test use it.
+
+/// Every key of the attribute and the block, in the order of the documentation.
+pub(crate) const KEYS: &[&str] = &[
+    "max",
+    "backoff",
+    "base",
+    "first",
+    "factor",
+    "cap",
+    "jitter",
+    "fast_first",
+    "deadline",
+    "patience",
+    "on",
+    "except",
+    "until",
+    "fallback",
+    "before_retry",
+    "on_retry",
+    "context",
+    "clone",
+    "name",
+    "policy",
+    "timer",
+    "crate",
+];
+
+/// Keys that stand on functions only.
+pub(crate) const FUNCTION_ONLY: &[&str] = &["clone"];
+
+/// What other libraries call it, what it is called here, and what differs.
+const FOREIGN: &[(&str, &str, &str)] = &[
+    ("attempts", "max", ""),
+    ("max_attempts", "max", ""),
+    ("tries", "max", ""),
+    ("times", "max", ", which counts the first attempt too"),
+    ("retries", "max", ", which counts the first attempt too"),
+    ("max_retries", "max", ", which counts the first attempt too"),
+    ("max_times", "max", ", which counts the first attempt too"),
+    ("delay", "base", ""),
+    ("interval", "base", ""),
+    ("wait", "base", ""),
+    ("initial_delay", "base", ""),
+    ("min_delay", "base", ""),
+    ("initial_interval", "base", ""),
+    ("strategy", "backoff", ""),
+    ("max_delay", "cap", ""),
+    ("max_interval", "cap", ""),
+    ("multiplier", "factor", ""),
+    ("exponent", "factor", ""),
+    ("retry_on", "on", ""),
+    ("retry_if", "on", ""),
+    ("when", "on", ""),
+    ("if", "on", ""),
+    ("predicate", "on", ""),
+    ("unless", "except", ""),
+    ("notify", "on_retry", ""),
+    ("timeout", "deadline", ", one limit over all attempts"),
+    ("max_elapsed_time", "deadline", ""),
+    ("total_timeout", "deadline", ""),
+];
+
+/// Whether `word` is one of `words`.
+pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.contains(&word)
+}
+
+/// What to say about a key that does not exist.
+pub(crate) fn unknown(word: &str) -> String {
+    if let Some((_, ours, remark)) = FOREIGN.iter().find(|(theirs, ..)| *theirs == word) {
+        return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
+    }
+    match nearest(word, KEYS) {
+        Some(key) => format!("unknown key `{word}`; did you mean `{key}`?"),
+        None => format!("unknown key `{word}`; the keys are {}", listed(KEYS)),
+    }
+}
+
+/// The word that `word` is most likely a misspelling of.
+pub(crate) fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    let near = |candidate: &&str| strsim::damerau_levenshtein(word, candidate);
+    let best = *words.iter().min_by_key(|candidate| near(candidate))?;
+    // A third of the word may be wrong; of a short one, a single letter.
+    (near(&best) <= (best.len() / 3).max(1)).then_some(best)
+}
+
+/// "`a`, `b`, `c`".
+pub(crate) fn listed(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}

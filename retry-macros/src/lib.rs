@@ -1,0 +1,34 @@
+//! The attribute and the macros of the `reattempt` crate, which re-exports them.
+//!
+//! The stages: tokens -> [`args`] and [`item`] -> [`check`] -> [`expand`].
+
+/// Tokens of ours, hygienic: they see no variable of the user, and no variable
+/// of the user sees them.
+macro_rules! ours {
+    ($($tokens:tt)*) => {
+        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
+    };
+}
+
+mod args;
+mod check;
+mod expand;
+mod faults;
+mod item;
+mod keys;
+mod literal;
+mod model;
+
+use proc_macro::TokenStream;
+
+#[doc = include_str!("../docs/retry.md")]
+#[proc_macro_attribute]
+pub fn retry(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::attribute(arguments.into(), item.into()).into()
+}
+
+#[doc = include_str!("../docs/retry_block.md")]
+#[proc_macro]
+pub fn retry_block(input: TokenStream) -> TokenStream {
+    expand::block(input.into()).into()
+}

@@ -1,0 +1,83 @@
+//! What an expansion is made from: everything checked, nothing left to judge.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use retry_runtime::Policy;
+use retry_runtime::rules::{Key, Keys};
+use syn::{Expr, Ident, Path};
+
+use crate::args::Predicate;
+
+/// A checked policy with everything around it.
+pub(crate) struct Model {
+    pub(crate) krate: Option<Path>,
+    /// The policy that the keys override: `policy = ...`.
+    pub(crate) inherited: Option<Inherited>,
+    /// The given keys, each as a call on the builder.
+    pub(crate) settings: Vec<Setting>,
+    /// The policy as far as literals tell.
+    pub(crate) known: Policy,
+    /// Keys whose value is an expression.
+    pub(crate) unknown: Keys,
+    pub(crate) on: Option<Predicate>,
+    pub(crate) except: Option<Predicate>,
+    pub(crate) until: Option<Expr>,
+    pub(crate) fallback: Option<Expr>,
+    pub(crate) before_retry: Option<Expr>,
+    pub(crate) on_retry: Option<Expr>,
+    pub(crate) context: Option<Ident>,
+    /// Parameters to clone for each attempt, and whether each is `mut`.
+    pub(crate) clone: Vec<(Ident, bool)>,
+    /// The name of the operation, as an expression.
+    pub(crate) name: TokenStream,
+    pub(crate) timer: Option<Expr>,
+    /// Where errors about the error type belong.
+    pub(crate) error_span: Span,
+}
+
+pub(crate) struct Inherited {
+    pub(crate) expr: Expr,
+    /// Whether it can be evaluated as a constant.
+    pub(crate) constant: bool,
+}
+
+pub(crate) struct Setting {
+    pub(crate) key: Key,
+    pub(crate) value: TokenStream,
+    /// The span of an expression that only the compiler can evaluate.
+    pub(crate) expression: Option<Span>,
+}
+
+impl Model {
+    /// The crate's path, with every token at `span`: the first token of a path
+    /// sets where the compiler points.
+    pub(crate) fn krate_at(&self, span: Span) -> TokenStream {
+        match &self.krate {
+            Some(path) => ours!(#path),
+            None => quote_spanned!(at(span)=> ::reattempt),
+        }
+    }
+
+    pub(crate) fn krate(&self) -> TokenStream {
+        self.krate_at(Span::mixed_site())
+    }
+
+    /// Whether the deadline may be set: by a key, or by an inherited policy.
+    pub(crate) fn may_have_deadline(&self) -> bool {
+        self.inherited.is_some() || self.has(Key::Deadline)
+    }
+
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.settings.iter().any(|setting| setting.key == key)
+    }
+
+    /// Whether all of the policy is written in literals.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.inherited.is_none() && self.unknown == Keys::NONE
+    }
+}
+
+/// Our own names, pointing at the user's code.
+pub(crate) fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}

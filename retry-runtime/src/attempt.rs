@@ -1,0 +1,127 @@
+//! What the body and the hooks of a retried operation see.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::operation::Operation;
+
+/// The attempt that a body is running in: what `context = name` binds.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt {
+    pub(crate) number: u32,
+    pub(crate) elapsed: Duration,
+    pub(crate) remaining: Option<Duration>,
+    pub(crate) key: u128,
+}
+
+impl Attempt {
+    /// The number of this attempt, from 1.
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether an attempt came before this one.
+    pub const fn is_retry(&self) -> bool {
+        self.number > 1
+    }
+
+    /// Time from the start of the call to the start of this attempt.
+    pub const fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Time that was left until the deadline when this attempt started; `None`
+    /// without a deadline.
+    pub const fn remaining(&self) -> Option<Duration> {
+        self.remaining
+    }
+
+    /// A key that is the same for every attempt of one call and different for
+    /// every call: for the header or column by which a service tells a second
+    /// try from a second request.
+    pub const fn idempotency_key(&self) -> IdempotencyKey {
+        IdempotencyKey(self.key)
+    }
+}
+
+/// 128 random bits, shown as 32 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(u128);
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Why an attempt did not end the call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Cause<'a, E: ?Sized> {
+    /// It failed with this error.
+    Error(&'a E),
+    /// It succeeded with a value that `until` does not accept.
+    NotFinal,
+}
+
+impl<E: ?Sized> Clone for Cause<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: ?Sized> Copy for Cause<'_, E> {}
+
+impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::NotFinal => f.write_str("the value is not final yet"),
+        }
+    }
+}
+
+/// A retry that is about to happen: what `on_retry` and `before_retry` see.
+#[derive(Debug)]
+pub struct Retry<'a, E: ?Sized> {
+    pub(crate) operation: &'a Operation,
+    pub(crate) attempt: u32,
+    pub(crate) delay: Duration,
+    pub(crate) cause: Cause<'a, E>,
+}
+
+impl<'a, E: ?Sized> Retry<'a, E> {
+    /// The name of the operation.
+    pub const fn operation(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    /// The number of the attempt that failed, from 1.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Attempts that the policy allows in all; `None` means without limit.
+    pub const fn max(&self) -> Option<u32> {
+        self.operation.policy().attempts()
+    }
+
+    /// The delay before the next attempt.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The error of the failed attempt; `None` when it succeeded with a value
+    /// that `until` does not accept.
+    pub const fn error(&self) -> Option<&'a E> {
+        match self.cause {
+            Cause::Error(error) => Some(error),
+            Cause::NotFinal => None,
+        }
+    }
+
+    /// Why there is a retry; shows itself where the error does.
+    pub const fn cause(&self) -> Cause<'a, E> {
+        self.cause
+    }
+}

@@ -1,0 +1,141 @@
+//! How delays grow from retry to retry, before the cap and before jitter.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::duration::{from_float, to_float};
+
+/// A shape of delays of the user's own.
+///
+/// Every `Fn(u32) -> Duration` is one.
+///
+/// # Units and ranges
+///
+/// `retry` counts from 0, which is the delay before the second attempt. The
+/// answer is cut to the policy's `cap` and then jittered.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Policy, Shape};
+/// use std::time::Duration;
+///
+/// fn squares(retry: u32) -> Duration {
+///     Duration::from_millis(u64::from(retry).saturating_mul(u64::from(retry)))
+/// }
+/// const POLICY: Policy = Policy::new().backoff(Shape::Custom(&squares));
+/// assert_eq!(POLICY.delay(3), Duration::from_millis(9));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no backoff",
+    label = "neither a kind of backoff nor `Fn(u32) -> Duration`",
+    note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`"
+)]
+pub trait Backoff {
+    /// The delay before retry number `retry`, counted from 0.
+    fn delay(&self, retry: u32) -> Duration;
+}
+
+impl<F: Fn(u32) -> Duration> Backoff for F {
+    fn delay(&self, retry: u32) -> Duration {
+        self(retry)
+    }
+}
+
+/// The shape of the delays of a policy: the key `backoff`.
+///
+/// # Default
+///
+/// [`Shape::Exp`].
+#[derive(Clone, Copy, Default)]
+#[non_exhaustive]
+pub enum Shape {
+    /// No delay at all (`"none"`).
+    None,
+    /// The same delay each time (`"fixed"`).
+    Fixed,
+    /// `first + n * base` (`"linear"`).
+    Linear,
+    /// `first + base * (factor^n - 1)` (`"exp"`).
+    #[default]
+    Exp,
+    /// `base * F(n)` with F = 1, 1, 2, 3, 5, ... (`"fibonacci"`).
+    Fibonacci,
+    /// Uniform between `base` and three times the previous delay
+    /// (`"decorrelated"`).
+    ///
+    /// # Source
+    ///
+    /// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    Decorrelated,
+    /// The user's own.
+    Custom(&'static (dyn Backoff + Send + Sync)),
+}
+
+impl Shape {
+    /// The word for this kind in attributes and files.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Fixed => "fixed",
+            Self::Linear => "linear",
+            Self::Exp => "exp",
+            Self::Fibonacci => "fibonacci",
+            Self::Decorrelated => "decorrelated",
+            Self::Custom(_) => "custom",
+        }
+    }
+
+    /// Whether the shape never waits.
+    pub const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// `first + n * base`.
+pub(crate) const fn linear(first: Duration, base: Duration, n: u32) -> Duration {
+    first.saturating_add(base.saturating_mul(n))
+}
+
+/// `first + base * (factor^n - 1)`.
+pub(crate) const fn exponential(first: Duration, base: Duration, factor: f64, n: u32) -> Duration {
+    if n == 0 {
+        return first; // also for a base of 0, where infinity times 0 would be NaN
+    }
+    from_float(to_float(first) + to_float(base) * (power(factor, n) - 1.0))
+}
+
+/// `base * F(n)`, F = 1, 1, 2, 3, 5, ...
+pub(crate) const fn fibonacci(base: Duration, n: u32) -> Duration {
+    let (mut value, mut next) = (1u32, 1u32);
+    let mut i = 0;
+    // F(47) is beyond u32, and 2^32 times any base that the rules accept is
+    // beyond any cap.
+    while i < n && value < u32::MAX {
+        let sum = value.saturating_add(next);
+        value = next;
+        next = sum;
+        i = i.saturating_add(1);
+    }
+    base.saturating_mul(value)
+}
+
+/// `factor^n` by repeated squaring; `f64::powi` is neither in `core` nor `const`.
+const fn power(factor: f64, n: u32) -> f64 {
+    let (mut result, mut square, mut rest) = (1.0, factor, n);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        rest >>= 1;
+    }
+    result
+}

@@ -1,0 +1,179 @@
+//! The state machine of one call: it is told what happened and answers what to
+//! do. It reads no clock and draws no random number itself; whoever drives it
+//! (the attribute, the programmatic form, a simulation) says what surrounds it.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::duration::is_shorter;
+use crate::policy::Policy;
+use crate::verdict::Verdict;
+
+/// Why a call ended without success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GaveUp {
+    /// The error is not to be retried.
+    Permanent,
+    /// The service forbade another attempt.
+    Forbidden,
+    /// The attempts are used up.
+    Attempts,
+    /// The next attempt could not start before the deadline, or the deadline
+    /// cut an attempt off.
+    Deadline,
+    /// The service asked for a longer delay than the policy's `patience`.
+    Patience,
+}
+
+impl GaveUp {
+    /// The word for this reason in events and metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Permanent => "permanent",
+            Self::Forbidden => "forbidden",
+            Self::Attempts => "attempts",
+            Self::Deadline => "deadline",
+            Self::Patience => "patience",
+        }
+    }
+}
+
+impl fmt::Display for GaveUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Permanent => "the error is not to be retried",
+            Self::Forbidden => "the service forbade another attempt",
+            Self::Attempts => "all attempts are used up",
+            Self::Deadline => "the deadline leaves no time for another attempt",
+            Self::Patience => "the service asked for a longer delay than `patience` allows",
+        })
+    }
+}
+
+/// What to do after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Wait this long, then attempt again.
+    Retry(Duration),
+    /// End the call.
+    GiveUp(GaveUp),
+}
+
+/// What the machine may have to ask after a failure; nothing is asked before.
+pub trait Surroundings {
+    /// Time left until the deadline; `None` without one.
+    fn remaining(&self) -> Option<Duration>;
+    /// 64 random bits.
+    fn random(&self) -> u64;
+}
+
+/// One call of an operation: its attempts and the delays between them.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
+/// use std::time::Duration;
+///
+/// struct Still;
+/// impl Surroundings for Still {
+///     fn remaining(&self) -> Option<Duration> { None }
+///     fn random(&self) -> u64 { u64::MAX }
+/// }
+///
+/// let policy = Policy::new().max(2).jitter(retry_runtime::Jitter::None);
+/// let mut call = Call::new();
+/// let step = call.failed(&policy, Verdict::Transient, &Still);
+/// assert_eq!(step, Step::Retry(Duration::from_millis(100)));
+/// let step = call.failed(&policy, Verdict::Transient, &Still);
+/// assert!(matches!(step, Step::GiveUp(_)));
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Call {
+    failures: u32,
+    previous: Option<Duration>,
+}
+
+impl Call {
+    /// A call that has not been attempted yet.
+    #[inline]
+    pub const fn new() -> Self {
+        Self {
+            failures: 0,
+            previous: None,
+        }
+    }
+
+    /// Attempts that have failed so far.
+    #[inline]
+    pub const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// An attempt has failed: what now?
+    #[inline]
+    pub fn failed(
+        &mut self,
+        policy: &Policy,
+        verdict: Verdict,
+        around: &impl Surroundings,
+    ) -> Step {
+        let retry = self.failures;
+        self.failures = retry.saturating_add(1);
+        let asked = match verdict {
+            Verdict::Permanent => return Step::GiveUp(GaveUp::Permanent),
+            Verdict::Forbidden => return Step::GiveUp(GaveUp::Forbidden),
+            Verdict::Throttled(asked) => asked.filter(|delay| !delay.is_zero()),
+            Verdict::Transient | Verdict::Refused => None,
+        };
+        if let Some(max) = policy.attempts()
+            && self.failures >= max
+        {
+            return Step::GiveUp(GaveUp::Attempts);
+        }
+        let delay = match asked {
+            Some(asked) if is_shorter(policy.patience, asked) => {
+                return Step::GiveUp(GaveUp::Patience);
+            }
+            Some(asked) => spread(asked, around),
+            None => self.next(policy, retry, around),
+        };
+        match around.remaining() {
+            Some(left) if !is_shorter(delay, left) => Step::GiveUp(GaveUp::Deadline),
+            _ => Step::Retry(delay),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, policy: &Policy, retry: u32, around: &impl Surroundings) -> Duration {
+        if policy.shape.is_none() {
+            return Duration::ZERO;
+        }
+        let r = if policy.is_random() {
+            unit(around.random())
+        } else {
+            0.0
+        };
+        let delay = policy.draw(retry, self.previous, r);
+        self.previous = Some(delay);
+        delay
+    }
+}
+
+/// A delay that the service asked for, up to 10 % longer so that its clients do
+/// not return in step; never shorter.
+#[cold]
+fn spread(asked: Duration, around: &impl Surroundings) -> Duration {
+    asked.saturating_add(crate::duration::from_float(
+        crate::duration::to_float(asked) * 0.1 * unit(around.random()),
+    ))
+}
+
+/// 64 random bits as a number in `[0, 1)`.
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "53 bits are what a float holds")]
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}

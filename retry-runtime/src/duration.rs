@@ -1,0 +1,295 @@
+//! Durations as text (`"250ms"`, `"1m 30s"`), and the conversions the delay
+//! arithmetic needs. Attributes, configuration files and messages use the same.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::text::Text;
+
+const NANOS_PER_SEC: f64 = 1e9;
+
+/// The longest duration that a policy may name: 24 hours.
+pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why a text is no duration; its `Display` names the mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Nothing stands there.
+    Empty,
+    /// A number without a unit.
+    NoUnit,
+    /// A minus sign.
+    Negative,
+    /// A unit that is none of ours.
+    UnknownUnit,
+    /// Anything else that is not a number followed by a unit.
+    NotANumber,
+    /// More than [`LONGEST`].
+    TooLong,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "a duration is a number and a unit; write `\"250ms\"`",
+            Self::NoUnit => {
+                "a duration needs a unit; write `\"250ms\"`, `\"1.5s\"`, `\"2m\"` or `\"1h\"`"
+            }
+            Self::Negative => "a duration is not negative; drop the minus sign",
+            Self::UnknownUnit => {
+                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"250ms\"`"
+            }
+            Self::NotANumber => {
+                "a duration is a number and a unit, or several of them; write `\"250ms\"` or `\"1m 30s\"`"
+            }
+            Self::TooLong => "a duration in a policy is at most 24 hours; lower it to `\"24h\"`",
+        })
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::error::Error for Fault {}
+
+/// Reads a duration such as `"250ms"`, `"1.5s"`, `"2m"` or `"1m 30s"`.
+///
+/// # Units and ranges
+///
+/// `ns`, `us` (or `µs`), `ms`, `s`, `m`, `h`; parts are added up; fractions of
+/// a nanosecond are cut off; at most 24 hours.
+///
+/// # Errors
+///
+/// A [`Fault`] for everything else.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::duration::parse;
+/// use std::time::Duration;
+///
+/// assert_eq!(parse("1m 30s")?, Duration::from_secs(90));
+/// assert_eq!(parse("1.5s")?, Duration::from_millis(1500));
+/// assert!(parse("250").is_err());
+/// # Ok::<(), retry_runtime::duration::Fault>(())
+/// ```
+pub fn parse(text: &str) -> Result<Duration, Fault> {
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(Fault::Empty);
+    }
+    if rest.starts_with('-') {
+        return Err(Fault::Negative);
+    }
+    let mut total: u128 = 0;
+    while !rest.is_empty() {
+        let (nanos, after) = part(rest)?;
+        total = total.saturating_add(nanos);
+        rest = after.trim_start();
+    }
+    if total > LONGEST.as_nanos() {
+        return Err(Fault::TooLong);
+    }
+    Ok(from_nanos(total))
+}
+
+/// One number with its unit, in nanoseconds, and what follows it.
+fn part(text: &str) -> Result<(u128, &str), Fault> {
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+        .unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    let rest = rest.trim_start();
+    let unit_end = rest
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(rest.len());
+    let (unit, rest) = rest.split_at(unit_end);
+    if number.is_empty() {
+        return Err(Fault::NotANumber);
+    }
+    let scale: u64 = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "" if rest.is_empty() => return Err(Fault::NoUnit),
+        "" => return Err(Fault::NotANumber),
+        _ => return Err(Fault::UnknownUnit),
+    };
+    Ok((scaled(number, scale)?, rest))
+}
+
+/// `number * scale` without a detour through floating point: "0.1s" is exact.
+fn scaled(number: &str, scale: u64) -> Result<u128, Fault> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {
+        return Err(Fault::NotANumber);
+    }
+    let digits = |text: &str| {
+        text.bytes()
+            .filter(u8::is_ascii_digit)
+            .fold(0u128, |value, byte| {
+                value
+                    .saturating_mul(10)
+                    .saturating_add(u128::from(byte.saturating_sub(b'0')))
+            })
+    };
+    let mut nanos = digits(whole).saturating_mul(u128::from(scale));
+    let mut place = u128::from(scale);
+    for byte in fraction.bytes().filter(u8::is_ascii_digit) {
+        place /= 10;
+        nanos = nanos.saturating_add(place.saturating_mul(u128::from(byte.saturating_sub(b'0'))));
+    }
+    Ok(nanos)
+}
+
+/// A duration in the shortest form that reads well: `1.5 s`, `250 ms`, `2 m`.
+#[derive(Debug, Clone, Copy)]
+pub struct Human(pub Duration);
+
+impl fmt::Display for Human {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Text::new().duration(self.0, " ").as_str())
+    }
+}
+
+/// Saturates at [`Duration::MAX`].
+#[expect(clippy::cast_possible_truncation, reason = "guarded by the comparison")]
+const fn from_nanos(nanos: u128) -> Duration {
+    if nanos >= Duration::MAX.as_nanos() {
+        return Duration::MAX;
+    }
+    Duration::new(
+        (nanos / 1_000_000_000) as u64,
+        (nanos % 1_000_000_000) as u32,
+    )
+}
+
+/// Nanoseconds as a float: exact up to 104 days.
+#[inline]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "delays beyond 104 days need no nanoseconds"
+)]
+pub(crate) const fn to_float(duration: Duration) -> f64 {
+    duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64
+}
+
+/// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`] for
+/// what is too large.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "`as` saturates, which is what is wanted"
+)]
+pub(crate) const fn from_float(nanos: f64) -> Duration {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if nanos < EXACT {
+        // Negative numbers and NaN become 0 here.
+        return Duration::from_nanos((nanos + 0.5) as u64);
+    }
+    let seconds = (nanos / NANOS_PER_SEC) as u64;
+    if seconds == u64::MAX {
+        return Duration::MAX;
+    }
+    if seconds == 0 {
+        return Duration::ZERO; // NaN
+    }
+    let rest = (nanos - seconds as f64 * NANOS_PER_SEC) as u32;
+    Duration::new(
+        seconds,
+        if rest > 999_999_999 {
+            999_999_999
+        } else {
+            rest
+        },
+    )
+}
+
+/// The shorter of two; `Ord::min` is not `const`.
+#[inline]
+pub(crate) const fn shorter(a: Duration, b: Duration) -> Duration {
+    if is_shorter(b, a) { b } else { a }
+}
+
+/// `a < b`; comparison operators are not `const` for durations.
+#[inline]
+pub(crate) const fn is_shorter(a: Duration, b: Duration) -> bool {
+    let (left, right) = (a.as_secs(), b.as_secs());
+    left < right || (left == right && a.subsec_nanos() < b.subsec_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_unit_and_sums_parts() {
+        for (text, nanos) in [
+            ("7ns", 7),
+            ("7us", 7_000),
+            ("7 µs", 7_000),
+            ("250ms", 250_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.1s", 100_000_000),
+            ("2m", 120_000_000_000),
+            ("1m 30s", 90_000_000_000),
+            ("1h30m", 5_400_000_000_000),
+            ("  3s  ", 3_000_000_000),
+            ("1_000ms", 1_000_000_000),
+            ("0s", 0),
+        ] {
+            assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_with_the_mend() {
+        for (text, fault) in [
+            ("", Fault::Empty),
+            ("250", Fault::NoUnit),
+            ("1m 30", Fault::NoUnit),
+            ("-1s", Fault::Negative),
+            ("1 fortnight", Fault::UnknownUnit),
+            ("soon", Fault::NotANumber),
+            ("1.s", Fault::NotANumber),
+            (".5s", Fault::NotANumber),
+            ("1.2.3s", Fault::NotANumber),
+            ("25h", Fault::TooLong),
+            ("99999999999999999999999999h", Fault::TooLong),
+        ] {
+            assert_eq!(parse(text), Err(fault), "{text}");
+        }
+    }
+
+    #[test]
+    fn speaks_plainly() {
+        for (nanos, text) in [
+            (0, "0 s"),
+            (250_000_000, "250 ms"),
+            (1_500_000_000, "1.5 s"),
+            (1_050_000_000, "1.05 s"),
+            (22_781_250_000, "22.781 s"),
+            (60_000_000_000, "1 m"),
+            (90_500_000_000, "1 m 30.5 s"),
+            (3_600_000_000_000, "1 h"),
+            (3_605_000_000_000, "1 h 5 s"),
+        ] {
+            assert_eq!(Human(Duration::from_nanos(nanos)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn floats_saturate() {
+        assert_eq!(from_float(f64::NAN), Duration::ZERO);
+        assert_eq!(from_float(-1.0), Duration::ZERO);
+        assert_eq!(from_float(f64::INFINITY), Duration::MAX);
+        assert_eq!(from_float(f64::MAX), Duration::MAX);
+        assert_eq!(from_float(1.5e9), Duration::from_millis(1500));
+    }
+}

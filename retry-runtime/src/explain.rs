@@ -1,0 +1,145 @@
+//! A policy in words, for documentation and for people who choose one.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::backoff::Shape;
+use crate::duration::Human;
+use crate::jitter::Jitter;
+use crate::policy::Policy;
+
+/// A policy in words; made by [`Policy::explain`].
+#[derive(Debug, Clone, Copy)]
+pub struct Explanation<'a>(&'a Policy);
+
+/// Delays that are named one by one.
+const NAMED: u32 = 6;
+
+impl Policy {
+    /// What this policy means, in words.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use retry_runtime::{Jitter, Policy};
+    ///
+    /// let policy = Policy::new().max(5).jitter(Jitter::Ratio(0.2));
+    /// assert_eq!(
+    ///     policy.explain().to_string(),
+    ///     "Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, \
+    ///      each +/-20 %; at most 1.8 s of waiting."
+    /// );
+    /// ```
+    pub const fn explain(&self) -> Explanation<'_> {
+        Explanation(self)
+    }
+
+    /// The longest time that all delays together can take; `None` when there
+    /// is no limit.
+    pub(crate) fn longest_waiting(&self) -> Option<Duration> {
+        let retries = self.attempts()?.saturating_sub(1);
+        let mut sum = Duration::ZERO;
+        for retry in 0..retries {
+            let (_, longest) = self.delay_bounds(retry);
+            sum = sum.saturating_add(longest);
+            if longest == self.cap && retry > 0 {
+                // All later ones are as long: no shape falls.
+                sum = sum.saturating_add(longest.saturating_mul(retries - retry - 1));
+                break;
+            }
+        }
+        Some(match self.deadline {
+            Some(deadline) => sum.min(deadline),
+            None => sum,
+        })
+    }
+}
+
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policy = self.0;
+        match policy.attempts() {
+            Some(1) => f.write_str("1 attempt, no retry")?,
+            Some(max) => write!(f, "Up to {max} attempts")?,
+            None => f.write_str("As many attempts as it takes")?,
+        }
+        if policy.attempts() != Some(1) {
+            self.delays(f)?;
+        }
+        if let Some(deadline) = policy.deadline {
+            write!(
+                f,
+                "; {} for all attempts and delays together",
+                Human(deadline)
+            )?;
+        }
+        f.write_str(".")
+    }
+}
+
+impl Explanation<'_> {
+    fn delays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policy = self.0;
+        match policy.shape {
+            Shape::None => return f.write_str(" without a delay"),
+            Shape::Custom(_) => {
+                write!(
+                    f,
+                    "; delays by a function, at most {} each",
+                    Human(policy.cap)
+                )?;
+            }
+            Shape::Decorrelated => {
+                let (least, _) = policy.delay_bounds(u32::from(policy.fast_first));
+                write!(
+                    f,
+                    "; delays of {} to three times the one before, at most {} each",
+                    Human(least),
+                    Human(policy.cap)
+                )?;
+            }
+            _ => self.listed(f)?,
+        }
+        match policy.longest_waiting() {
+            Some(waiting) if !waiting.is_zero() => {
+                write!(f, "; at most {} of waiting", Human(waiting))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn listed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policy = self.0;
+        let retries = policy
+            .attempts()
+            .map_or(u32::MAX, |max| max.saturating_sub(1));
+        let (one, about) = match policy.jitter {
+            Jitter::None => (retries == 1, ""),
+            Jitter::Ratio(_) => (retries == 1, "about "),
+            Jitter::Full | Jitter::Equal => (retries == 1, "up to "),
+        };
+        write!(f, "; {} of {about}", if one { "a delay" } else { "delays" })?;
+        for retry in 0..retries.min(NAMED) {
+            let separate = if retry == 0 { "" } else { ", " };
+            write!(f, "{separate}{}", Human(policy.delay(retry)))?;
+        }
+        if retries > NAMED {
+            write!(f, ", ... {}", Human(policy.delay(retries - 1)))?;
+        }
+        let each = if one { "" } else { "each " };
+        match policy.jitter {
+            Jitter::None => Ok(()),
+            Jitter::Full => write!(f, ", {each}drawn from 0 to that"),
+            Jitter::Equal => write!(f, ", {each}drawn from half of that to that"),
+            Jitter::Ratio(ratio) => write!(f, ", {each}+/-{} %", Percent(ratio)),
+        }
+    }
+}
+
+struct Percent(f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(crate::text::Text::new().float(self.0 * 100.0).as_str())
+    }
+}

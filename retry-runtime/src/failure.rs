@@ -1,0 +1,125 @@
+//! What a caller sees when a call was cut off, or asks for the whole story.
+
+use core::fmt;
+
+use crate::call::GaveUp;
+
+/// A call that ended where no error of its own exists: the deadline cut an
+/// attempt off, or polling (`until`) ran out of attempts.
+///
+/// A policy that can end so wants `From<Interrupted>` of the function's error;
+/// an error type that cannot have it is wrapped: `Result<T, Failed<E>>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted {
+    reason: GaveUp,
+    attempts: u32,
+}
+
+impl Interrupted {
+    pub(crate) const fn new(reason: GaveUp, attempts: u32) -> Self {
+        Self { reason, attempts }
+    }
+
+    /// Why the call ended.
+    pub const fn reason(&self) -> GaveUp {
+        self.reason
+    }
+
+    /// Attempts that were started.
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "gave up after {}: {}",
+            Attempts(self.attempts),
+            self.reason
+        )
+    }
+}
+
+impl core::error::Error for Interrupted {}
+
+/// The error of a function that is written `-> Result<T, Failed<E>>`: why and
+/// after how many attempts the call ended, and the last error, if there is one.
+///
+/// The body of such a function still speaks `Result<T, E>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed<E> {
+    reason: GaveUp,
+    attempts: u32,
+    last: Option<E>,
+}
+
+impl<E> Failed<E> {
+    pub(crate) const fn new(reason: GaveUp, attempts: u32, last: Option<E>) -> Self {
+        Self {
+            reason,
+            attempts,
+            last,
+        }
+    }
+
+    /// Why the call ended.
+    pub const fn reason(&self) -> GaveUp {
+        self.reason
+    }
+
+    /// Attempts that were started.
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// The last error; `None` when the call was cut off before there was one.
+    pub const fn last(&self) -> Option<&E> {
+        self.last.as_ref()
+    }
+
+    /// The last error, by value.
+    pub fn into_last(self) -> Option<E> {
+        self.last
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failed<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "gave up after {}: {}",
+            Attempts(self.attempts),
+            self.reason
+        )?;
+        match &self.last {
+            Some(error) => write!(f, "; last error: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<E: core::error::Error + 'static> core::error::Error for Failed<E> {
+    /// The cause of the last error; the last error itself is part of the message.
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.last.as_ref().and_then(core::error::Error::source)
+    }
+}
+
+impl<E> From<Interrupted> for Failed<E> {
+    fn from(interrupted: Interrupted) -> Self {
+        Self::new(interrupted.reason, interrupted.attempts, None)
+    }
+}
+
+struct Attempts(u32);
+
+impl fmt::Display for Attempts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 attempt"),
+            n => write!(f, "{n} attempts"),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The policy, the delays and the state machine behind the `reattempt` crate.
+//!
+//! Add `reattempt` to a project, not this crate: it re-exports everything here
+//! together with the attribute.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+mod attempt;
+mod backoff;
+mod call;
+pub mod duration;
+mod explain;
+mod failure;
+mod jitter;
+mod operation;
+mod policy;
+pub mod rules;
+mod text;
+pub mod timer;
+mod verdict;
+
+#[doc(hidden)]
+pub mod private;
+
+pub use attempt::{Attempt, Cause, Retry};
+pub use backoff::{Backoff, Shape};
+pub use call::{Call, GaveUp, Step, Surroundings};
+pub use explain::Explanation;
+pub use failure::{Failed, Interrupted};
+pub use jitter::Jitter;
+pub use operation::Operation;
+pub use policy::Policy;
+pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

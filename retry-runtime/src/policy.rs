@@ -1,0 +1,310 @@
+//! A policy: how often, how long between, until when. Plain data, checked by
+//! [`rules`](crate::rules), driven by [`Call`](crate::Call).
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::time::Duration;
+
+use crate::backoff::{self, Shape};
+use crate::duration::{from_float, is_shorter, shorter, to_float};
+use crate::jitter::Jitter;
+use crate::rules::{Key, Keys};
+
+/// How often an operation is attempted, and how long to wait between attempts.
+///
+/// Every key of the attribute that is a value is a method of the same name
+/// here. All of them are `const`, so a policy can be a `const` or a `static`
+/// and be shared by name: `#[retry(policy = STORAGE, on(_))]`.
+///
+/// # Default
+///
+/// 3 attempts; delays of 100 ms, 200 ms, 400 ms, ..., at most 20 s, each drawn
+/// between 0 and that (full jitter); no deadline.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Jitter, Policy};
+/// use std::time::Duration;
+///
+/// const STORAGE: Policy = Policy::new()
+///     .max(5)
+///     .base(Duration::from_millis(50))
+///     .jitter(Jitter::Ratio(0.2));
+///
+/// assert_eq!(STORAGE.delay(0), Duration::from_millis(50));
+/// assert_eq!(STORAGE.delay(3), Duration::from_millis(400));
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use = "a policy does nothing until something runs under it"]
+pub struct Policy {
+    pub(crate) max: u32,
+    pub(crate) shape: Shape,
+    pub(crate) base: Duration,
+    pub(crate) first: Option<Duration>,
+    pub(crate) factor: f64,
+    pub(crate) cap: Duration,
+    pub(crate) jitter: Jitter,
+    pub(crate) fast_first: bool,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) patience: Duration,
+    pub(crate) given: Keys,
+}
+
+/// `max` of a policy without a limit.
+const UNLIMITED: u32 = u32::MAX;
+
+impl Policy {
+    /// The default policy.
+    pub const fn new() -> Self {
+        Self {
+            max: 3,
+            shape: Shape::Exp,
+            base: Duration::from_millis(100),
+            first: None,
+            factor: 2.0,
+            cap: Duration::from_secs(20),
+            jitter: Jitter::Full,
+            fast_first: false,
+            deadline: None,
+            patience: Duration::from_secs(60),
+            given: Keys::NONE,
+        }
+    }
+
+    /// Attempts in all, the first one included.
+    ///
+    /// # Units and ranges
+    ///
+    /// 1 means no retry; 0 is refused by the rules (and treated as 1).
+    ///
+    /// # Default
+    ///
+    /// 3.
+    pub const fn max(mut self, attempts: u32) -> Self {
+        self.max = attempts;
+        self.given = self.given.with(Key::Max);
+        self
+    }
+
+    /// As many attempts as it takes: `max = "unlimited"`.
+    pub const fn unlimited(self) -> Self {
+        self.max(UNLIMITED)
+    }
+
+    /// The shape of the delays.
+    ///
+    /// # Default
+    ///
+    /// [`Shape::Exp`].
+    pub const fn backoff(mut self, shape: Shape) -> Self {
+        self.shape = shape;
+        self.given = self.given.with(Key::Backoff);
+        self
+    }
+
+    /// The unit of the shape.
+    ///
+    /// # Default
+    ///
+    /// 100 ms.
+    pub const fn base(mut self, base: Duration) -> Self {
+        self.base = base;
+        self.given = self.given.with(Key::Base);
+        self
+    }
+
+    /// The delay before the first retry.
+    ///
+    /// # Default
+    ///
+    /// `base`.
+    pub const fn first(mut self, first: Duration) -> Self {
+        self.first = Some(first);
+        self.given = self.given.with(Key::First);
+        self
+    }
+
+    /// The growth of [`Shape::Exp`] from one delay to the next.
+    ///
+    /// # Units and ranges
+    ///
+    /// Finite and above 1.
+    ///
+    /// # Default
+    ///
+    /// 2.0.
+    pub const fn factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self.given = self.given.with(Key::Factor);
+        self
+    }
+
+    /// No delay is longer than this, jitter included.
+    ///
+    /// # Default
+    ///
+    /// 20 s.
+    pub const fn cap(mut self, cap: Duration) -> Self {
+        self.cap = cap;
+        self.given = self.given.with(Key::Cap);
+        self
+    }
+
+    /// How each delay is spread.
+    ///
+    /// # Default
+    ///
+    /// [`Jitter::Full`].
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self.given = self.given.with(Key::Jitter);
+        self
+    }
+
+    /// Whether the first retry comes at once; the numbering of the other
+    /// delays stays.
+    ///
+    /// # Default
+    ///
+    /// Off.
+    pub const fn fast_first(mut self, on: bool) -> Self {
+        self.fast_first = on;
+        self.given = self.given.with(Key::FastFirst);
+        self
+    }
+
+    /// One limit over all attempts and delays together.
+    ///
+    /// A delay that would not end before it is not begun: the call ends at
+    /// once. With it the clock is read when the call starts.
+    ///
+    /// # Default
+    ///
+    /// None.
+    pub const fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self.given = self.given.with(Key::Deadline);
+        self
+    }
+
+    /// The longest delay asked for by an error ([`Verdict::Throttled`]) that is
+    /// waited for; a longer one ends the call at once.
+    ///
+    /// [`Verdict::Throttled`]: crate::Verdict::Throttled
+    ///
+    /// # Default
+    ///
+    /// 1 minute.
+    pub const fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self.given = self.given.with(Key::Patience);
+        self
+    }
+
+    /// The number of attempts in all; `None` means without limit.
+    pub const fn attempts(&self) -> Option<u32> {
+        match self.max {
+            UNLIMITED => None,
+            0 => Some(1),
+            max => Some(max),
+        }
+    }
+
+    /// The delay before retry number `retry` (from 0), capped, before jitter.
+    ///
+    /// Decorrelated delays depend on chance alone: this is the longest one possible.
+    ///
+    /// # Units and ranges
+    ///
+    /// Saturates; never panics, for any `retry`.
+    #[inline]
+    pub const fn delay(&self, retry: u32) -> Duration {
+        if self.fast_first && retry == 0 {
+            return Duration::ZERO;
+        }
+        shorter(self.uncapped(retry), self.cap)
+    }
+
+    /// The shortest and the longest delay that retry number `retry` can have.
+    pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
+        let delay = self.delay(retry);
+        if matches!(self.shape, Shape::Decorrelated) && !delay.is_zero() {
+            return (shorter(self.base, self.cap), delay);
+        }
+        self.jitter.bounds(delay, self.cap)
+    }
+
+    #[inline]
+    const fn uncapped(&self, retry: u32) -> Duration {
+        let first = match self.first {
+            Some(first) => first,
+            None => self.base,
+        };
+        match self.shape {
+            Shape::None => Duration::ZERO,
+            Shape::Fixed if retry == 0 => first,
+            Shape::Fixed => self.base,
+            Shape::Linear => backoff::linear(first, self.base, retry),
+            Shape::Exp => backoff::exponential(first, self.base, self.factor, retry),
+            Shape::Fibonacci if retry == 0 => first,
+            Shape::Fibonacci => backoff::fibonacci(self.base, retry),
+            Shape::Decorrelated => {
+                let longest = self.base.saturating_mul(3);
+                backoff::exponential(longest, longest, 3.0, retry)
+            }
+            // Not known before it is asked; the cap holds in any case.
+            Shape::Custom(_) => self.cap,
+        }
+    }
+
+    /// The delay before retry number `retry`, jittered with `r` from `[0, 1)`.
+    ///
+    /// `previous` is the delay before this one; only decorrelated delays look
+    /// at it, and start from `base` when it is `None`.
+    ///
+    /// # Units and ranges
+    ///
+    /// At most `cap`, for every input.
+    #[inline]
+    pub fn draw(&self, retry: u32, previous: Option<Duration>, r: f64) -> Duration {
+        if self.fast_first && retry == 0 {
+            return Duration::ZERO;
+        }
+        match self.shape {
+            Shape::Decorrelated => {
+                let previous = match previous {
+                    Some(delay) if is_shorter(self.base, delay) => delay,
+                    _ => self.base,
+                };
+                let (low, high) = (to_float(self.base), to_float(previous) * 3.0);
+                shorter(from_float(low + (high - low) * r), self.cap)
+            }
+            Shape::Custom(shape) => {
+                self.jitter
+                    .apply(shorter(shape.delay(retry), self.cap), self.cap, r)
+            }
+            _ => self.jitter.apply(self.delay(retry), self.cap, r),
+        }
+    }
+
+    /// Whether drawing a delay needs a random number.
+    #[inline]
+    pub(crate) const fn is_random(&self) -> bool {
+        match self.shape {
+            Shape::None => false,
+            Shape::Decorrelated => true,
+            _ => !matches!(self.jitter, Jitter::None),
+        }
+    }
+
+    /// Whether the rules of several values must know `key` to be the user's.
+    pub(crate) const fn has(&self, key: Key) -> bool {
+        self.given.contains(key)
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new()
+    }
+}

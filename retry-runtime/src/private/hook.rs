@@ -1,0 +1,63 @@
+//! Hooks: functions that give a closure the types of its parameters, and the
+//! choice between a value and a future where a hook may be async.
+
+use core::future::{Future, Ready, ready};
+
+use crate::attempt::Retry;
+
+// `on_retry`.
+#[inline(always)]
+pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)) {
+    hook(retry);
+}
+
+// `before_retry`. One lifetime instead of all of them: the future of an async
+// hook may keep the retry.
+#[inline(always)]
+pub fn before<'r, 'e, E: ?Sized, O>(
+    retry: &'r Retry<'e, E>,
+    hook: impl FnOnce(&'r Retry<'e, E>) -> O,
+) -> O {
+    hook(retry)
+}
+
+// `Reply(Some(answer)).settle().await`: a future is awaited, a value is taken.
+// The method that takes `self` is tried before the one that takes `&mut self`.
+#[derive(Debug)]
+pub struct Reply<O>(pub Option<O>);
+
+pub trait SettleFuture {
+    type Future;
+
+    fn settle(self) -> Self::Future;
+}
+
+impl<F: Future> SettleFuture for Reply<F> {
+    type Future = Settle<F>;
+
+    fn settle(self) -> Settle<F> {
+        match self.0 {
+            Some(future) => future,
+            None => unreachable!("a reply is made with its answer"),
+        }
+    }
+}
+
+type Settle<F> = F;
+
+pub trait SettleValue {
+    type Value;
+
+    fn settle(&mut self) -> Ready<Self::Value>;
+}
+
+impl<O> SettleValue for Reply<O> {
+    type Value = O;
+
+    fn settle(&mut self) -> Ready<O> {
+        match self.0.take() {
+            Some(value) => ready(value),
+            None => unreachable!("a reply is settled once"),
+        }
+    }
+}

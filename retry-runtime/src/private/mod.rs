@@ -1,0 +1,186 @@
+//! All that an expansion may name. Nothing here is part of the public interface:
+//! it may change in any release, together with the macros.
+
+#[cfg(feature = "std")]
+mod asynchronous;
+#[cfg(not(feature = "std"))]
+mod bare;
+mod blocking;
+mod hook;
+#[cfg(feature = "std")]
+mod limit;
+mod outcome;
+mod until;
+
+#[cfg(feature = "std")]
+pub use asynchronous::{Attempting, Pause, Pending, attempt_async, pause};
+#[cfg(not(feature = "std"))]
+pub use bare::{Pending, attempt_async, limited, pause};
+pub use blocking::{attempt, failed, sleep};
+pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
+#[cfg(feature = "std")]
+pub use limit::{Limited, limited};
+pub use outcome::{Answer, Cut, Fallible, Outcome, cut, failure, fall_back, succeed, tell};
+#[cfg(feature = "std")]
+pub use std::boxed::Box;
+pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
+
+use core::time::Duration;
+
+use crate::attempt::{Attempt, Cause};
+use crate::backoff::Backoff;
+use crate::policy::Policy;
+use crate::rules::Key;
+use crate::timer::{Clock, Moment};
+use crate::verdict::{Classify, IntoVerdict, Verdict};
+
+// `on`. A function, so that a closure learns the type of its parameter.
+#[inline(always)]
+pub fn judge<E: ?Sized, V: IntoVerdict>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
+    on(error).into_verdict()
+}
+
+// `except`.
+#[inline(always)]
+pub fn exclude<E: ?Sized, V: IntoVerdict>(
+    error: &E,
+    except: impl FnOnce(&E) -> V,
+) -> Option<Verdict> {
+    except(error).into_exclusion()
+}
+
+// `except` wins over `on`.
+#[inline(always)]
+pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict {
+    except.unwrap_or_else(on)
+}
+
+// The verdict on what an attempt came to; a value that is not final yet is asked for again.
+#[inline(always)]
+pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict) -> Verdict {
+    match cause {
+        Cause::Error(error) => judge(error),
+        Cause::NotFinal => Verdict::Transient,
+    }
+}
+
+// Tells the type of an attempt: `if let Some(outcome) = never::<R>() { return outcome; }`.
+#[inline(always)]
+pub const fn never<R>() -> Option<R> {
+    None
+}
+
+// `policy = ...`: a policy or a reference to one.
+pub const fn inherited(policy: Policy) -> Policy {
+    policy
+}
+
+// A constant policy whose `key` breaks a rule does not compile.
+#[track_caller]
+pub const fn blame(policy: Policy, key: Key) -> Policy {
+    policy.blame(key)
+}
+
+#[track_caller]
+pub const fn checked(policy: Policy) {
+    let _ = policy.checked();
+}
+
+// A policy without `on`.
+#[inline(always)]
+pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
+    error.classify()
+}
+
+// `backoff = expression`, promoted to a static by the constant it stands in.
+pub const fn backoff<B: Backoff + Send + Sync>(
+    backoff: &'static B,
+) -> &'static (dyn Backoff + Send + Sync) {
+    backoff
+}
+
+// `backoff = |retry| ...`: says what the parameter is.
+pub const fn backoff_by<B: Fn(u32) -> Duration + Send + Sync>(
+    backoff: &'static B,
+) -> &'static (dyn Backoff + Send + Sync) {
+    backoff
+}
+
+// The timer of a policy without `timer`.
+#[cfg(feature = "std")]
+pub const fn blocking_timer() -> crate::timer::Threads {
+    crate::timer::Threads
+}
+
+#[cfg(feature = "tokio")]
+pub const fn async_timer() -> crate::timer::Tokio {
+    crate::timer::Tokio
+}
+
+// Named by the error message of a build without a timer.
+#[cfg(not(feature = "std"))]
+pub const fn blocking_timer() -> NoTimer {
+    NoTimer
+}
+
+#[cfg(not(feature = "tokio"))]
+pub const fn async_timer() -> NoTimer {
+    NoTimer
+}
+
+#[cfg(not(feature = "tokio"))]
+#[derive(Debug, Clone, Copy)]
+pub struct NoTimer;
+
+#[cfg(not(feature = "tokio"))]
+impl Clock for NoTimer {
+    fn now(&self) -> Moment {
+        Moment::from_origin(Duration::ZERO)
+    }
+}
+
+// The policy's own deadline as a moment; eight bytes, for the futures that keep it.
+#[derive(Debug, Clone, Copy)]
+pub struct Until(Moment);
+
+impl Until {
+    pub const NEVER: Self = Self(Moment::from_origin(Duration::MAX));
+
+    #[inline(always)]
+    pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
+        match policy.deadline {
+            Some(deadline) => Self(clock.now().after(deadline)),
+            None => Self::NEVER,
+        }
+    }
+
+    #[inline(always)]
+    fn remaining(self, clock: &impl Clock) -> Option<Duration> {
+        (self.0 != Self::NEVER.0).then(|| self.0.since(clock.now()))
+    }
+}
+
+// What `context` needs from the start of the call on.
+#[derive(Debug, Clone, Copy)]
+pub struct Started {
+    at: Moment,
+    key: u128,
+}
+
+impl Started {
+    pub fn now(clock: &impl Clock) -> Self {
+        Self {
+            at: clock.now(),
+            key: u128::from(clock.random()) << 64 | u128::from(clock.random()),
+        }
+    }
+
+    pub fn attempt(&self, failures: u32, until: Until, clock: &impl Clock) -> Attempt {
+        Attempt {
+            number: failures.saturating_add(1),
+            elapsed: clock.now().since(self.at),
+            remaining: until.remaining(clock),
+            key: self.key,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Polling: `until` looks at the value inside a `Result`, or at the whole value
+//! of a function that returns anything else. Which it is, the type decides, so
+//! that aliases of `Result` are seen through: an inherent method is found
+//! before the method of a trait.
+
+use core::convert::Infallible;
+
+use crate::attempt::Cause;
+use crate::failure::{Failed, Interrupted};
+
+// Says what the parameter of a closure is.
+#[inline(always)]
+pub fn until<T: ?Sized>(value: &T, until: impl FnOnce(&T) -> bool) -> bool {
+    until(value)
+}
+
+#[derive(Debug)]
+pub struct Polled<R>(pub R);
+
+impl<'a, T, E> Polled<&'a Result<T, E>> {
+    #[inline(always)]
+    pub fn cause(self, is_final: impl FnOnce(&T) -> bool) -> Option<Cause<'a, E>> {
+        match self.0 {
+            Ok(value) if is_final(value) => None,
+            Ok(_) => Some(Cause::NotFinal),
+            Err(error) => Some(Cause::Error(error)),
+        }
+    }
+}
+
+impl<T, E> Polled<Result<T, E>> {
+    // Polling that gives up has no error of its own.
+    pub fn end(self, end: Interrupted) -> Result<T, E>
+    where
+        E: Unfinished,
+    {
+        match self.0 {
+            Ok(_) => Err(E::unfinished(end)),
+            error => error,
+        }
+    }
+
+    pub fn tell(self, end: Interrupted) -> Result<T, Failed<E>> {
+        match self.0 {
+            Ok(_) => Err(end.into()),
+            Err(error) => Err(Failed::new(end.reason(), end.attempts(), Some(error))),
+        }
+    }
+}
+
+// The whole value of a function that returns no `Result`.
+pub trait Whole {
+    type Value;
+
+    fn cause<'a>(
+        self,
+        is_final: impl FnOnce(&Self::Value) -> bool,
+    ) -> Option<Cause<'a, Infallible>>;
+}
+
+impl<R> Whole for Polled<&R> {
+    type Value = R;
+
+    #[inline(always)]
+    fn cause<'a>(self, is_final: impl FnOnce(&R) -> bool) -> Option<Cause<'a, Infallible>> {
+        (!is_final(self.0)).then_some(Cause::NotFinal)
+    }
+}
+
+pub trait WholeEnd {
+    type Value;
+
+    fn end(self, end: Interrupted) -> Self::Value;
+}
+
+impl<R> WholeEnd for Polled<R> {
+    type Value = R;
+
+    // Nothing else can be answered: the last value, which the caller can see is not final.
+    fn end(self, _: Interrupted) -> R {
+        self.0
+    }
+}
+
+#[diagnostic::on_unimplemented(
+    message = "polling can end without a final value, and `{Self}` cannot say so",
+    label = "`From<Interrupted>` is not implemented for this error",
+    note = "`until` ends a call where no error of its own exists",
+    note = "implement `From<reattempt::Interrupted>` for the error, or return `Result<T, reattempt::Failed<E>>`"
+)]
+pub trait Unfinished {
+    fn unfinished(end: Interrupted) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<Interrupted>> Unfinished for E {
+    fn unfinished(end: Interrupted) -> Self {
+        end.into()
+    }
+}

@@ -1,0 +1,162 @@
+//! Time: what the clock says, and how to wait. One provider a file.
+
+use core::fmt;
+use core::future::Future;
+use core::time::Duration;
+
+#[cfg(feature = "std")]
+mod threads;
+#[cfg(feature = "tokio")]
+mod tokio;
+
+#[cfg(feature = "std")]
+pub use threads::Threads;
+#[cfg(feature = "tokio")]
+pub use tokio::Tokio;
+
+/// A point in time on a monotonic clock.
+///
+/// # Units and ranges
+///
+/// Nanoseconds since an origin that the clock chooses; all arithmetic saturates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The moment that lies `since` after the clock's origin.
+    pub const fn from_origin(since: Duration) -> Self {
+        Self(saturated(since))
+    }
+
+    /// The time from `earlier` to this moment; 0 when `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment that lies `duration` after this one.
+    #[must_use]
+    pub const fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(saturated(duration)))
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "guarded by the comparison")]
+const fn saturated(duration: Duration) -> u64 {
+    let nanos = duration.as_nanos();
+    if nanos > u64::MAX as u128 {
+        u64::MAX
+    } else {
+        nanos as u64
+    }
+}
+
+impl fmt::Debug for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Moment({:?})", Duration::from_nanos(self.0))
+    }
+}
+
+/// The distance of the origin of the `std` clocks from the first moment they
+/// are asked for: a paused clock may show an earlier time than that.
+#[cfg(feature = "std")]
+const BEFORE: u64 = 1 << 62;
+
+/// A moment of the operating system's monotonic clock.
+#[cfg(feature = "std")]
+impl From<std::time::Instant> for Moment {
+    fn from(instant: std::time::Instant) -> Self {
+        static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        let origin = *ORIGIN.get_or_init(std::time::Instant::now);
+        match instant.checked_duration_since(origin) {
+            Some(later) => Self(BEFORE).after(later),
+            None => Self(BEFORE.saturating_sub(saturated(origin.duration_since(instant)))),
+        }
+    }
+}
+
+/// A monotonic clock.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no timer",
+    label = "`Clock` is not implemented for it",
+    note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::Blocking` (sync functions)"
+)]
+pub trait Clock {
+    /// The time now; it never goes back.
+    fn now(&self) -> Moment;
+
+    /// 64 random bits for jitter.
+    ///
+    /// # Default
+    ///
+    /// With `std` a generator of the thread, seeded by the operating system;
+    /// without it a hash of the time.
+    fn random(&self) -> u64 {
+        #[cfg(feature = "std")]
+        return threads::random();
+        #[cfg(not(feature = "std"))]
+        return mixed(self.now().0);
+    }
+}
+
+/// The finalizer of splitmix64: neighbouring times give unrelated numbers.
+#[cfg(not(feature = "std"))]
+const fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// How an async function waits.
+#[diagnostic::on_unimplemented(
+    message = "an async function cannot wait with `{Self}`",
+    label = "`Timer` is not implemented for it",
+    note = "enable the feature `tokio` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`"
+)]
+pub trait Timer: Clock {
+    /// The future of [`sleep`](Self::sleep).
+    type Sleep: Future<Output = ()>;
+
+    /// A future that is ready after `duration`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it ends the wait.
+    fn sleep(&self, duration: Duration) -> Self::Sleep;
+}
+
+/// How a sync function waits.
+#[diagnostic::on_unimplemented(
+    message = "a sync function cannot wait with `{Self}`",
+    label = "`Blocking` is not implemented for it",
+    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Blocking`"
+)]
+pub trait Blocking: Clock {
+    /// Returns after `duration`.
+    fn sleep(&self, duration: Duration);
+}
+
+impl<T: Clock + ?Sized> Clock for &T {
+    fn now(&self) -> Moment {
+        (**self).now()
+    }
+
+    fn random(&self) -> u64 {
+        (**self).random()
+    }
+}
+
+impl<T: Timer + ?Sized> Timer for &T {
+    type Sleep = T::Sleep;
+
+    fn sleep(&self, duration: Duration) -> T::Sleep {
+        (**self).sleep(duration)
+    }
+}
+
+impl<T: Blocking + ?Sized> Blocking for &T {
+    fn sleep(&self, duration: Duration) {
+        (**self).sleep(duration);
+    }
+}

@@ -1,0 +1,51 @@
+//! The operating system's clock, threads that sleep, and the random generator
+//! of the thread.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::time::{Duration, Instant};
+
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+
+use super::{Blocking, Clock, Moment};
+
+/// Sleeps by blocking the thread: the timer of sync functions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Threads;
+
+impl Clock for Threads {
+    fn now(&self) -> Moment {
+        Instant::now().into()
+    }
+}
+
+impl Blocking for Threads {
+    fn sleep(&self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
+}
+
+thread_local! {
+    static GENERATOR: Cell<Option<SmallRng>> = const { Cell::new(None) };
+}
+
+/// 64 random bits of this thread's generator.
+#[inline]
+pub(super) fn random() -> u64 {
+    // Where thread-locals are gone already (a destructor of one), a fresh seed serves.
+    GENERATOR
+        .try_with(|slot| {
+            let mut generator = slot.take().unwrap_or_else(seeded);
+            let bits = generator.next_u64();
+            slot.set(Some(generator));
+            bits
+        })
+        .unwrap_or_else(|_| seeded().next_u64())
+}
+
+/// The keys of a `HashMap` come from the operating system; that spares a crate.
+#[cold]
+fn seeded() -> SmallRng {
+    SmallRng::seed_from_u64(RandomState::new().build_hasher().finish())
+}

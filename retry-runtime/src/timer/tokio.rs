@@ -1,0 +1,28 @@
+//! tokio's clock and timer; both stand still while tokio's time is paused.
+
+use std::time::Duration;
+
+use super::{Clock, Moment, Timer};
+
+/// Sleeps on tokio's timer: the timer of async functions.
+///
+/// # Panics
+///
+/// [`sleep`](Timer::sleep) panics outside a tokio runtime, or in one without
+/// `enable_time`, as tokio's own does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tokio;
+
+impl Clock for Tokio {
+    fn now(&self) -> Moment {
+        tokio::time::Instant::now().into_std().into()
+    }
+}
+
+impl Timer for Tokio {
+    type Sleep = tokio::time::Sleep;
+
+    fn sleep(&self, duration: Duration) -> Self::Sleep {
+        tokio::time::sleep(duration)
+    }
+}

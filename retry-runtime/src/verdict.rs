@@ -1,0 +1,184 @@
+//! What an error means for a retry: the verdict, and the trait by which an
+//! error type gives it.
+
+use core::fmt;
+use core::time::Duration;
+
+/// What an error means for a retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Worth another attempt; the operation may or may not have been executed.
+    Transient,
+    /// The service is overloaded; the duration, if any, is the delay it asked for.
+    Throttled(Option<Duration>),
+    /// Worth another attempt; the operation was certainly not executed.
+    Refused,
+    /// Not worth another attempt.
+    Permanent,
+    /// The service forbade another attempt.
+    Forbidden,
+}
+
+impl Verdict {
+    /// Whether this verdict allows another attempt.
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::Transient | Self::Throttled(_) | Self::Refused)
+    }
+}
+
+/// `true` is [`Verdict::Transient`], `false` is [`Verdict::Permanent`].
+impl From<bool> for Verdict {
+    fn from(retryable: bool) -> Self {
+        if retryable {
+            Self::Transient
+        } else {
+            Self::Permanent
+        }
+    }
+}
+
+/// What `on` and `except` may answer: `bool` or [`Verdict`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says nothing about a retry",
+    label = "expected `bool` or `Verdict`",
+    note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`"
+)]
+pub trait IntoVerdict {
+    /// The verdict of `on`.
+    fn into_verdict(self) -> Verdict;
+
+    /// The verdict of `except`; `None` when it has nothing against a retry.
+    fn into_exclusion(self) -> Option<Verdict>;
+}
+
+impl IntoVerdict for bool {
+    fn into_verdict(self) -> Verdict {
+        self.into()
+    }
+
+    fn into_exclusion(self) -> Option<Verdict> {
+        self.then_some(Verdict::Permanent)
+    }
+}
+
+impl IntoVerdict for Verdict {
+    fn into_verdict(self) -> Verdict {
+        self
+    }
+
+    fn into_exclusion(self) -> Option<Verdict> {
+        (!self.is_retryable()).then_some(self)
+    }
+}
+
+/// An error that knows which of its values are worth another attempt.
+///
+/// A policy without `on` asks it. `Box<dyn Error>`, `String` and
+/// `anyhow::Error` do not implement it: nobody can tell from them.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Classify, Verdict};
+///
+/// enum FetchError { Timeout, NotFound }
+///
+/// impl Classify for FetchError {
+///     fn classify(&self) -> Verdict {
+///         match self {
+///             Self::Timeout => Verdict::Transient,
+///             Self::NotFound => Verdict::Permanent,
+///         }
+///     }
+/// }
+/// assert!(FetchError::Timeout.classify().is_retryable());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
+    label = "`Classify` is not implemented for this error",
+    note = "implement `reattempt::Classify` for `{Self}`, or say which errors in the policy: `on = |error| ...`, `on(Pattern | Pattern)`",
+    note = "`on(_)` retries any error"
+)]
+pub trait Classify {
+    /// The verdict on this value.
+    fn classify(&self) -> Verdict;
+}
+
+impl<E: Classify + ?Sized> Classify for &E {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+}
+
+impl<E: Classify + ?Sized> Classify for &mut E {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<E: Classify + ?Sized> Classify for Box<E> {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+}
+
+/// By kind: what a connection or an interrupted call can cause is transient,
+/// a refused connection was certainly not executed, everything else is final.
+#[cfg(feature = "std")]
+impl Classify for std::io::Error {
+    fn classify(&self) -> Verdict {
+        use std::io::ErrorKind as Kind;
+        match self.kind() {
+            Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable => {
+                Verdict::Refused
+            }
+            Kind::ConnectionReset
+            | Kind::ConnectionAborted
+            | Kind::NotConnected
+            | Kind::BrokenPipe
+            | Kind::NetworkDown
+            | Kind::TimedOut
+            | Kind::Interrupted
+            | Kind::WouldBlock
+            | Kind::UnexpectedEof
+            | Kind::ResourceBusy => Verdict::Transient,
+            _ => Verdict::Permanent,
+        }
+    }
+}
+
+/// The error of a function that returns `Option`: there is no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absent;
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no value")
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::error::Error for Absent {}
+
+/// `None` is retried: a function that must not be says so with `until`.
+impl Classify for Absent {
+    fn classify(&self) -> Verdict {
+        Verdict::Transient
+    }
+}
+
+/// A function without an error of its own: nothing to judge.
+impl Classify for core::convert::Infallible {
+    fn classify(&self) -> Verdict {
+        match *self {}
+    }
+}
