@@ -18,14 +18,14 @@ use crate::duration::{from_float, to_float};
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Policy, Shape};
+/// use retry_runtime::{Jitter, Policy, Shape};
 /// use std::time::Duration;
 ///
 /// fn squares(retry: u32) -> Duration {
 ///     Duration::from_millis(u64::from(retry).saturating_mul(u64::from(retry)))
 /// }
 /// const POLICY: Policy = Policy::new().backoff(Shape::Custom(&squares));
-/// assert_eq!(POLICY.delay(3), Duration::from_millis(9));
+/// assert_eq!(POLICY.jitter(Jitter::None).draw(3, None, 0.0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no backoff",

@@ -212,7 +212,8 @@ impl Policy {
 
     /// The delay before retry number `retry` (from 0), capped, before jitter.
     ///
-    /// Decorrelated delays depend on chance alone: this is the longest one possible.
+    /// Decorrelated delays depend on chance alone, and those of a custom shape
+    /// are known when it is asked: of these it is the longest possible.
     ///
     /// # Units and ranges
     ///

@@ -12,6 +12,7 @@ mod limit;
 mod outcome;
 mod until;
 
+pub use crate::outcome::failure;
 #[cfg(feature = "std")]
 pub use asynchronous::{Attempting, Pause, Pending, attempt_async, pause};
 #[cfg(not(feature = "std"))]
@@ -20,7 +21,7 @@ pub use blocking::{attempt, failed, sleep};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Limited, limited};
-pub use outcome::{Answer, Cut, Fallible, Outcome, cut, failure, fall_back, succeed, tell};
+pub use outcome::{Answer, Cut, Fallible, cut, fall_back, succeed, tell};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

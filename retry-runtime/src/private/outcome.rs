@@ -1,51 +1,8 @@
 //! What functions return: where the error is, and what a call that ended
 //! without success answers.
 
-use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::verdict::Absent;
-
-// What a function with `#[retry]` may return.
-#[diagnostic::on_unimplemented(
-    message = "a retry cannot tell success from failure in `{Self}`",
-    label = "neither a `Result` nor an `Option`",
-    note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final"
-)]
-pub trait Outcome {
-    type Error;
-
-    fn error(&self) -> Option<&Self::Error>;
-}
-
-impl<T, E> Outcome for Result<T, E> {
-    type Error = E;
-
-    #[inline(always)]
-    fn error(&self) -> Option<&E> {
-        match self {
-            Ok(_) => None,
-            Err(error) => Some(error),
-        }
-    }
-}
-
-impl<T> Outcome for Option<T> {
-    type Error = Absent;
-
-    #[inline(always)]
-    fn error(&self) -> Option<&Absent> {
-        match self {
-            Some(_) => None,
-            None => Some(&Absent),
-        }
-    }
-}
-
-// The failure of an attempt, if it failed.
-#[inline(always)]
-pub fn failure<R: Outcome>(outcome: &R) -> Option<Cause<'_, R::Error>> {
-    outcome.error().map(Cause::Error)
-}
 
 // `-> Result<T, Failed<E>>`: the body speaks `Result<T, E>`.
 pub fn tell<T, E>(outcome: Result<T, E>, end: Interrupted) -> Result<T, Failed<E>> {

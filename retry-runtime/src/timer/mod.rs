@@ -160,3 +160,68 @@ impl<T: Blocking + ?Sized> Blocking for &T {
         (**self).sleep(duration);
     }
 }
+
+/// The timer that the features choose: threads in sync functions, tokio in
+/// async ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByFeature;
+
+/// What says how a sync function waits: a timer, or [`ByFeature`].
+#[diagnostic::on_unimplemented(
+    message = "a sync function cannot wait with `{Self}`",
+    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Blocking`"
+)]
+pub trait ForSync {
+    /// The timer.
+    type Timer: Blocking;
+
+    /// The timer.
+    fn for_sync(self) -> Self::Timer;
+}
+
+/// What says how an async function waits: a timer, or [`ByFeature`].
+#[diagnostic::on_unimplemented(
+    message = "an async function cannot wait with `{Self}`",
+    note = "enable the feature `tokio` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`"
+)]
+pub trait ForAsync {
+    /// The timer.
+    type Timer: Timer;
+
+    /// The timer.
+    fn for_async(self) -> Self::Timer;
+}
+
+impl<T: Blocking> ForSync for T {
+    type Timer = T;
+
+    fn for_sync(self) -> T {
+        self
+    }
+}
+
+impl<T: Timer> ForAsync for T {
+    type Timer = T;
+
+    fn for_async(self) -> T {
+        self
+    }
+}
+
+#[cfg(feature = "std")]
+impl ForSync for ByFeature {
+    type Timer = Threads;
+
+    fn for_sync(self) -> Threads {
+        Threads
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl ForAsync for ByFeature {
+    type Timer = Tokio;
+
+    fn for_async(self) -> Tokio {
+        Tokio
+    }
+}
