@@ -25,12 +25,13 @@ impl Parse for Function {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         let signature = input.parse()?;
-        let body = match input.parse::<TokenTree>()? {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
-            TokenTree::Punct(end) if end.as_char() == ';' => None,
-            other => {
+        let end = input.parse::<TokenTree>()?;
+        let body = match braces(&end) {
+            Some(group) => Some(group),
+            None if matches!(&end, TokenTree::Punct(end) if end.as_char() == ';') => None,
+            None => {
                 return Err(syn::Error::new(
-                    other.span(),
+                    end.span(),
                     "expected the body of the function",
                 ));
             }
@@ -41,6 +42,22 @@ impl Parse for Function {
             signature,
             body,
         })
+    }
+}
+
+/// The braces of a body; a macro's `$body:block` comes in an invisible group.
+fn braces(token: &TokenTree) -> Option<Group> {
+    let TokenTree::Group(group) = token else {
+        return None;
+    };
+    match group.delimiter() {
+        Delimiter::Brace => Some(group.clone()),
+        Delimiter::None => {
+            let mut inside = group.stream().into_iter();
+            let only = inside.next()?;
+            inside.next().is_none().then(|| braces(&only)).flatten()
+        }
+        _ => None,
     }
 }
 

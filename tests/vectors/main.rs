@@ -52,12 +52,19 @@ fn blocking(policy: Policy, timer: &Recorder, fault: &mut Fault) -> Result<u32, 
 }
 
 #[retry(policy = policy, on(_), on_retry = |retry| delays.push(retry.delay()))]
-async fn asynchronous(policy: Policy, delays: &mut Vec<Duration>, fault: &mut Fault) -> Result<u32, &'static str> {
+async fn asynchronous(
+    policy: Policy,
+    delays: &mut Vec<Duration>,
+    fault: &mut Fault,
+) -> Result<u32, &'static str> {
     fault.strike()
 }
 
 fn fault(vector: &Vector) -> Fault {
-    Fault { left: vector.faults, calls: 0 }
+    Fault {
+        left: vector.faults,
+        calls: 0,
+    }
 }
 
 #[test]
@@ -65,7 +72,12 @@ fn schedule() {
     for vector in VECTORS {
         for (retry, expected) in vector.delays.iter().enumerate() {
             let retry = u32::try_from(retry).expect("tables are short");
-            assert_eq!(vector.policy.delay(retry), ms(*expected), "{} retry {retry}", vector.id);
+            assert_eq!(
+                vector.policy.delay(retry),
+                ms(*expected),
+                "{} retry {retry}",
+                vector.id
+            );
         }
     }
 }
@@ -95,14 +107,21 @@ async fn async_function() {
         // tokio rounds each sleep up to a millisecond.
         let (slept, least) = (start.elapsed(), vector.slept().sum::<Duration>());
         assert!(slept >= least, "{}: {slept:?} < {least:?}", vector.id);
-        assert!(slept <= least + ms(2.0) * vector.calls, "{}: {slept:?} > {least:?}", vector.id);
+        assert!(
+            slept <= least + ms(2.0) * vector.calls,
+            "{}: {slept:?} > {least:?}",
+            vector.id
+        );
     }
 }
 
 /// V8: no retry is too late for the arithmetic.
 #[test]
 fn late_retries_get_the_cap() {
-    let policy = Policy::new().base(ms(1000.0)).cap(ms(20_000.0)).jitter(Jitter::None);
+    let policy = Policy::new()
+        .base(ms(1000.0))
+        .cap(ms(20_000.0))
+        .jitter(Jitter::None);
     for retry in [33, 100, 100_000, u32::MAX] {
         assert_eq!(policy.delay(retry), ms(20_000.0), "V8 retry {retry}");
     }
@@ -136,7 +155,10 @@ fn except_wins() {
 /// V77: a delay that would outlive the deadline is not begun.
 #[test]
 fn no_sleep_beyond_the_deadline() {
-    let policy = Policy::new().base(ms(100.0)).jitter(Jitter::None).deadline(ms(20.0));
+    let policy = Policy::new()
+        .base(ms(100.0))
+        .jitter(Jitter::None)
+        .deadline(ms(20.0));
     let (timer, mut fault) = (Recorder::default(), Fault { left: 9, calls: 0 });
     assert_eq!(blocking(policy, &timer, &mut fault), Err("struck"));
     assert_eq!((fault.calls, timer.sleeps.into_inner()), (1, Vec::new()));

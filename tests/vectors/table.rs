@@ -37,7 +37,14 @@ const fn exact(max: u32) -> Policy {
 }
 
 const fn always(id: &'static str, policy: Policy, calls: u32, delays: &'static [f64]) -> Vector {
-    Vector { id, policy, faults: u32::MAX, calls, succeeds: false, delays }
+    Vector {
+        id,
+        policy,
+        faults: u32::MAX,
+        calls,
+        succeeds: false,
+        delays,
+    }
 }
 
 pub const VECTORS: &[Vector] = &[
@@ -49,18 +56,39 @@ pub const VECTORS: &[Vector] = &[
         succeeds: true,
         delays: &[1000.0, 2000.0],
     },
-    always("V6 AWS", exact(5).base(millis(1000)).cap(millis(20_000)), 5, &[1000.0, 2000.0, 4000.0, 8000.0]),
-    always("V7 AWS", exact(5).base(millis(1000)).cap(millis(3000)), 5, &[1000.0, 2000.0, 3000.0, 3000.0]),
-    always("V30 Polly", exact(4).backoff(Shape::Linear).base(millis(1000)), 4, &[1000.0, 2000.0, 3000.0]),
+    always(
+        "V6 AWS",
+        exact(5).base(millis(1000)).cap(millis(20_000)),
+        5,
+        &[1000.0, 2000.0, 4000.0, 8000.0],
+    ),
+    always(
+        "V7 AWS",
+        exact(5).base(millis(1000)).cap(millis(3000)),
+        5,
+        &[1000.0, 2000.0, 3000.0, 3000.0],
+    ),
+    always(
+        "V30 Polly",
+        exact(4).backoff(Shape::Linear).base(millis(1000)),
+        4,
+        &[1000.0, 2000.0, 3000.0],
+    ),
     always(
         "V37 resilience4j",
         exact(13).base(millis(100)).cap(millis(100_000)),
         13,
         &[
-            100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0, 25600.0, 51200.0, 100_000.0, 100_000.0,
+            100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0, 25600.0, 51200.0,
+            100_000.0, 100_000.0,
         ],
     ),
-    always("V46 MicroProfile", exact(6).base(millis(1)), 6, &[1.0, 2.0, 4.0, 8.0, 16.0]),
+    always(
+        "V46 MicroProfile",
+        exact(6).base(millis(1)),
+        6,
+        &[1.0, 2.0, 4.0, 8.0, 16.0],
+    ),
     always(
         "V47 MicroProfile",
         exact(5).backoff(Shape::Fixed).base(Duration::from_nanos(1)),
@@ -69,7 +97,10 @@ pub const VECTORS: &[Vector] = &[
     ),
     always(
         "V70 Finagle",
-        exact(6).backoff(Shape::Linear).first(millis(7)).base(millis(10)),
+        exact(6)
+            .backoff(Shape::Linear)
+            .first(millis(7))
+            .base(millis(10)),
         6,
         &[7.0, 17.0, 27.0, 37.0, 47.0],
     ),
@@ -83,32 +114,55 @@ pub const VECTORS: &[Vector] = &[
         "V76 Spring",
         exact(9).base(millis(2000)).factor(1.5).cap(millis(30_000)),
         9,
-        &[2000.0, 3000.0, 4500.0, 6750.0, 10125.0, 15187.5, 22781.25, 30000.0],
+        &[
+            2000.0, 3000.0, 4500.0, 6750.0, 10125.0, 15187.5, 22781.25, 30000.0,
+        ],
     ),
     always(
         "V78 cenkalti",
         exact(14).base(millis(500)).factor(1.5).cap(millis(60_000)),
         14,
         &[
-            500.0, 750.0, 1125.0, 1687.5, 2531.25, 3796.875, 5695.3125, 8542.96875, 12814.453_125, 19221.679_688,
-            28832.519_531, 43248.779_297, 60_000.0,
+            500.0,
+            750.0,
+            1125.0,
+            1687.5,
+            2531.25,
+            3796.875,
+            5695.3125,
+            8542.96875,
+            12814.453_125,
+            19221.679_688,
+            28832.519_531,
+            43248.779_297,
+            60_000.0,
         ],
     ),
     always(
         "V80 EF Core",
-        exact(7).first(Duration::ZERO).base(millis(1000)).cap(millis(30_000)),
+        exact(7)
+            .first(Duration::ZERO)
+            .base(millis(1000))
+            .cap(millis(30_000)),
         7,
         &[0.0, 1000.0, 3000.0, 7000.0, 15000.0, 30000.0],
     ),
     always(
         "V81 transient fault handling",
-        exact(5).first(millis(1000)).base(millis(10_000)).cap(millis(30_000)),
+        exact(5)
+            .first(millis(1000))
+            .base(millis(10_000))
+            .cap(millis(30_000)),
         5,
         &[1000.0, 11000.0, 30000.0, 30000.0],
     ),
     always(
         "V81 transient fault handling, fast first",
-        exact(5).first(millis(1000)).base(millis(10_000)).cap(millis(30_000)).fast_first(true),
+        exact(5)
+            .first(millis(1000))
+            .base(millis(10_000))
+            .cap(millis(30_000))
+            .fast_first(true),
         5,
         &[0.0, 11000.0, 30000.0, 30000.0],
     ),
@@ -116,6 +170,8 @@ pub const VECTORS: &[Vector] = &[
         "V82 Temporal",
         exact(10).base(millis(1000)).cap(millis(10_000)),
         10,
-        &[1000.0, 2000.0, 4000.0, 8000.0, 10000.0, 10000.0, 10000.0, 10000.0, 10000.0],
+        &[
+            1000.0, 2000.0, 4000.0, 8000.0, 10000.0, 10000.0, 10000.0, 10000.0, 10000.0,
+        ],
     ),
 ];

@@ -3,24 +3,27 @@
 //! ```text
 //! let mut pending = Pending::new();
 //! loop {
-//!     {
-//!         let (outcome, back) = attempt_async(pending, async { BODY }).await;
-//!         pending = back;
+//!     pending = {
+//!         let (outcome, mut back) = attempt_async(pending, async { BODY }).await;
 //!         let Some(cause) = failure(&outcome) else { break outcome };
-//!         match pending.failed(OPERATION, ..., cause, VERDICT) {
+//!         match back.failed(OPERATION, ..., cause, VERDICT) {
 //!             Ok(retry) => { ON_RETRY }
 //!             Err(end) => break outcome,
 //!         }
-//!     }                                     // the outcome is gone before the wait
+//!         back
+//!     };                                    // the outcome is gone before the wait
 //!     pending = pause(pending, TIMER).await;
 //! }
 //! ```
+//!
+//! Only `back` is ever borrowed: a borrowed local keeps its place in the future
+//! even while it is moved out of, and `pending` would take its eight bytes twice.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::rules::Key;
 
-use super::parts::Parts;
+use super::parts::{Parts, used};
 use crate::item::Answer;
 use crate::model::{Model, at};
 
@@ -42,40 +45,40 @@ pub(super) fn looped(
     let (cause, verdict) = (parts.cause(), parts.verdict());
     let (operation, until) = (parts.operation(), parts.until());
     let on_retry = parts.on_retry();
-    let (success, give_up) = (parts.success(), parts.give_up(settled(krate)));
-    let pause = ours!(pending = #krate::__private::pause(pending, &#timer).await;);
+    let retry = used(ours!(retry), parts.has_hooks());
+    let end = used(ours!(end), parts.wants_end());
+    let (success, give_up) = (parts.success(), parts.give_up());
+    let pause = |pending| ours!(#pending = #krate::__private::pause(#pending, &#timer).await;);
     // `before_retry` sees the error, which otherwise is gone before the wait.
     let (inside, outside) = match parts.before_retry() {
         Some(hook) => {
             let settle = settled(krate)(hook);
+            let pause = pause(ours!(back));
             (ours!(#pause let () = #settle;), TokenStream::new())
         }
-        None => (TokenStream::new(), pause),
+        None => (TokenStream::new(), pause(ours!(pending))),
     };
+    let looped = ours! {
+        loop {
+            pending = {
+                #context
+                let (outcome, mut back) = #krate::__private::attempt_async(pending, #attempt).await;
+                #cut
+                let ::core::option::Option::Some(cause) = #cause else { #success };
+                match back.failed(#operation, #until, &#timer, cause, #verdict) {
+                    ::core::result::Result::Ok(#retry) => { #on_retry #inside }
+                    ::core::result::Result::Err(#end) => break #give_up,
+                }
+                back
+            };
+            #outside
+        }
+    };
+    let looped = parts.with_fallback(looped, settled(krate));
     ours! {
         #prelude
         let mut pending = #krate::__private::Pending::new();
-        loop {
-            {
-                #context
-                let (outcome, back) = #krate::__private::attempt_async(pending, #attempt).await;
-                pending = back;
-                #cut
-                let ::core::option::Option::Some(cause) = #cause else { break #success };
-                match pending.failed(#operation, #until, &#timer, cause, #verdict) {
-                    ::core::result::Result::Ok(retry) => {
-                        let _ = &retry;
-                        #on_retry
-                        #inside
-                    }
-                    ::core::result::Result::Err(end) => {
-                        let _ = end;
-                        break #give_up
-                    }
-                }
-            }
-            #outside
-        }
+        #looped
     }
 }
 
@@ -108,8 +111,7 @@ fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStrea
     let Parts { krate, timer, .. } = parts;
     let span = parts.model.error_span;
     let located = parts.model.krate_at(span);
-    let cut = quote_spanned!(at(span)=> #located::__private::cut(pending.cut_off()));
-    let cut = parts.fall_back(&cut, settled(krate));
+    let cut = quote_spanned!(at(span)=> #located::__private::cut(back.cut_off()));
     (
         ours!(#krate::__private::limited(#attempt, until, #timer)),
         ours! {

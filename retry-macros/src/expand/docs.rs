@@ -8,8 +8,8 @@ use crate::model::Model;
 
 pub(super) fn lines(model: &Model) -> TokenStream {
     let text = match literal_policy(model) {
-        Some(policy) => format!("**Retried:** {}", policy.explain()),
-        None => "**Retried**, by a policy that is defined elsewhere.".to_owned(),
+        Some(policy) => format!(" **Retried:** {}", policy.explain()),
+        None => " **Retried**, by a policy that is defined elsewhere.".to_owned(),
     };
     ours! {
         #[doc = ""]

@@ -9,6 +9,8 @@ mod function;
 mod future;
 mod parts;
 mod sync;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::TokenStream;
 

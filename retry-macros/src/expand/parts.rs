@@ -248,17 +248,21 @@ impl<'m> Parts<'m> {
         })
     }
 
-    /// A successful outcome as the function's answer.
+    /// Leaves the loop with a successful outcome, past `fallback`.
     pub(super) fn success(&self) -> TokenStream {
         let krate = &self.krate;
-        match self.answer {
+        let answer = match self.answer {
             Answer::Failed(..) => ours!(#krate::__private::succeed(outcome)),
             _ => ours!(outcome),
+        };
+        match self.model.fallback {
+            Some(_) => ours!(break 'answer #answer),
+            None => ours!(break #answer),
         }
     }
 
     /// The answer when giving up, before `fallback`.
-    fn end(&self) -> TokenStream {
+    pub(super) fn give_up(&self) -> TokenStream {
         let krate = &self.krate;
         match (&self.model.until, self.answer) {
             (Some(_), Answer::Failed(..)) => ours!(#krate::__private::Polled(outcome).tell(end)),
@@ -273,34 +277,46 @@ impl<'m> Parts<'m> {
         }
     }
 
-    /// The answer when giving up. `settle` makes a value of what `fallback`
-    /// gave: async functions await it.
-    pub(super) fn give_up(&self, settle: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
-        let end = self.end();
-        self.fall_back(&end, settle)
+    /// Whether the answer when giving up needs to know why.
+    pub(super) fn wants_end(&self) -> bool {
+        self.model.until.is_some() || matches!(self.answer, Answer::Failed(..))
     }
 
-    /// `end`, or what `fallback` makes of it.
-    pub(super) fn fall_back(
+    /// Whether anything looks at a retry that is about to happen.
+    pub(super) fn has_hooks(&self) -> bool {
+        self.model.on_retry.is_some() || self.model.before_retry.is_some()
+    }
+
+    /// `looped`, and what `fallback` makes of its answer when it gave up. `settle`
+    /// makes a value of what the hook gave: async functions await it.
+    pub(super) fn with_fallback(
         &self,
-        end: &TokenStream,
-        settle: impl Fn(TokenStream) -> TokenStream,
+        looped: TokenStream,
+        settle: impl FnOnce(TokenStream) -> TokenStream,
     ) -> TokenStream {
         let Some(code) = &self.model.fallback else {
-            return end.clone();
+            return looped;
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
-        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(#end, #hook));
+        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
         let settled = settle(ours!(value));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
         ours! {
-            match #answered {
-                ::core::result::Result::Ok(answer) => answer,
-                ::core::result::Result::Err(value) => #answer,
+            'answer: {
+                let end = #looped;
+                match #answered {
+                    ::core::result::Result::Ok(answer) => answer,
+                    ::core::result::Result::Err(value) => #answer,
+                }
             }
         }
     }
+}
+
+/// The name of a binding, or `_` where nothing reads it.
+pub(super) fn used(name: TokenStream, is_used: bool) -> TokenStream {
+    if is_used { name } else { ours!(_) }
 }
 
 /// The hook as a function of one parameter; a closure without any is called without.

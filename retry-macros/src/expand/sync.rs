@@ -15,7 +15,7 @@
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
-use super::parts::Parts;
+use super::parts::{Parts, used};
 use crate::item::Answer;
 use crate::model::{Model, at};
 
@@ -29,26 +29,28 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (operation, until) = (parts.operation(), parts.until());
     let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
     let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
-    let (success, give_up) = (parts.success(), parts.give_up(|value| value));
-    ours! {
-        #prelude
-        let mut call = #krate::Call::new();
+    let end = used(ours!(end), parts.wants_end());
+    let (success, give_up) = (parts.success(), parts.give_up());
+    let looped = ours! {
         loop {
             #context
             let outcome = #attempt;
-            let ::core::option::Option::Some(cause) = #cause else { break #success };
+            let ::core::option::Option::Some(cause) = #cause else { #success };
             match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, #verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(retry.delay(), &#timer);
                     #before_retry
                 }
-                ::core::result::Result::Err(end) => {
-                    let _ = end;
-                    break #give_up
-                }
+                ::core::result::Result::Err(#end) => break #give_up,
             }
         }
+    };
+    let looped = parts.with_fallback(looped, |value| value);
+    ours! {
+        #prelude
+        let mut call = #krate::Call::new();
+        #looped
     }
 }
 

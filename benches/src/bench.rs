@@ -1,0 +1,37 @@
+//! `cargo run --release -p reattempt-benches`: measures, prints, and says which
+//! promises hold. Without arguments all rows, with a word those whose title has it.
+
+mod allocations;
+mod cases;
+mod measure;
+mod rows;
+mod sizes;
+mod table;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    match arguments {
+        [] => rows::print(""),
+        ["--case", case, failures, calls] => {
+            let run = cases::find(case).ok_or("no case of this name")?;
+            run(failures.parse()?, calls.parse()?);
+            Ok(())
+        }
+        [word] if !word.starts_with('-') => rows::print(word),
+        _ => Err("arguments: nothing, a word in the title of a row, or `--case CASE FAILURES CALLS`".into()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Instructions of a case, counted by callgrind: this program runs itself under
+//! valgrind for two numbers of calls, so that starting up cancels out.
+
+use std::env;
+use std::error::Error;
+use std::io::ErrorKind;
+use std::process::Command;
+
+/// As many digits in one as in the other: reading them costs the same.
+const FEW: u64 = 16_384;
+const MANY: u64 = 24_576;
+
+const MISSING: &str = "`valgrind` is not installed; the instructions are counted with it
+  Debian, Ubuntu: sudo apt install valgrind
+  Fedora:         sudo dnf install valgrind
+  Arch:           sudo pacman -S valgrind";
+
+/// Instructions of one call that fails `failures` times.
+pub(crate) fn instructions(case: &str, failures: u32) -> Result<f64, Box<dyn Error>> {
+    let (few, many) = (
+        collected(case, failures, FEW)?,
+        collected(case, failures, MANY)?,
+    );
+    Ok((many - few) / f64::from(u32::try_from(MANY - FEW)?))
+}
+
+fn collected(case: &str, failures: u32, calls: u64) -> Result<f64, Box<dyn Error>> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--collect-atstart=yes"])
+        .arg("--callgrind-out-file=/dev/null")
+        .arg(env::current_exe()?)
+        .args(["--case", case, &failures.to_string(), &calls.to_string()])
+        .output()
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => MISSING.into(),
+            _ => format!("`valgrind` cannot be run: {error}"),
+        })?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    let total = report
+        .lines()
+        .find_map(|line| line.split_once("Collected : "))
+        .filter(|_| output.status.success());
+    match total {
+        Some((_, total)) => Ok(total.trim().parse()?),
+        None => Err(format!("`{case}` failed under valgrind:\n{report}").into()),
+    }
+}

@@ -1,0 +1,299 @@
+//! What typical uses expand to: small enough to read, and stable.
+
+use expect_test::{Expect, expect};
+use proc_macro2::TokenStream;
+
+fn shown(tokens: TokenStream) -> String {
+    match syn::parse2(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("{error} in {tokens}"),
+    }
+}
+
+fn parse(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn attribute(arguments: &str, item: &str, expected: &Expect) {
+    let text = shown(super::attribute(parse(arguments), parse(item)));
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn sync_function() {
+    attribute(
+        r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#,
+        "/// Fetches.\npub fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url)? .page() }",
+        &expect![[r#"
+            /// Fetches.
+            ///
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            pub fn fetch(url: &str) -> Result<Page, FetchError> {
+                let mut call = ::reattempt::Call::new();
+                loop {
+                    let outcome = ::reattempt::__private::attempt(|| -> Result<Page, FetchError> {
+                        client().get(url)?.page()
+                    });
+                    let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
+                        &outcome,
+                    ) else { break outcome };
+                    match ::reattempt::__private::failed(
+                        &mut call,
+                        const {
+                            &::reattempt::Operation::new(
+                                ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                ::reattempt::Policy::new()
+                                    .max(5u32)
+                                    .backoff(::reattempt::Shape::Exp)
+                                    .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                            )
+                        },
+                        ::reattempt::__private::Until::NEVER,
+                        &::reattempt::__private::blocking_timer(),
+                        cause,
+                        ::reattempt::__private::verdict(
+                            cause,
+                            |error| ::reattempt::__private::judge(error, is_transient),
+                        ),
+                    ) {
+                        ::core::result::Result::Ok(retry) => {
+                            ::reattempt::__private::sleep(
+                                retry.delay(),
+                                &::reattempt::__private::blocking_timer(),
+                            );
+                        }
+                        ::core::result::Result::Err(_) => break outcome,
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn async_function() {
+    attribute(
+        r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#,
+        "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await?.page() }",
+        &expect![[r#"
+            ///
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
+                let mut pending = ::reattempt::__private::Pending::new();
+                loop {
+                    pending = {
+                        let (outcome, mut back) = ::reattempt::__private::attempt_async(
+                                pending,
+                                async {
+                                    if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                        Result<Page, FetchError>,
+                                    >() {
+                                        return outcome;
+                                    }
+                                    client.get(url).await?.page()
+                                },
+                            )
+                            .await;
+                        let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
+                            &outcome,
+                        ) else { break outcome };
+                        match back
+                            .failed(
+                                const {
+                                    &::reattempt::Operation::new(
+                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                        ::reattempt::Policy::new()
+                                            .max(5u32)
+                                            .backoff(::reattempt::Shape::Exp)
+                                            .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                                    )
+                                },
+                                ::reattempt::__private::Until::NEVER,
+                                &::reattempt::__private::async_timer(),
+                                cause,
+                                ::reattempt::__private::verdict(
+                                    cause,
+                                    |error| ::reattempt::__private::judge(error, is_transient),
+                                ),
+                            )
+                        {
+                            ::core::result::Result::Ok(_) => {}
+                            ::core::result::Result::Err(_) => break outcome,
+                        }
+                        back
+                    };
+                    pending = ::reattempt::__private::pause(
+                            pending,
+                            &::reattempt::__private::async_timer(),
+                        )
+                        .await;
+                }
+            }
+        "#]],
+    );
+}
+
+/// A typical attribute stays readable.
+#[test]
+fn the_expansion_is_small() {
+    let arguments = r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#;
+    for item in [
+        "fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url) }",
+        "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await }",
+    ] {
+        let text = shown(super::attribute(parse(arguments), parse(item)));
+        assert!(
+            text.lines().count() < 60,
+            "{} lines:\n{text}",
+            text.lines().count()
+        );
+    }
+}
+
+#[test]
+fn every_hook() {
+    attribute(
+        r#"max = 4, base = "50ms", deadline = "2s", on(Error::Busy | Error::Lost(_) if cold), except = is_final,
+           context = attempt, clone(name), on_retry = |retry| log(retry), before_retry = async |_| renew().await,
+           fallback = |_| cached(), crate = ::again"#,
+        "async fn fetch(name: String) -> Result<Page, Failed<Error>> { get(name, attempt).await }",
+        &expect![[r#"
+            ///
+            /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
+            async fn fetch(name: String) -> Result<Page, Failed<Error>> {
+                let until = ::again::__private::Until::start(
+                    const {
+                        &::again::Operation::new(
+                            ::core::concat!(::core::module_path!(), "::", "fetch"),
+                            ::again::Policy::new()
+                                .max(4u32)
+                                .base(::core::time::Duration::new(0u64, 50000000u32))
+                                .deadline(::core::time::Duration::new(2u64, 0u32)),
+                        )
+                    }
+                        .policy(),
+                    &::again::__private::async_timer(),
+                );
+                let started = ::again::__private::Started::now(&::again::__private::async_timer());
+                let mut pending = ::again::__private::Pending::new();
+                'answer: {
+                    let end = loop {
+                        pending = {
+                            let attempt = started
+                                .attempt(
+                                    pending.failures(),
+                                    until,
+                                    &::again::__private::async_timer(),
+                                );
+                            let (outcome, mut back) = ::again::__private::attempt_async(
+                                    pending,
+                                    ::again::__private::limited(
+                                        async {
+                                            if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
+                                                Result<Page, Error>,
+                                            >() {
+                                                return outcome;
+                                            }
+                                            let name = ::core::clone::Clone::clone(&name);
+                                            get(name, attempt).await
+                                        },
+                                        until,
+                                        ::again::__private::async_timer(),
+                                    ),
+                                )
+                                .await;
+                            let ::core::option::Option::Some(outcome) = outcome else {
+                                break ::again::__private::cut(back.cut_off())
+                            };
+                            let ::core::option::Option::Some(cause) = ::again::__private::failure(
+                                &outcome,
+                            ) else { break 'answer ::again::__private::succeed(outcome) };
+                            match back
+                                .failed(
+                                    const {
+                                        &::again::Operation::new(
+                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                            ::again::Policy::new()
+                                                .max(4u32)
+                                                .base(::core::time::Duration::new(0u64, 50000000u32))
+                                                .deadline(::core::time::Duration::new(2u64, 0u32)),
+                                        )
+                                    },
+                                    until,
+                                    &::again::__private::async_timer(),
+                                    cause,
+                                    ::again::__private::verdict(
+                                        cause,
+                                        |error| ::again::__private::unless(
+                                            ::again::__private::exclude(error, is_final),
+                                            || ::again::__private::judge(
+                                                error,
+                                                |error| {
+                                                    ::core::matches!(
+                                                        error, Error::Busy | Error::Lost(_) if cold
+                                                    )
+                                                },
+                                            ),
+                                        ),
+                                    ),
+                                )
+                            {
+                                ::core::result::Result::Ok(retry) => {
+                                    ::again::__private::observe(&retry, |retry| log(retry));
+                                    back = ::again::__private::pause(
+                                            back,
+                                            &::again::__private::async_timer(),
+                                        )
+                                        .await;
+                                    let () = {
+                                        use ::again::__private::{
+                                            SettleFuture as _, SettleValue as _,
+                                        };
+                                        ::again::__private::Reply(
+                                                ::core::option::Option::Some(
+                                                    ::again::__private::before(&retry, async |_| renew().await),
+                                                ),
+                                            )
+                                            .settle()
+                                            .await
+                                    };
+                                }
+                                ::core::result::Result::Err(end) => {
+                                    break ::again::__private::tell(outcome, end);
+                                }
+                            }
+                            back
+                        };
+                    };
+                    match ::again::__private::fall_back(end, |_| cached()) {
+                        ::core::result::Result::Ok(answer) => answer,
+                        ::core::result::Result::Err(value) => {
+                            ::again::__private::Answer::answer({
+                                use ::again::__private::{SettleFuture as _, SettleValue as _};
+                                ::again::__private::Reply(::core::option::Option::Some(value))
+                                    .settle()
+                                    .await
+                            })
+                        }
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_refused_function_is_still_there() {
+    attribute(
+        "max = 0",
+        "fn fetch() -> Result<(), Error> { Ok(()) }",
+        &expect![[r#"
+            fn fetch() -> Result<(), Error> {
+                Ok(())
+            }
+            ::core::compile_error! {
+                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two"
+            }
+        "#]],
+    );
+}

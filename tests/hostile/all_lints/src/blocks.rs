@@ -1,0 +1,89 @@
+//! `retry_block!` in all its forms.
+
+use core::future::Future;
+use core::time::Duration;
+
+use reattempt::retry_block;
+
+use crate::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
+
+/// A block.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+pub fn block(least: u32) -> Result<u32, Fault> {
+    let mut calls = 0_u32;
+    retry_block!(
+        max = 4,
+        backoff = "exp",
+        base = "1ms",
+        first = "2ms",
+        factor = 1.5,
+        cap = "1s",
+        jitter = "equal",
+        fast_first,
+        deadline = "30s",
+        patience = "1s",
+        on = |fault| *fault == Fault::Busy,
+        except = |fault: &Fault| *fault == Fault::Wrong,
+        until = |value| *value > 3,
+        fallback = |fault| Err(fault),
+        before_retry = |event| seen(event),
+        on_retry = |event| seen(event),
+        context = attempt,
+        name = "all.lints",
+        {
+            calls = calls.wrapping_add(attempt.number());
+            if calls < least {
+                return Err(Fault::Busy);
+            }
+            Ok(calls)
+        }
+    )
+}
+
+/// A closure.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+pub fn closure(least: u32) -> Result<u32, Fault> {
+    retry_block!(policy = POLICY, max = MAX, on = is_busy, || -> Result<u32, Fault> {
+        if least < 3 {
+            Err(Fault::Busy)?;
+        }
+        Ok(least)
+    })
+}
+
+/// An async block.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+pub async fn async_block(least: u32) -> Result<u32, Fault> {
+    retry_block!(max = 2, base = BASE, cap = Duration::from_secs(1), timer = Still, on(_), async {
+        core::future::ready(()).await;
+        if least < 3 {
+            return Err(Fault::Busy);
+        }
+        Ok(least)
+    })
+    .await
+}
+
+/// An async closure.
+#[inline]
+pub fn async_closure(least: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
+    retry_block!(max = 2, deadline = "3s", on(_), async move || -> Result<u32, Fault> {
+        core::future::ready(()).await;
+        if least < 3 {
+            Err(Fault::Busy)?;
+        }
+        Ok(least)
+    })
+}
