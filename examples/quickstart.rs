@@ -11,10 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use axum::Router;
-use axum::http::StatusCode;
-use axum::routing::get;
-use axum::serve::Listener;
+use axum::{Router, http::StatusCode, routing::get, serve::Listener};
 use reattempt::{Retry, retry};
 use reqwest::Client;
 use tokio::net::{TcpListener, TcpStream};
@@ -47,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let connections = Arc::new(AtomicU32::new(0));
     let address = start_service(Arc::clone(&connections)).await?;
     let client = Client::builder()
-        .timeout(Duration::from_millis(300)) // of one attempt
+        .timeout(Duration::from_millis(500)) // of one attempt
         .pool_max_idle_per_host(0) // a connection for each, so that one can be reset
         .build()?;
 
@@ -69,18 +66,14 @@ async fn start_service(connections: Arc<AtomicU32>) -> std::io::Result<SocketAdd
         _ => (StatusCode::OK, "hello"),
     };
     let service = Router::new().route("/", get(answer));
-    let listener = ResetsTheThird {
-        listener,
-        connections,
-    };
-    tokio::spawn(async { axum::serve(listener, service).await });
+    tokio::spawn(async {
+        let listener = ResetsTheThird(listener, connections);
+        axum::serve(listener, service).await
+    });
     Ok(address)
 }
 
-struct ResetsTheThird {
-    listener: TcpListener,
-    connections: Arc<AtomicU32>,
-}
+struct ResetsTheThird(TcpListener, Arc<AtomicU32>);
 
 impl Listener for ResetsTheThird {
     type Io = TcpStream;
@@ -88,8 +81,8 @@ impl Listener for ResetsTheThird {
 
     async fn accept(&mut self) -> (TcpStream, SocketAddr) {
         loop {
-            let (socket, peer) = Listener::accept(&mut self.listener).await;
-            if self.connections.fetch_add(1, Ordering::Relaxed) + 1 != 3 {
+            let (socket, peer) = Listener::accept(&mut self.0).await;
+            if self.1.fetch_add(1, Ordering::Relaxed) + 1 != 3 {
                 return (socket, peer);
             }
             // Once the request is there: dropped so, the socket sends a reset.
@@ -99,6 +92,6 @@ impl Listener for ResetsTheThird {
     }
 
     fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+        self.0.local_addr()
     }
 }

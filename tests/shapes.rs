@@ -174,3 +174,7 @@ mod methods;
 mod names;
 #[path = "shapes/parameters.rs"]
 mod parameters;
+#[path = "shapes/async_bodies.rs"]
+mod async_bodies;
+#[path = "shapes/futures.rs"]
+mod futures_;

@@ -1,6 +1,5 @@
 //! Async functions and functions that return futures.
 
-use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
 
@@ -29,7 +28,7 @@ use crate::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
     except = |fault: &Fault| *fault == Fault::Wrong,
     until = |value| *value > 3,
     fallback = async |fault| Err(fault),
-    before_retry = async |event| core::future::ready(seen(event)).await,
+    before_retry = async |event| refresh(event).await,
     on_retry = |event| seen(event),
     context = attempt,
     clone(text),
@@ -88,7 +87,8 @@ pub async fn paths(mut text: String, least: u32) -> Result<u32, Fault> {
     Ok(least)
 }
 
-fn is_final(value: &u32) -> bool {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`until` is given a reference")]
+const fn is_final(value: &u32) -> bool {
     *value > 3
 }
 
@@ -97,7 +97,8 @@ const fn nothing(_: Fault) -> u32 {
 }
 
 async fn refresh(event: &Retry<'_, Fault>) {
-    core::future::ready(seen(event)).await;
+    seen(event);
+    core::future::ready(()).await;
 }
 
 /// An inherited policy, constant.

@@ -1,6 +1,5 @@
 //! `retry_block!` in all its forms.
 
-use core::future::Future;
 use core::time::Duration;
 
 use reattempt::retry_block;
@@ -77,6 +76,10 @@ pub async fn async_block(least: u32) -> Result<u32, Fault> {
 }
 
 /// An async closure.
+///
+/// # Errors
+///
+/// As told.
 #[inline]
 pub fn async_closure(least: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
     retry_block!(max = 2, deadline = "3s", on(_), async move || -> Result<u32, Fault> {

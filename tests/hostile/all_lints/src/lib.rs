@@ -1,9 +1,4 @@
 //! Every lint there is, on every kind of retried function with every key.
-#![allow(
-    clippy::blanket_clippy_restriction_lints,
-    reason = "that is the idea of this crate"
-)]
-
 pub mod asynchronous;
 pub mod blocks;
 pub mod methods;
@@ -83,7 +78,7 @@ impl Timer for Still {
 
 /// A hook.
 #[inline]
-pub fn seen(retry: &reattempt::Retry<'_, Fault>) {
+pub const fn seen(retry: &reattempt::Retry<'_, Fault>) {
     let _: u32 = retry.attempt();
 }
 

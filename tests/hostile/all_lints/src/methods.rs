@@ -7,7 +7,7 @@ use reattempt::{Policy, retry};
 use crate::{Fault, POLICY, is_busy};
 
 /// Something with a state.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Service {
     calls: u32,
 }

@@ -84,7 +84,8 @@ pub fn paths(mut text: String, least: u32) -> Result<u32, Fault> {
     Ok(least)
 }
 
-fn is_final(value: &u32) -> bool {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`until` is given a reference")]
+const fn is_final(value: &u32) -> bool {
     *value > 3
 }
 
