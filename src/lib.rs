@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(feature = "std"), no_std)]
 
-pub use retry_macros::{retry, retry_block};
+pub use retry_macros::{Classify, retry, retry_block};
 pub use retry_runtime::*;
 
 #[doc(hidden)]

@@ -160,10 +160,18 @@ macro_rules! shape_of {
     };
 }
 
+#[path = "shapes/answers.rs"]
+mod answers;
+#[path = "shapes/async_bodies.rs"]
+mod async_bodies;
 #[path = "shapes/attributes.rs"]
 mod attributes;
+#[path = "shapes/blocks.rs"]
+mod blocks;
 #[path = "shapes/bodies.rs"]
 mod bodies;
+#[path = "shapes/futures.rs"]
+mod futures;
 #[path = "shapes/generics.rs"]
 mod generics;
 #[path = "shapes/items.rs"]
@@ -174,7 +182,5 @@ mod methods;
 mod names;
 #[path = "shapes/parameters.rs"]
 mod parameters;
-#[path = "shapes/async_bodies.rs"]
-mod async_bodies;
-#[path = "shapes/futures.rs"]
-mod futures_;
+#[path = "shapes/traits.rs"]
+mod traits;

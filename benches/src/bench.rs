@@ -32,6 +32,9 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         [word] if !word.starts_with('-') => rows::print(word),
-        _ => Err("arguments: nothing, a word in the title of a row, or `--case CASE FAILURES CALLS`".into()),
+        _ => Err(
+            "arguments: nothing, a word in the title of a row, or `--case CASE FAILURES CALLS`"
+                .into(),
+        ),
     }
 }

@@ -6,11 +6,15 @@ mod by_hand;
 mod sync;
 mod time;
 
+pub(crate) use by_hand::exponential;
+
 use std::cell::Cell;
 use std::hint::black_box;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+
+use tokio::runtime::{Builder, Runtime};
 
 /// Runs a case: each of so many calls fails so often before it succeeds.
 pub(crate) type Run = fn(failures: u32, calls: u64);
@@ -30,6 +34,7 @@ enum Fault {
     Broken,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`on` gives a reference")]
 fn is_transient(fault: &Fault) -> bool {
     *fault == Fault::Busy
 }
@@ -46,7 +51,7 @@ struct Script {
 }
 
 impl Script {
-    #[inline(always)]
+    #[inline]
     fn fails(&self) -> bool {
         match self.failures.get() {
             0 => false,
@@ -57,7 +62,7 @@ impl Script {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn small(&self) -> Result<u64, Fault> {
         if self.fails() {
             return Err(black_box(Fault::Busy));
@@ -65,7 +70,7 @@ impl Script {
         Ok(self.value)
     }
 
-    #[inline(always)]
+    #[inline]
     fn large(&self) -> io::Result<[u64; 8]> {
         if self.fails() {
             return Err(black_box(io::ErrorKind::ResourceBusy).into());
@@ -96,10 +101,10 @@ fn block_on<A>(mut future: Pin<&mut dyn Future<Output = A>>) -> A {
 }
 
 /// Pending once.
-struct Yield(bool);
+pub(crate) struct Yield(bool);
 
 impl Yield {
-    const fn once() -> Self {
+    pub(crate) const fn once() -> Self {
         Self(false)
     }
 }
@@ -117,18 +122,17 @@ impl Future for Yield {
     }
 }
 
-/// On tokio's timer, in time that moves when nothing else does.
-fn repeat_in_tokio<A>(
-    failures: u32,
-    calls: u64,
-    function: fn(&tokio::runtime::Runtime, &Script) -> A,
-) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+/// The same on tokio's timer, in time that moves when nothing else does.
+fn repeat_in_tokio<A>(failures: u32, calls: u64, function: fn(&Runtime, &Script) -> A) {
+    let runtime = Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
-        .build();
-    if let Ok(runtime) = runtime {
-        let function = black_box(function);
-        repeat_with(failures, calls, |script| function(&runtime, script));
+        .build()
+        .unwrap_or_else(|error| panic!("no runtime: {error}"));
+    let function = black_box(function);
+    let script = Script::default();
+    for _ in 0..calls {
+        script.failures.set(failures);
+        black_box(function(&runtime, black_box(&script)));
     }
 }

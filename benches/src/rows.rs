@@ -27,7 +27,7 @@ fn attempt(case: &str, from: u32, to: u32) -> Number {
 /// Instructions of a delay: what a loop without delays does not need.
 fn delay(way: &str, from: u32, to: u32) -> Number {
     let with = attempt(&format!("delay-{way}"), from, to)?;
-    Ok(with - attempt(&format!("no-delay-{way}"), from, to)?)
+    Ok(with - attempt(&format!("none-{way}"), from, to)?)
 }
 
 fn counted(case: &str, failures: u32) -> Number {
@@ -69,13 +69,13 @@ const INSTRUCTIONS: &[Row] = &[
     Row {
         title: "sync retry, no delay, Fault",
         bound: Bound::OverHand(10.0),
-        number: |way| attempt(&format!("no-delay-{way}"), 0, 2),
+        number: |way| attempt(&format!("none-{way}"), 0, 2),
         bare: false,
     },
     Row {
         title: "sync retry, no delay, io::Error",
         bound: Bound::OverHand(10.0),
-        number: |way| attempt(&format!("no-delay-large-{way}"), 0, 2),
+        number: |way| attempt(&format!("none-large-{way}"), 0, 2),
         bare: false,
     },
     Row {

@@ -38,7 +38,10 @@ impl Bound {
 }
 
 pub(crate) fn heading(title: &str) {
-    println!("\n{title:<46} {:>9} {:>9} {:>9}  promised", "bare", "hand", "ours");
+    println!(
+        "\n{title:<46} {:>9} {:>9} {:>9}  promised",
+        "bare", "hand", "ours"
+    );
 }
 
 pub(crate) fn row(title: &str, numbers: &Numbers, bound: Bound) {
@@ -52,7 +55,10 @@ pub(crate) fn row(title: &str, numbers: &Numbers, bound: Bound) {
             let word = if kept { "ok  " } else { "OVER" };
             format!("{word} <= {}{origin}", short(limit))
         });
-    println!("{}", format!("{title:<46} {bare:>9} {hand:>9} {ours:>9}  {promise}").trim_end());
+    println!(
+        "{}",
+        format!("{title:<46} {bare:>9} {hand:>9} {ours:>9}  {promise}").trim_end()
+    );
 }
 
 /// One decimal, where there is one.

@@ -60,7 +60,6 @@ pub(crate) enum Given<T> {
 
 /// `on`, `except`.
 pub(crate) struct Filter {
-    pub(crate) key: Span,
     pub(crate) given: Given<Predicate>,
 }
 
@@ -73,7 +72,6 @@ pub(crate) enum Predicate {
 
 /// A closure, a path or another expression.
 pub(crate) struct Code {
-    pub(crate) key: Span,
     pub(crate) given: Result<Expr, syn::Error>,
 }
 
@@ -210,13 +208,11 @@ impl<T: Literal> FromMeta for Value<T> {
 }
 
 impl FromMeta for Filter {
-    keep_faults!(|key, fault| Self {
-        key,
+    keep_faults!(|_, fault| Self {
         given: Given::Wrong(fault)
     });
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
-        let key = meta.path().span();
         let given = match meta {
             Meta::NameValue(pair) => {
                 Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
@@ -233,7 +229,7 @@ impl FromMeta for Filter {
             },
             Meta::Path(_) => Given::Wrong(needs_value(meta, "|error| ...")),
         };
-        Ok(Self { key, given })
+        Ok(Self { given })
     }
 }
 
@@ -247,14 +243,10 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<()> {
 }
 
 impl FromMeta for Code {
-    keep_faults!(|key, fault| Self {
-        key,
-        given: Err(fault)
-    });
+    keep_faults!(|_, fault| Self { given: Err(fault) });
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self {
-            key: meta.path().span(),
             given: value(meta, "..."),
         })
     }

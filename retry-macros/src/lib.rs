@@ -12,6 +12,7 @@ macro_rules! ours {
 
 mod args;
 mod check;
+mod classify;
 mod expand;
 mod faults;
 mod item;
@@ -31,4 +32,10 @@ pub fn retry(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn retry_block(input: TokenStream) -> TokenStream {
     expand::block(input.into()).into()
+}
+
+#[doc = include_str!("../docs/classify.md")]
+#[proc_macro_derive(Classify, attributes(retry))]
+pub fn classify(input: TokenStream) -> TokenStream {
+    classify::derive(input.into()).into()
 }

@@ -53,7 +53,9 @@ async fn anyhow_bail(script: &Script) -> anyhow::Result<u32> {
 
 // `?` converts the error.
 #[retry(max = 3, on(_))]
-async fn question_mark_converts(script: &Script) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> {
+async fn question_mark_converts(
+    script: &Script,
+) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> {
     let number = script.step_async().await?;
     let one: u32 = "1".parse()?;
     if number < 3 {

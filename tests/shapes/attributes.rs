@@ -248,6 +248,21 @@ fn future_instrument_below(script: &Script) -> impl Future<Output = Result<u32, 
     async move { script.step_async().await }
 }
 
+// With a parameter that the future owns.
+// DEFECT: E0382, the `async move` of `#[instrument]` stays.
+#[cfg(any())]
+#[instrument(skip_all)]
+#[retry(max = 3, on(_))]
+fn future_instrument_string(
+    script: Script,
+    text: String,
+) -> impl Future<Output = Result<u32, Fault>> {
+    async move {
+        assert_eq!(text, "text");
+        script.step_async().await
+    }
+}
+
 #[derive(Debug)]
 struct Service {
     script: Script,
@@ -330,6 +345,8 @@ async_shapes! {
     async_instrument_cloned => async |script| sendable(async_instrument_cloned(script, "text".into())).await,
     async_instrument_spawn => async |script| sendable(async_instrument_spawn(script, "text".into())).await,
     future_instrument_above => async |script| sendable(future_instrument_above(script)).await,
+    #[cfg(any())]
+    future_instrument_string => async |script| future_instrument_string(script.clone(), "text".into()).await,
     future_instrument_below => async |script| sendable(future_instrument_below(script)).await,
     async_instrument_mut_self => async |script| sendable(Service::of(script).async_instrument_mut_self(String::new())).await,
     async_instrument_refresh => async |script| Service::of(script).async_instrument_refresh().await,

@@ -93,6 +93,31 @@ pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
     error.classify()
 }
 
+// `throttled, after = field`.
+pub fn after<A: After>(field: &A) -> Option<Duration> {
+    field.after()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`after` names a field that is no delay",
+    label = "expected `Duration` or `Option<Duration>`, found `{Self}`"
+)]
+pub trait After {
+    fn after(&self) -> Option<Duration>;
+}
+
+impl After for Duration {
+    fn after(&self) -> Option<Duration> {
+        Some(*self)
+    }
+}
+
+impl After for Option<Duration> {
+    fn after(&self) -> Option<Duration> {
+        *self
+    }
+}
+
 // `backoff = expression`, promoted to a static by the constant it stands in.
 pub const fn backoff<B: Backoff + Send + Sync>(
     backoff: &'static B,

@@ -1,11 +1,12 @@
 //! Async functions and functions that return futures.
 
+use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
 
 use reattempt::{Failed, Policy, Retry, retry};
 
-use crate::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
+use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
 
 /// Every key, hooks as closures.
 ///
@@ -85,11 +86,6 @@ pub async fn paths(mut text: String, least: u32) -> Result<u32, Fault> {
         Err(Fault::Busy)?;
     }
     Ok(least)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "`until` is given a reference")]
-const fn is_final(value: &u32) -> bool {
-    *value > 3
 }
 
 const fn nothing(_: Fault) -> u32 {

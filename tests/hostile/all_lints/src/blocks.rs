@@ -1,10 +1,11 @@
 //! `retry_block!` in all its forms.
 
+use core::future::Future;
 use core::time::Duration;
 
 use reattempt::retry_block;
 
-use crate::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
+use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
 
 /// A block.
 ///

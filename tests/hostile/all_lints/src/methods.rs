@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reattempt::{Policy, retry};
 
-use crate::{Fault, POLICY, is_busy};
+use crate::support::{Fault, POLICY, is_busy};
 
 /// Something with a state.
 #[derive(Debug, Clone, Copy, Default)]

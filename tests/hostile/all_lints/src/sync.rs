@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use reattempt::{Failed, Policy, retry};
 
-use crate::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
+use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
 
 /// Every key, hooks as closures.
 ///
@@ -82,11 +82,6 @@ pub fn paths(mut text: String, least: u32) -> Result<u32, Fault> {
         Err(Fault::Busy)?;
     }
     Ok(least)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "`until` is given a reference")]
-const fn is_final(value: &u32) -> bool {
-    *value > 3
 }
 
 const fn nothing(_: Fault) -> u32 {

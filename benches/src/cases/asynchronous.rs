@@ -1,0 +1,133 @@
+//! Async functions.
+
+use std::io;
+use std::pin::{Pin, pin};
+
+use reattempt::retry;
+use tokio::time::sleep;
+
+use super::{
+    Fault, Run, Script, Yield, block_on, by_hand, is_busy, is_transient, repeat, repeat_in_tokio,
+};
+
+/// The future lies on the stack of a function of its own, and is polled from outside.
+macro_rules! polled {
+    ($function:path) => {
+        |failures, calls| repeat(failures, calls, |script| block_on(pin!($function(script))))
+    };
+}
+
+macro_rules! polled_in_tokio {
+    ($function:path) => {
+        |failures, calls| {
+            repeat_in_tokio(failures, calls, |runtime, script| {
+                let future: Pin<&mut dyn Future<Output = _>> = pin!($function(script));
+                runtime.block_on(future)
+            })
+        }
+    };
+}
+
+pub(super) const CASES: &[(&str, Run)] = &[
+    ("async-ready-bare", polled!(ready_bare)),
+    ("async-ready-hand", polled!(ready_hand)),
+    ("async-ready-ours", polled!(ready_ours)),
+    ("async-pending-bare", polled!(pending_bare)),
+    ("async-pending-hand", polled!(pending_hand)),
+    ("async-pending-ours", polled!(pending_ours)),
+    ("async-large-bare", polled!(large_bare)),
+    ("async-large-hand", polled!(large_hand)),
+    ("async-large-ours", polled!(large_ours)),
+    ("timer-hand", polled_in_tokio!(timer_hand)),
+    ("timer-ours", polled_in_tokio!(timer_ours)),
+];
+
+async fn ready_bare(script: &Script) -> Result<u64, Fault> {
+    std::future::ready(()).await;
+    script.small()
+}
+
+async fn ready_hand(script: &Script) -> Result<u64, Fault> {
+    let mut retries = 0;
+    loop {
+        std::future::ready(()).await;
+        match script.small() {
+            Err(error) if retries + 1 < 5 && is_transient(&error) => {}
+            outcome => return outcome,
+        }
+        sleep(by_hand::exponential(retries)).await;
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, on = is_transient)]
+async fn ready_ours(script: &Script) -> Result<u64, Fault> {
+    std::future::ready(()).await;
+    script.small()
+}
+
+async fn pending_bare(script: &Script) -> Result<u64, Fault> {
+    Yield::once().await;
+    script.small()
+}
+
+async fn pending_hand(script: &Script) -> Result<u64, Fault> {
+    let mut retries = 0;
+    loop {
+        Yield::once().await;
+        match script.small() {
+            Err(error) if retries + 1 < 5 && is_transient(&error) => {}
+            outcome => return outcome,
+        }
+        sleep(by_hand::exponential(retries)).await;
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, on = is_transient)]
+async fn pending_ours(script: &Script) -> Result<u64, Fault> {
+    Yield::once().await;
+    script.small()
+}
+
+async fn large_bare(script: &Script) -> io::Result<[u64; 8]> {
+    Yield::once().await;
+    script.large()
+}
+
+async fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
+    let mut retries = 0;
+    loop {
+        Yield::once().await;
+        match script.large() {
+            Err(error) if retries + 1 < 5 && is_busy(&error) => {}
+            outcome => return outcome,
+        }
+        sleep(by_hand::exponential(retries)).await;
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, on = is_busy)]
+async fn large_ours(script: &Script) -> io::Result<[u64; 8]> {
+    Yield::once().await;
+    script.large()
+}
+
+// The wait dominates: 1 ms, give or take 20 %, on tokio's timer.
+async fn timer_hand(script: &Script) -> Result<u64, Fault> {
+    let mut retries = 0;
+    loop {
+        match script.small() {
+            Err(error) if retries + 1 < 5 && is_transient(&error) => {}
+            outcome => return outcome,
+        }
+        sleep(by_hand::fixed()).await;
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, backoff = "fixed", base = "1ms", jitter = 0.2, on = is_transient)]
+async fn timer_ours(script: &Script) -> Result<u64, Fault> {
+    script.small()
+}

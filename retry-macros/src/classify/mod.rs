@@ -1,0 +1,209 @@
+//! `#[derive(Classify)]`: the verdict of each variant, checked so that a new
+//! variant cannot be forgotten.
+//!
+//! ```text
+//! #[derive(Classify)]                          impl Classify for FetchError {
+//! enum FetchError {                                fn classify(&self) -> Verdict {
+//!     #[retry(transient)] Timeout,        ->           match self {
+//!     #[retry(inherit)] Io(io::Error),                     Self::Timeout { .. } => Transient,
+//! }                                                        Self::Io { 0: inner } => classify(inner),
+//! ```
+
+mod verdict;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned as _;
+use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
+
+use self::verdict::{Said, Word};
+use crate::faults::Faults;
+use crate::model::at;
+
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    let expanded = syn::parse2(input)
+        .map_err(Faults::from)
+        .and_then(|input| expand(&input));
+    expanded.unwrap_or_else(Faults::into_compile_errors)
+}
+
+fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
+    let mut faults = Faults::default();
+    let on_type = verdict::of_type(&input.attrs, &mut faults);
+    let krate = match &on_type.krate {
+        Some(path) => ours!(#path),
+        None => ours!(::reattempt),
+    };
+    let mut arms = Arms {
+        krate: &krate,
+        generics: &input.generics,
+        bounds: Vec::new(),
+        faults: &mut faults,
+    };
+    let body = match &input.data {
+        Data::Enum(data) => {
+            let mut all = TokenStream::new();
+            for variant in &data.variants {
+                let said = verdict::of_variant(&variant.attrs, arms.faults);
+                if said.is_none() && on_type.default.is_none() {
+                    let name = &variant.ident;
+                    arms.faults.push(name.span(), format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
+                    continue;
+                }
+                let name = &variant.ident;
+                if let Some(said) = said.as_ref().or(on_type.default.as_ref()) {
+                    all.extend(arms.arm(&ours!(Self::#name), name.span(), said, &variant.fields));
+                }
+            }
+            if data.variants.is_empty() {
+                ours!(match *self {})
+            } else {
+                ours!(match self { #all })
+            }
+        }
+        Data::Struct(data) => {
+            let name = &input.ident;
+            match on_type.own.as_ref().or(on_type.default.as_ref()) {
+                Some(said) => {
+                    let arm = arms.arm(&ours!(Self), name.span(), said, &data.fields);
+                    ours!(match self { #arm })
+                }
+                None => {
+                    arms.faults
+                        .push(name.span(), format!("`{name}` has no verdict; {MENDS}"));
+                    TokenStream::new()
+                }
+            }
+        }
+        Data::Union(data) => {
+            arms.faults.push(
+                data.union_token.span,
+                "a union cannot say which of its fields is the error; implement `Classify` by hand",
+            );
+            TokenStream::new()
+        }
+    };
+    if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
+        arms.faults.push(said.span, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
+    }
+    let bounds = std::mem::take(&mut arms.bounds);
+    let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
+    let conditions = input
+        .generics
+        .where_clause
+        .as_ref()
+        .map(|clause| &clause.predicates);
+    let conditions = conditions.into_iter().flatten();
+    faults.finish(ours! {
+        #[automatically_derived]
+        impl #generics #krate::Classify for #name #arguments
+        where #(#conditions,)* #(#bounds: #krate::Classify,)*
+        {
+            fn classify(&self) -> #krate::Verdict {
+                #body
+            }
+        }
+    })
+}
+
+const MENDS: &str = "write `#[retry(transient)]`, `#[retry(permanent)]`, `#[retry(throttled)]`, `#[retry(refused)]` or `#[retry(inherit)]` above it";
+
+struct Arms<'a> {
+    krate: &'a TokenStream,
+    generics: &'a Generics,
+    /// Types that have to be `Classify` for the whole to be.
+    bounds: Vec<Type>,
+    faults: &'a mut Faults,
+}
+
+impl Arms<'_> {
+    fn arm(
+        &mut self,
+        path: &TokenStream,
+        place: Span,
+        said: &Said,
+        fields: &Fields,
+    ) -> TokenStream {
+        let krate = self.krate;
+        match &said.word {
+            Word::Throttled { after: Some(field) } => self.throttled(path, field, fields),
+            Word::Inherit => self.inherited(path, place, said, fields),
+            plain => {
+                let verdict = plain.tokens(krate);
+                ours!(#path { .. } => #verdict,)
+            }
+        }
+    }
+
+    /// `throttled, after = field`.
+    fn throttled(&mut self, path: &TokenStream, field: &Member, fields: &Fields) -> TokenStream {
+        let Some((_, ty)) = members(fields).find(|(member, _)| member == field) else {
+            let list: Vec<_> = members(fields).map(|(member, _)| word(&member)).collect();
+            let list: Vec<_> = list.iter().map(String::as_str).collect();
+            let has = match list.as_slice() {
+                [] => "there are none".to_owned(),
+                _ => format!("there are {}", crate::keys::listed(&list)),
+            };
+            self.faults
+                .push(field.span(), format!("`after` names no field here; {has}"));
+            return TokenStream::new();
+        };
+        let krate = self.krate;
+        let after = quote_spanned!(at(ty.span())=> #krate::__private::after(after));
+        ours!(#path { #field: after, .. } => #krate::Verdict::Throttled(#after),)
+    }
+
+    /// `inherit`.
+    fn inherited(
+        &mut self,
+        path: &TokenStream,
+        place: Span,
+        said: &Said,
+        fields: &Fields,
+    ) -> TokenStream {
+        let krate = self.krate;
+        let mut all = members(fields);
+        let (Some((member, ty)), None) = (all.next(), all.next()) else {
+            // A default is said elsewhere; the variant is what it does not fit.
+            let span = if said.is_default { place } else { said.span };
+            self.faults.push(
+                span,
+                format!(
+                    "`inherit` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
+                    members(fields).count()
+                ),
+            );
+            return TokenStream::new();
+        };
+        if mentions(ty, self.generics) {
+            self.bounds.push(ty.clone());
+        }
+        let classify = quote_spanned!(at(ty.span())=> #krate::__private::classify(inner));
+        ours!(#path { #member: inner } => #classify,)
+    }
+}
+
+fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Type)> {
+    fields.members().zip(fields.iter().map(|field| &field.ty))
+}
+
+fn word(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+/// Whether a type depends on the parameters of the error type.
+fn mentions(ty: &Type, generics: &Generics) -> bool {
+    struct Search<'a>(Vec<&'a Ident>, bool);
+    impl syn::visit::Visit<'_> for Search<'_> {
+        fn visit_ident(&mut self, ident: &Ident) {
+            self.1 |= self.0.contains(&ident);
+        }
+    }
+    let names = generics.type_params().map(|param| &param.ident).collect();
+    let mut search = Search(names, false);
+    syn::visit::Visit::visit_type(&mut search, ty);
+    search.1
+}

@@ -1,0 +1,240 @@
+//! The attributes of the derive: `#[retry(transient)]`, `#[retry(throttled,
+//! after = field)]`, `#[retry(default = permanent)]`.
+
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream};
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
+
+use crate::faults::Faults;
+use crate::keys;
+
+/// A verdict as written.
+pub(super) struct Said {
+    pub(super) word: Word,
+    pub(super) span: Span,
+    /// Said for the whole type.
+    pub(super) is_default: bool,
+}
+
+pub(super) enum Word {
+    Transient,
+    Permanent,
+    Refused,
+    Forbidden,
+    Throttled { after: Option<Member> },
+    Inherit,
+}
+
+const WORDS: &[&str] = &[
+    "transient",
+    "permanent",
+    "throttled",
+    "refused",
+    "forbidden",
+    "inherit",
+];
+
+impl Word {
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "transient" => Self::Transient,
+            "permanent" => Self::Permanent,
+            "refused" => Self::Refused,
+            "forbidden" => Self::Forbidden,
+            "throttled" => Self::Throttled { after: None },
+            "inherit" => Self::Inherit,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        match self {
+            Self::Transient => ours!(#krate::Verdict::Transient),
+            Self::Refused => ours!(#krate::Verdict::Refused),
+            Self::Forbidden => ours!(#krate::Verdict::Forbidden),
+            Self::Throttled { .. } => {
+                ours!(#krate::Verdict::Throttled(::core::option::Option::None))
+            }
+            Self::Permanent | Self::Inherit => ours!(#krate::Verdict::Permanent),
+        }
+    }
+}
+
+/// What the attributes above a type say.
+#[derive(Default)]
+pub(super) struct OnType {
+    pub(super) default: Option<Said>,
+    pub(super) own: Option<Said>,
+    pub(super) krate: Option<Path>,
+}
+
+pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
+    let mut found = OnType::default();
+    let mut rest = Vec::new();
+    for item in items(attributes, faults) {
+        match &item {
+            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("default") => {
+                match path_of(&pair.value)
+                    .and_then(|path| path.get_ident())
+                    .and_then(|ident| Word::of(&ident.to_string()))
+                {
+                    Some(word) => {
+                        found.default = Some(Said {
+                            word,
+                            span: pair.value.span(),
+                            is_default: true,
+                        })
+                    }
+                    None => faults.push(
+                        pair.value.span(),
+                        format!("`default` is one of the verdicts {}", keys::listed(WORDS)),
+                    ),
+                }
+            }
+            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("crate") => {
+                match path_of(&pair.value) {
+                    Some(path) => found.krate = Some(path.clone()),
+                    None => faults.push(
+                        pair.value.span(),
+                        "`crate` is the path of this crate; write `crate = ::reattempt`",
+                    ),
+                }
+            }
+            _ => rest.push(item),
+        }
+    }
+    found.own = one_of(rest, faults);
+    found
+}
+
+pub(super) fn of_variant(attributes: &[Attribute], faults: &mut Faults) -> Option<Said> {
+    let items = items(attributes, faults);
+    one_of(items, faults)
+}
+
+fn path_of(expr: &Expr) -> Option<&Path> {
+    match expr {
+        Expr::Path(path) => Some(&path.path),
+        _ => None,
+    }
+}
+
+/// What stands in all `#[retry(...)]` of one place.
+fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
+    let mut items = Vec::new();
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("retry"))
+    {
+        let Meta::List(list) = &attribute.meta else {
+            faults.push(
+                attribute.span(),
+                "a verdict is missing; write `#[retry(transient)]` or another one",
+            );
+            continue;
+        };
+        match Punctuated::<NestedMeta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
+            Ok(found) if found.is_empty() => {
+                faults.push(
+                    attribute.span(),
+                    "a verdict is missing; write `#[retry(transient)]` or another one",
+                );
+            }
+            Ok(found) => items.extend(found),
+            Err(fault) => faults.add(fault),
+        }
+    }
+    items
+}
+
+/// The one verdict among `items`, with `after` if it is there.
+fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
+    let mut said: Option<Said> = None;
+    let mut after: Option<(Span, Member)> = None;
+    for item in items {
+        let span = item.span();
+        match &item {
+            NestedMeta::Meta(Meta::Path(path)) => {
+                let word = path
+                    .get_ident()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                match (Word::of(&word), &said) {
+                    (Some(_), Some(_)) => {
+                        faults.push(span, "a variant has one verdict; keep one of them")
+                    }
+                    (Some(word), None) => {
+                        said = Some(Said {
+                            word,
+                            span,
+                            is_default: false,
+                        })
+                    }
+                    (None, _) => faults.push(span, unknown(&word)),
+                }
+            }
+            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
+                match member(&pair.value) {
+                    Some(field) => after = Some((pair.path.span(), field)),
+                    None => faults.push(
+                        pair.value.span(),
+                        "`after` names a field; write `after = field`, or `after = 0` in a tuple",
+                    ),
+                }
+            }
+            NestedMeta::Meta(meta) => {
+                let word = meta
+                    .path()
+                    .get_ident()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                faults.push(span, unknown(&word));
+            }
+            _ => faults.push(span, format!("expected a verdict: {}", keys::listed(WORDS))),
+        }
+    }
+    match (&mut said, after) {
+        (
+            Some(Said {
+                word: Word::Throttled { after },
+                ..
+            }),
+            Some((_, field)),
+        ) => *after = Some(field),
+        (_, Some((span, _))) => faults.push(
+            span,
+            "`after` goes with `throttled`; write `#[retry(throttled, after = field)]`",
+        ),
+        (_, None) => {}
+    }
+    said
+}
+
+fn unknown(word: &str) -> String {
+    match keys::nearest(word, WORDS) {
+        Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),
+        None => format!(
+            "unknown verdict `{word}`; the verdicts are {}",
+            keys::listed(WORDS)
+        ),
+    }
+}
+
+fn member(value: &Expr) -> Option<Member> {
+    match value {
+        Expr::Path(path) => path.path.get_ident().cloned().map(Member::Named),
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(index) => Some(Member::Unnamed(syn::Index {
+                index: index.base10_parse().ok()?,
+                span: index.span(),
+            })),
+            // A field in quotes, as serde has names.
+            Lit::Str(name) => name.parse().ok().map(Member::Named),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! `#[derive(Classify)]`: every kind of variant, and what a policy without `on`
+//! makes of it.
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reattempt::{Classify, Verdict, retry};
+
+#[derive(Debug, Classify)]
+enum Plain {
+    #[retry(transient)]
+    Unit,
+    #[retry(permanent)]
+    Tuple(u8, u8),
+    #[retry(refused)]
+    Named { port: u16 },
+    #[retry(throttled)]
+    Busy,
+    #[retry(throttled, after = wait)]
+    BusyUntil { wait: Duration, path: String },
+    #[retry(throttled, after = 1)]
+    MaybeUntil(u8, Option<Duration>),
+    #[retry(forbidden)]
+    Never(),
+    #[retry(inherit)]
+    Io(io::Error),
+    #[retry(inherit)]
+    Shared { inner: Arc<Box<Plain>> },
+}
+
+#[test]
+fn every_kind_of_variant() {
+    let second = Duration::from_secs(1);
+    let lost = || io::Error::from(io::ErrorKind::ConnectionReset);
+    for (error, verdict) in [
+        (Plain::Unit, Verdict::Transient),
+        (Plain::Tuple(1, 2), Verdict::Permanent),
+        (Plain::Named { port: 80 }, Verdict::Refused),
+        (Plain::Busy, Verdict::Throttled(None)),
+        (
+            Plain::BusyUntil {
+                wait: second,
+                path: String::new(),
+            },
+            Verdict::Throttled(Some(second)),
+        ),
+        (
+            Plain::MaybeUntil(1, Some(second)),
+            Verdict::Throttled(Some(second)),
+        ),
+        (Plain::MaybeUntil(1, None), Verdict::Throttled(None)),
+        (Plain::Never(), Verdict::Forbidden),
+        (Plain::Io(lost()), Verdict::Transient),
+        (
+            Plain::Io(io::ErrorKind::NotFound.into()),
+            Verdict::Permanent,
+        ),
+        (
+            Plain::Shared {
+                inner: Arc::new(Box::new(Plain::Unit)),
+            },
+            Verdict::Transient,
+        ),
+    ] {
+        assert_eq!(error.classify(), verdict, "{error:?}");
+    }
+}
+
+#[derive(Debug, Classify)]
+#[retry(default = permanent)]
+enum Mostly<'a, E, const N: usize>
+where
+    E: Error,
+{
+    #[retry(inherit)]
+    Wrapped(E),
+    Text(&'a str),
+    Bytes([u8; N]),
+}
+
+#[test]
+fn generics_and_a_default() {
+    let lost = Mostly::<_, 2>::Wrapped(io::Error::from(io::ErrorKind::TimedOut));
+    assert_eq!(lost.classify(), Verdict::Transient);
+    assert_eq!(
+        Mostly::<io::Error, 2>::Text("no").classify(),
+        Verdict::Permanent
+    );
+    assert_eq!(
+        Mostly::<io::Error, 2>::Bytes([0; 2]).classify(),
+        Verdict::Permanent
+    );
+}
+
+#[derive(Debug, Classify)]
+#[retry(throttled, after = wait)]
+struct Slow {
+    wait: Duration,
+}
+
+#[derive(Debug, Classify)]
+#[retry(inherit)]
+struct Wrapper(Slow);
+
+#[derive(Debug, Classify)]
+#[retry(transient)]
+struct Lost;
+
+#[derive(Debug, Classify)]
+enum Impossible {}
+
+#[test]
+fn structs_and_nothing() {
+    let wait = Duration::from_millis(5);
+    assert_eq!(
+        Wrapper(Slow { wait }).classify(),
+        Verdict::Throttled(Some(wait))
+    );
+    assert_eq!(Lost.classify(), Verdict::Transient);
+    let none: Option<Impossible> = None;
+    assert!(none.is_none());
+}
+
+/// The delay that the error asks for is kept, up to 10 % longer, never shorter.
+#[tokio::test(start_paused = true)]
+async fn the_error_says_when_to_come_back() {
+    #[retry(max = 2, base = "1ms")]
+    async fn ask() -> Result<(), Slow> {
+        Err(Slow {
+            wait: Duration::from_secs(7),
+        })
+    }
+    let start = tokio::time::Instant::now();
+    assert!(ask().await.is_err());
+    let waited = start.elapsed();
+    assert!(
+        waited >= Duration::from_secs(7) && waited < Duration::from_millis(7705),
+        "{waited:?}"
+    );
+}
+
+/// What is asked for in vain: longer than the policy's patience.
+#[tokio::test(start_paused = true)]
+async fn patience_has_an_end() {
+    #[retry(max = 2, base = "1ms", patience = "5s")]
+    async fn ask(calls: &mut u32) -> Result<(), Slow> {
+        *calls += 1;
+        Err(Slow {
+            wait: Duration::from_secs(7),
+        })
+    }
+    let (start, mut calls) = (tokio::time::Instant::now(), 0);
+    assert!(ask(&mut calls).await.is_err());
+    assert_eq!((start.elapsed(), calls), (Duration::ZERO, 1));
+}

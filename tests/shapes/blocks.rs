@@ -1,0 +1,268 @@
+//! `retry_block!` in all its forms.
+
+use reattempt::{Failed, retry, retry_block};
+
+use crate::{Fault, Script, sendable};
+
+// A block.
+fn block(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, backoff = "none", on(_), { script.step() })
+}
+
+// A block with statements, whose error type the closure around it tells.
+fn block_statements(script: &Script) -> Result<u32, Fault> {
+    let answer: Result<u32, Fault> = retry_block!(max = 3, backoff = "none", on(_), {
+        let number = script.step()?;
+        Ok(number)
+    });
+    answer
+}
+
+// A closure that says its type.
+fn closure(script: &Script) -> Result<u32, Fault> {
+    retry_block!(
+        max = 3,
+        backoff = "none",
+        on(_),
+        || -> Result<u32, Fault> {
+            let number = script.step()?;
+            return Ok(number);
+        }
+    )
+}
+
+// A closure that does not.
+fn closure_untyped(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, backoff = "none", on(_), || script.step())
+}
+
+// `Failed` in a closure's type.
+fn closure_failed(script: &Script) -> Result<u32, Failed<Fault>> {
+    retry_block!(
+        max = 3,
+        backoff = "none",
+        on(_),
+        || -> Result<u32, Failed<Fault>> { Ok(script.step()?) }
+    )
+}
+
+// A block that changes what is around it.
+fn block_mutates(script: &Script) -> Result<u32, Fault> {
+    let mut calls = 0;
+    let answer = retry_block!(max = 3, backoff = "none", on(_), {
+        calls += 1;
+        script.step()
+    });
+    assert_eq!(calls, 3);
+    answer
+}
+
+// `return` leaves the attempt, not the function.
+fn block_return(script: &Script) -> Result<u32, Fault> {
+    let answer = retry_block!(max = 3, backoff = "none", on(_), {
+        if script.attempts() > 100 {
+            return Err(Fault(0));
+        }
+        script.step()
+    });
+    assert_eq!(script.attempts(), 3);
+    answer
+}
+
+// Loops of its own.
+fn block_loops(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, backoff = "none", on(_), {
+        for n in 0.. {
+            if n == 0 {
+                continue;
+            }
+            break;
+        }
+        script.step()
+    })
+}
+
+// In a loop.
+fn block_in_loop(script: &Script) -> Result<u32, Fault> {
+    for _ in 0..1 {
+        let answer = retry_block!(max = 3, backoff = "none", on(_), { script.step() });
+        if answer.is_ok() {
+            return answer;
+        }
+    }
+    Err(Fault(script.attempts()))
+}
+
+// In the middle of an expression.
+fn block_question_mark(script: &Script) -> Result<u32, Fault> {
+    let number = 0 + retry_block!(max = 3, backoff = "none", on(_), { script.step() })?;
+    Ok(number)
+}
+
+// `Option`.
+fn block_option(script: &Script) -> Option<u32> {
+    retry_block!(max = 3, backoff = "none", on(_), {
+        Some(script.step().ok()?)
+    })
+}
+
+// The attempt is seen.
+fn block_context(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, backoff = "none", on(_), context = ctx, {
+        assert_eq!(ctx.number(), script.attempts() + 1);
+        script.step()
+    })
+}
+
+// `clone` inside, then moved.
+fn block_moves_clone(script: &Script) -> Result<u32, Fault> {
+    let text = "text".to_owned();
+    retry_block!(max = 3, backoff = "none", on(_), {
+        let text = text.clone();
+        drop(text);
+        script.step()
+    })
+}
+
+// In a retried function.
+#[retry(max = 3, backoff = "none", on(_))]
+fn block_in_retried(script: &Script) -> Result<u32, Fault> {
+    let mut calls = 0;
+    retry_block!(max = 2, backoff = "none", on(_), {
+        calls += 1;
+        if calls == 2 { Ok(()) } else { Err(Fault(0)) }
+    })?;
+    script.step()
+}
+
+// In another block.
+fn block_in_block(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, backoff = "none", on(_), {
+        let zero: Option<u32> = retry_block!(max = 2, backoff = "none", on(_), { Some(0) });
+        script.step().map(|number| number + zero.unwrap_or(1))
+    })
+}
+
+// Keys and names of the block's surroundings.
+fn block_surroundings(script: &Script) -> Result<u32, Fault> {
+    let (mut hooks, outcome, call) = (0, 0, 3);
+    let answer = retry_block!(
+        max = 3,
+        backoff = "none",
+        on = |fault: &Fault| fault.0 <= call,
+        on_retry = |_| hooks += 1,
+        { script.step().map(|number| number + outcome) }
+    );
+    assert_eq!(hooks, 2);
+    answer
+}
+
+// An `async` block.
+async fn async_block(script: &Script) -> Result<u32, Fault> {
+    sendable(retry_block!(max = 3, on(_), async {
+        script.step_async().await
+    }))
+    .await
+}
+
+// An `async move` block.
+async fn async_move_block(script: &Script) -> Result<u32, Fault> {
+    let script = script.clone();
+    let text = "text".to_owned();
+    let future = retry_block!(max = 3, on(_), async move {
+        assert_eq!(text, "text");
+        script.step_async().await
+    });
+    tokio::spawn(future).await.map_err(|_| Fault(0))?
+}
+
+// An async closure with its type.
+async fn async_closure(script: &Script) -> Result<u32, Fault> {
+    let future = retry_block!(max = 3, on(_), async || -> Result<u32, Fault> {
+        let number = script.step_async().await?;
+        Ok(number)
+    });
+    sendable(future).await
+}
+
+// `async move ||`.
+async fn async_move_closure(script: &Script) -> Result<u32, Fault> {
+    let script = script.clone();
+    let future = retry_block!(max = 3, on(_), async move || -> Result<u32, Fault> {
+        let number = script.step_async().await?;
+        Ok(number)
+    });
+    tokio::spawn(future).await.map_err(|_| Fault(0))?
+}
+
+// A closure that gives an `async` block.
+async fn closure_of_async(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, on(_), || async { script.step_async().await }).await
+}
+
+// One that gives an `async move` block.
+async fn closure_of_async_move(script: &Script) -> Result<u32, Fault> {
+    retry_block!(max = 3, on(_), || async move { script.step_async().await }).await
+}
+
+// An async block that changes what is around it.
+async fn async_mutates(script: &Script) -> Result<u32, Fault> {
+    let mut calls = 0;
+    let answer = retry_block!(max = 3, on(_), async {
+        calls += 1;
+        script.step_async().await
+    });
+    let answer = answer.await;
+    assert_eq!(calls, 3);
+    answer
+}
+
+// The attempt is seen, and waited for.
+async fn async_context(script: &Script) -> Result<u32, Fault> {
+    let future = retry_block!(
+        max = 3,
+        backoff = "fixed",
+        base = "1s",
+        jitter = "none",
+        on(_),
+        context = ctx,
+        async {
+            assert_eq!(ctx.elapsed().as_secs(), u64::from(script.attempts()));
+            script.step_async().await
+        }
+    );
+    future.await
+}
+
+// A sync block in an async function.
+async fn sync_in_async(script: &Script) -> Result<u32, Fault> {
+    tokio::task::yield_now().await;
+    retry_block!(max = 3, backoff = "none", on(_), { script.step() })
+}
+
+// In a retried function.
+#[retry(max = 3, on(_))]
+async fn async_in_retried(script: &Script) -> Result<u32, Fault> {
+    let zero: Option<u32> = retry_block!(max = 2, on(_), async { Some(0) }).await;
+    Ok(script.step_async().await? + zero.unwrap_or(1))
+}
+
+// One of two futures of the same type, boxed.
+async fn async_boxed(script: &Script) -> Result<u32, Fault> {
+    let future = Box::pin(retry_block!(max = 3, on(_), async {
+        script.step_async().await
+    }));
+    future.await
+}
+
+shapes! {
+    block, block_statements, closure, closure_untyped, block_mutates, block_return, block_loops, block_in_loop,
+    block_question_mark, block_option, block_context, block_moves_clone, block_in_retried, block_in_block,
+    block_surroundings,
+    closure_failed => |script| crate::last(closure_failed(script)),
+}
+
+async_shapes! {
+    async_block, async_move_block, async_closure, async_move_closure, closure_of_async, closure_of_async_move,
+    async_mutates, async_context, sync_in_async, async_in_retried, async_boxed,
+}
