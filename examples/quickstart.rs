@@ -86,7 +86,7 @@ impl Listener for ResetsTheThird {
                 return (socket, peer);
             }
             // Once the request is there: dropped so, the socket sends a reset.
-            let _ = socket.readable().await;
+            let _ = socket.peek(&mut [0]).await;
             let _ = socket.set_zero_linger();
         }
     }

@@ -17,7 +17,12 @@ struct Client {
 
 impl Client {
     /// One retry, at once: a second 401 in a row means that a new token is of no use.
-    #[retry(max = 2, backoff = "none", on(ApiError::Unauthorized), before_retry = async |_| self.refresh().await)]
+    #[retry(
+        max = 2,
+        backoff = "none",
+        on(ApiError::Unauthorized),
+        before_retry = async |_| self.refresh().await,
+    )]
     async fn get(&mut self, path: &str) -> Result<String, ApiError> {
         service(self.token, path).await
     }

@@ -170,12 +170,18 @@ mod attributes;
 mod blocks;
 #[path = "shapes/bodies.rs"]
 mod bodies;
+#[path = "shapes/by_macros.rs"]
+mod by_macros;
 #[path = "shapes/futures.rs"]
 mod futures;
 #[path = "shapes/generics.rs"]
 mod generics;
+#[path = "shapes/instrument.rs"]
+mod instrument;
 #[path = "shapes/items.rs"]
 mod items;
+#[path = "shapes/keys.rs"]
+mod keys;
 #[path = "shapes/methods.rs"]
 mod methods;
 #[path = "shapes/names.rs"]

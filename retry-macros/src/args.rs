@@ -31,6 +31,8 @@ pub(crate) struct Args {
     pub(crate) fast_first: Option<Value<bool>>,
     pub(crate) deadline: Option<Value<Duration>>,
     pub(crate) patience: Option<Value<Duration>>,
+    pub(crate) idempotent: Option<Value<bool>>,
+    pub(crate) verify: Option<Code>,
     pub(crate) on: Option<Filter>,
     pub(crate) except: Option<Filter>,
     pub(crate) until: Option<Code>,
@@ -60,6 +62,7 @@ pub(crate) enum Given<T> {
 
 /// `on`, `except`.
 pub(crate) struct Filter {
+    pub(crate) key: Span,
     pub(crate) given: Given<Predicate>,
 }
 
@@ -70,8 +73,19 @@ pub(crate) enum Predicate {
     Code(Expr),
 }
 
+impl Predicate {
+    /// The tokens as a text, to tell whether two are the same.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Pattern(pattern) => pattern.to_string(),
+            Self::Code(code) => quote::quote!(#code).to_string(),
+        }
+    }
+}
+
 /// A closure, a path or another expression.
 pub(crate) struct Code {
+    pub(crate) key: Span,
     pub(crate) given: Result<Expr, syn::Error>,
 }
 
@@ -79,7 +93,10 @@ pub(crate) struct Code {
 pub(crate) struct Binding(pub(crate) Result<Ident, syn::Error>);
 
 /// `clone(a, b)`.
-pub(crate) struct Names(pub(crate) Result<Vec<Ident>, syn::Error>);
+pub(crate) struct Names {
+    pub(crate) key: Span,
+    pub(crate) given: Result<Vec<Ident>, syn::Error>,
+}
 
 /// `crate = ::path`.
 pub(crate) struct CratePath(pub(crate) Result<Path, syn::Error>);
@@ -208,11 +225,13 @@ impl<T: Literal> FromMeta for Value<T> {
 }
 
 impl FromMeta for Filter {
-    keep_faults!(|_, fault| Self {
+    keep_faults!(|key, fault| Self {
+        key,
         given: Given::Wrong(fault)
     });
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let key = meta.path().span();
         let given = match meta {
             Meta::NameValue(pair) => {
                 Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
@@ -229,7 +248,7 @@ impl FromMeta for Filter {
             },
             Meta::Path(_) => Given::Wrong(needs_value(meta, "|error| ...")),
         };
-        Ok(Self { given })
+        Ok(Self { key, given })
     }
 }
 
@@ -243,10 +262,14 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<()> {
 }
 
 impl FromMeta for Code {
-    keep_faults!(|_, fault| Self { given: Err(fault) });
+    keep_faults!(|key, fault| Self {
+        key,
+        given: Err(fault)
+    });
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self {
+            key: meta.path().span(),
             given: value(meta, "..."),
         })
     }
@@ -267,10 +290,13 @@ impl FromMeta for Binding {
 }
 
 impl FromMeta for Names {
-    keep_faults!(|_, fault| Self(Err(fault)));
+    keep_faults!(|key, fault| Self {
+        key,
+        given: Err(fault)
+    });
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
-        Ok(Self(match meta {
+        let given = match meta {
             Meta::List(list) => names.parse2(list.tokens.clone()).and_then(|names| {
                 if names.is_empty() {
                     return Err(syn::Error::new(
@@ -284,7 +310,11 @@ impl FromMeta for Names {
                 meta.span(),
                 "`clone` takes a list of parameters; write `clone(parameter)`",
             )),
-        }))
+        };
+        Ok(Self {
+            key: meta.path().span(),
+            given,
+        })
     }
 }
 

@@ -15,6 +15,18 @@ impl Faults {
         self.0.push(fault);
     }
 
+    /// Adds the faults of another use of the same arguments: what they share is
+    /// said once.
+    pub(crate) fn merge(&mut self, other: Self) {
+        // Spans have no equality; what they show has.
+        let shown = |fault: &syn::Error| format!("{fault} {:?}", fault.span());
+        for fault in other.0 {
+            if !self.0.iter().any(|known| shown(known) == shown(&fault)) {
+                self.0.push(fault);
+            }
+        }
+    }
+
     /// `value`, unless there is a fault: the border between two stages.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
         if self.0.is_empty() {

@@ -327,22 +327,57 @@ pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStr
     (attributes, rest.into_iter().collect())
 }
 
-/// The token for a fault in a thing that is no function.
-pub(crate) fn is_function_like(tokens: &TokenStream) -> bool {
-    fn probe(input: ParseStream<'_>) -> syn::Result<bool> {
+/// Whether an attribute is one of ours.
+pub(crate) fn is_retry(attribute: &Attribute) -> bool {
+    attribute
+        .path()
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "retry")
+}
+
+/// What an attribute stands on.
+pub(crate) enum Kind {
+    Function,
+    Impl,
+    /// Anything else, and where it begins.
+    Other(Span),
+}
+
+/// What kind of item the tokens are, by the words in front of its name.
+pub(crate) fn kind(tokens: &TokenStream) -> Kind {
+    fn probe(input: ParseStream<'_>) -> syn::Result<Kind> {
         input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
-        let is = input.peek(Token![fn])
-            || input.peek(Token![async])
-            || input.peek(Token![unsafe])
-            || input.peek(Token![extern])
-            || (input.peek(Token![const])
-                && (input.peek2(Token![fn])
-                    || input.peek2(Token![async])
-                    || input.peek2(Token![unsafe])
-                    || input.peek2(Token![extern])));
-        input.parse::<TokenStream>()?;
-        Ok(is)
+        let rest: TokenStream = input.parse()?;
+        let mut words = rest.clone().into_iter().take_while(|token| !is_end(token));
+        let word = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        if words.clone().any(|token| word(&token, "fn")) {
+            return Ok(Kind::Function);
+        }
+        let is_impl = words.any(|token| word(&token, "impl"));
+        Ok(if is_impl {
+            Kind::Impl
+        } else {
+            Kind::Other(rest.span())
+        })
     }
-    syn::parse::Parser::parse2(probe, tokens.clone()).unwrap_or(false)
+    syn::parse::Parser::parse2(probe, tokens.clone()).unwrap_or_else(|_| Kind::Other(tokens.span()))
+}
+
+/// What cannot stand between the words in front of an item.
+fn is_end(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), '<' | '>' | ','),
+        TokenTree::Group(_) => true,
+        TokenTree::Ident(ident) => {
+            ident == "struct"
+                || ident == "enum"
+                || ident == "mod"
+                || ident == "trait"
+                || ident == "static"
+                || ident == "let"
+        }
+        TokenTree::Literal(_) => false,
+    }
 }

@@ -13,6 +13,8 @@ pub(crate) const KEYS: &[&str] = &[
     "fast_first",
     "deadline",
     "patience",
+    "idempotent",
+    "verify",
     "on",
     "except",
     "until",

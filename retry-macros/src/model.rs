@@ -21,6 +21,7 @@ pub(crate) struct Model {
     pub(crate) unknown: Keys,
     pub(crate) on: Option<Predicate>,
     pub(crate) except: Option<Predicate>,
+    pub(crate) verify: Option<Expr>,
     pub(crate) until: Option<Expr>,
     pub(crate) fallback: Option<Expr>,
     pub(crate) before_retry: Option<Expr>,
@@ -69,6 +70,11 @@ impl Model {
 
     pub(crate) fn has(&self, key: Key) -> bool {
         self.settings.iter().any(|setting| setting.key == key)
+    }
+
+    /// `max = 1`, in the open.
+    pub(crate) fn is_single_attempt(&self) -> bool {
+        self.is_literal() && self.known.attempts() == Some(1)
     }
 
     /// Whether all of the policy is written in literals.

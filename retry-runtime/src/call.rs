@@ -123,6 +123,8 @@ impl Call {
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
         let asked = match verdict {
+            // Nobody knows whether it was executed, and twice it may not be.
+            Verdict::Transient if !policy.idempotent => return Step::GiveUp(GaveUp::Permanent),
             Verdict::Permanent => return Step::GiveUp(GaveUp::Permanent),
             Verdict::Forbidden => return Step::GiveUp(GaveUp::Forbidden),
             Verdict::Throttled(asked) => asked.filter(|delay| !delay.is_zero()),

@@ -1,7 +1,6 @@
 //! A policy in words, for documentation and for people who choose one.
 
 use core::fmt;
-use core::time::Duration;
 
 use crate::backoff::Shape;
 use crate::duration::Human;
@@ -32,26 +31,6 @@ impl Policy {
     /// ```
     pub const fn explain(&self) -> Explanation<'_> {
         Explanation(self)
-    }
-
-    /// The longest time that all delays together can take; `None` when there
-    /// is no limit.
-    pub(crate) fn longest_waiting(&self) -> Option<Duration> {
-        let retries = self.attempts()?.saturating_sub(1);
-        let mut sum = Duration::ZERO;
-        for retry in 0..retries {
-            let (_, longest) = self.delay_bounds(retry);
-            sum = sum.saturating_add(longest);
-            if longest == self.cap && retry > 0 {
-                // All later ones are as long: no shape falls.
-                sum = sum.saturating_add(longest.saturating_mul(retries - retry - 1));
-                break;
-            }
-        }
-        Some(match self.deadline {
-            Some(deadline) => sum.min(deadline),
-            None => sum,
-        })
     }
 }
 
@@ -100,7 +79,7 @@ impl Explanation<'_> {
             }
             _ => self.listed(f)?,
         }
-        match policy.longest_waiting() {
+        match policy.worst_case().sleeping() {
             Some(waiting) if !waiting.is_zero() => {
                 write!(f, "; at most {} of waiting", Human(waiting))
             }

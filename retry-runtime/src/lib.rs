@@ -19,6 +19,8 @@ mod run;
 mod text;
 pub mod timer;
 mod verdict;
+mod verified;
+mod worst;
 
 #[doc(hidden)]
 pub mod private;
@@ -34,3 +36,5 @@ pub use outcome::Outcome;
 pub use policy::Policy;
 pub use run::{ByClassify, Judge, Observe, On, Runner, Tell};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
+pub use verified::{IntoVerified, Verified};
+pub use worst::WorstCase;

@@ -47,6 +47,7 @@ pub struct Policy {
     pub(crate) fast_first: bool,
     pub(crate) deadline: Option<Duration>,
     pub(crate) patience: Duration,
+    pub(crate) idempotent: bool,
     pub(crate) given: Keys,
 }
 
@@ -67,8 +68,49 @@ impl Policy {
             fast_first: false,
             deadline: None,
             patience: Duration::from_secs(60),
+            idempotent: true,
             given: Keys::NONE,
         }
+    }
+
+    /// For calls that somebody waits for: few, quick retries, then an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime::Policy;
+    /// assert_eq!(
+    ///     Policy::interactive().explain().to_string(),
+    ///     "Up to 3 attempts; delays of up to 50 ms, 100 ms, each drawn from 0 to that; \
+    ///      at most 150 ms of waiting; 2 s for all attempts and delays together."
+    /// );
+    /// ```
+    pub const fn interactive() -> Self {
+        Self::new()
+            .max(3)
+            .base(Duration::from_millis(50))
+            .cap(Duration::from_millis(500))
+            .deadline(Duration::from_secs(2))
+    }
+
+    /// For work that nobody waits for: more attempts, long delays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime::Policy;
+    /// assert_eq!(
+    ///     Policy::background().explain().to_string(),
+    ///     "Up to 10 attempts; delays of up to 1 s, 2 s, 4 s, 8 s, 16 s, 32 s, ... 4 m 16 s, \
+    ///      each drawn from half of that to that; at most 8 m 31 s of waiting."
+    /// );
+    /// ```
+    pub const fn background() -> Self {
+        Self::new()
+            .max(10)
+            .base(Duration::from_secs(1))
+            .cap(Duration::from_secs(5 * 60))
+            .jitter(Jitter::Equal)
     }
 
     /// Attempts in all, the first one included.
@@ -198,6 +240,24 @@ impl Policy {
     pub const fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self.given = self.given.with(Key::Patience);
+        self
+    }
+
+    /// Whether the operation may be executed twice.
+    ///
+    /// When it may not, only failures that prove that nothing was executed are
+    /// retried: [`Verdict::Refused`], and [`Verdict::Throttled`], by which a
+    /// service turns a request away.
+    ///
+    /// [`Verdict::Refused`]: crate::Verdict::Refused
+    /// [`Verdict::Throttled`]: crate::Verdict::Throttled
+    ///
+    /// # Default
+    ///
+    /// `true`.
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.idempotent = idempotent;
+        self.given = self.given.with(Key::Idempotent);
         self
     }
 

@@ -27,11 +27,12 @@ pub enum Key {
     FastFirst,
     Deadline,
     Patience,
+    Idempotent,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Max,
         Self::Backoff,
         Self::Base,
@@ -42,6 +43,7 @@ impl Key {
         Self::FastFirst,
         Self::Deadline,
         Self::Patience,
+        Self::Idempotent,
     ];
 
     /// The word for this key.
@@ -57,6 +59,7 @@ impl Key {
             Self::FastFirst => "fast_first",
             Self::Deadline => "deadline",
             Self::Patience => "patience",
+            Self::Idempotent => "idempotent",
         }
     }
 }
@@ -167,7 +170,7 @@ macro_rules! rules {
     };
 }
 
-use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Max, Patience};
+use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Patience};
 
 // One value first: a rule about several speaks of values that are sound alone.
 rules! {
@@ -434,6 +437,7 @@ const fn only_for_retries(policy: &Policy) -> Broken {
         Key::Jitter,
         FastFirst,
         Patience,
+        Idempotent,
     ];
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {

@@ -42,7 +42,7 @@ pub(super) fn looped(
     let prelude = parts.prelude();
     let context = parts.context(&ours!(pending.failures()));
     let (attempt, cut) = limited(&parts, &attempt(&parts));
-    let (cause, verdict) = (parts.cause(), parts.verdict());
+    let (cause, judged) = (parts.cause(), parts.judged(settled(krate)));
     let (operation, until) = (parts.operation(), parts.until());
     let on_retry = parts.on_retry();
     let retry = used(ours!(retry), parts.has_hooks());
@@ -65,7 +65,8 @@ pub(super) fn looped(
                 let (outcome, mut back) = #krate::__private::attempt_async(pending, #attempt).await;
                 #cut
                 let ::core::option::Option::Some(cause) = #cause else { #success };
-                match back.failed(#operation, #until, &#timer, cause, #verdict) {
+                #judged
+                match back.failed(#operation, #until, &#timer, cause, verdict) {
                     ::core::result::Result::Ok(#retry) => { #on_retry #inside }
                     ::core::result::Result::Err(#end) => break #give_up,
                 }

@@ -57,18 +57,15 @@ fn body_of(model: &Model, flow: &Flow, answer: &Answer, body: &Group) -> TokenSt
 
 /// One policy a function: the second attribute would retry the first.
 fn second_attribute(function: &Function, faults: &mut Faults) {
-    for attribute in &function.attributes {
-        if attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "retry")
-        {
-            faults.push(
-                syn::spanned::Spanned::span(attribute.path()),
-                "a function has one `#[retry]`; put all keys into one of them",
-            );
-        }
+    for attribute in function
+        .attributes
+        .iter()
+        .filter(|attribute| item::is_retry(attribute))
+    {
+        faults.push(
+            syn::spanned::Spanned::span(attribute.path()),
+            "a function has one `#[retry]`; put all keys into one of them",
+        );
     }
 }
 

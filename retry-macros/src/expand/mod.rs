@@ -7,15 +7,16 @@ mod block;
 mod docs;
 mod function;
 mod future;
+mod methods;
 mod parts;
 mod sync;
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 
 use crate::faults::Faults;
-use crate::item;
+use crate::item::{self, Kind};
 
 pub(crate) use block::block;
 
@@ -32,12 +33,22 @@ pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStrea
 }
 
 fn attribute_or_faults(arguments: TokenStream, item: &TokenStream) -> Result<TokenStream, Faults> {
-    if !item::is_function_like(item) {
-        return Err(syn::Error::new(
-            proc_macro2::Span::call_site(),
-            "`#[retry]` stands on a function or a method; for a part of one there is `retry_block!`",
+    match item::kind(item) {
+        Kind::Function if is_never(&arguments) => Ok(item.clone()),
+        Kind::Function => function::expand(arguments, syn::parse2(item.clone())?),
+        Kind::Impl if is_never(&arguments) => Ok(item.clone()),
+        Kind::Impl => methods::expand(&arguments, item.clone()),
+        Kind::Other(span) => Err(syn::Error::new(
+            span,
+            "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`",
         )
-        .into());
+        .into()),
     }
-    function::expand(arguments, syn::parse2(item.clone())?)
+}
+
+/// `#[retry(never)]`: as if nothing stood there, also in an `impl` block with a policy.
+fn is_never(arguments: &TokenStream) -> bool {
+    let mut tokens = arguments.clone().into_iter();
+    let first = tokens.next();
+    matches!(first, Some(TokenTree::Ident(word)) if word == "never") && tokens.next().is_none()
 }

@@ -192,9 +192,14 @@ impl<'m> Parts<'m> {
     }
 
     /// The verdict on the error of `cause`.
-    pub(super) fn verdict(&self) -> TokenStream {
+    fn verdict(&self) -> TokenStream {
         let krate = &self.krate;
         let on = match &self.model.on {
+            // Nothing will be retried, so nobody need say what would be.
+            None if self.model.is_single_attempt() => ours!({
+                let _ = error;
+                #krate::Verdict::Permanent
+            }),
             Some(predicate) => self.asked(predicate, "judge"),
             None => {
                 let span = self.model.error_span;
@@ -225,6 +230,30 @@ impl<'m> Parts<'m> {
                 let krate = self.model.krate_at(span);
                 quote_spanned!(at(span)=> #krate::__private::#how(error, #hook))
             }
+        }
+    }
+
+    /// `let verdict = ...;`. After an ambiguous failure `verify` is asked, which
+    /// may leave the loop with a success.
+    pub(super) fn judged(&self, settle: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        let (krate, verdict) = (&self.krate, self.verdict());
+        let Some(code) = &self.model.verify else {
+            return ours!(let verdict = #verdict;);
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let located = self.model.krate_at(span);
+        let asked = settle(quote_spanned!(at(span)=> #located::__private::ask(error, #hook)));
+        let found = quote_spanned!(at(span)=> #located::__private::found(#asked));
+        let label = self.model.fallback.as_ref().map(|_| ours!('answer));
+        ours! {
+            let verdict = #verdict;
+            let verdict = match #krate::__private::ambiguous(cause, verdict) {
+                ::core::option::Option::None => verdict,
+                ::core::option::Option::Some(error) => match #found {
+                    ::core::result::Result::Ok(answer) => break #label answer,
+                    ::core::result::Result::Err(verdict) => verdict,
+                },
+            };
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let prelude = parts.prelude();
     let context = parts.context(&ours!(call.failures()));
     let attempt = attempt(&parts, body);
-    let (cause, verdict) = (parts.cause(), parts.verdict());
+    let (cause, judged) = (parts.cause(), parts.judged(|value| value));
     let (operation, until) = (parts.operation(), parts.until());
     let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
     let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
@@ -36,7 +36,8 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #context
             let outcome = #attempt;
             let ::core::option::Option::Some(cause) = #cause else { #success };
-            match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, #verdict) {
+            #judged
+            match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(retry.delay(), &#timer);

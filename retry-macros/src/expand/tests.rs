@@ -37,6 +37,10 @@ fn sync_function() {
                     let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
                         &outcome,
                     ) else { break outcome };
+                    let verdict = ::reattempt::__private::verdict(
+                        cause,
+                        |error| ::reattempt::__private::judge(error, is_transient),
+                    );
                     match ::reattempt::__private::failed(
                         &mut call,
                         const {
@@ -51,10 +55,7 @@ fn sync_function() {
                         ::reattempt::__private::Until::NEVER,
                         &::reattempt::__private::blocking_timer(),
                         cause,
-                        ::reattempt::__private::verdict(
-                            cause,
-                            |error| ::reattempt::__private::judge(error, is_transient),
-                        ),
+                        verdict,
                     ) {
                         ::core::result::Result::Ok(retry) => {
                             ::reattempt::__private::sleep(
@@ -97,6 +98,10 @@ fn async_function() {
                         let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
                             &outcome,
                         ) else { break outcome };
+                        let verdict = ::reattempt::__private::verdict(
+                            cause,
+                            |error| ::reattempt::__private::judge(error, is_transient),
+                        );
                         match back
                             .failed(
                                 const {
@@ -111,10 +116,7 @@ fn async_function() {
                                 ::reattempt::__private::Until::NEVER,
                                 &::reattempt::__private::async_timer(),
                                 cause,
-                                ::reattempt::__private::verdict(
-                                    cause,
-                                    |error| ::reattempt::__private::judge(error, is_transient),
-                                ),
+                                verdict,
                             )
                         {
                             ::core::result::Result::Ok(_) => {}
@@ -208,6 +210,20 @@ fn every_hook() {
                             let ::core::option::Option::Some(cause) = ::again::__private::failure(
                                 &outcome,
                             ) else { break 'answer ::again::__private::succeed(outcome) };
+                            let verdict = ::again::__private::verdict(
+                                cause,
+                                |error| ::again::__private::unless(
+                                    ::again::__private::exclude(error, is_final),
+                                    || ::again::__private::judge(
+                                        error,
+                                        |error| {
+                                            ::core::matches!(
+                                                error, Error::Busy | Error::Lost(_) if cold
+                                            )
+                                        },
+                                    ),
+                                ),
+                            );
                             match back
                                 .failed(
                                     const {
@@ -222,20 +238,7 @@ fn every_hook() {
                                     until,
                                     &::again::__private::async_timer(),
                                     cause,
-                                    ::again::__private::verdict(
-                                        cause,
-                                        |error| ::again::__private::unless(
-                                            ::again::__private::exclude(error, is_final),
-                                            || ::again::__private::judge(
-                                                error,
-                                                |error| {
-                                                    ::core::matches!(
-                                                        error, Error::Busy | Error::Lost(_) if cold
-                                                    )
-                                                },
-                                            ),
-                                        ),
-                                    ),
+                                    verdict,
                                 )
                             {
                                 ::core::result::Result::Ok(retry) => {

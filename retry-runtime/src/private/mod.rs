@@ -21,7 +21,9 @@ pub use blocking::{attempt, failed, sleep};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Limited, limited};
-pub use outcome::{Answer, Cut, Fallible, cut, fall_back, succeed, tell};
+pub use outcome::{
+    Answer, Cut, Fallible, Succeed, ambiguous, ask, cut, fall_back, found, succeed, tell,
+};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -1,8 +1,10 @@
 //! What functions return: where the error is, and what a call that ended
 //! without success answers.
 
+use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
-use crate::verdict::Absent;
+use crate::verdict::{Absent, Verdict};
+use crate::verified::{IntoVerified, Verified};
 
 // `-> Result<T, Failed<E>>`: the body speaks `Result<T, E>`.
 pub fn tell<T, E>(outcome: Result<T, E>, end: Interrupted) -> Result<T, Failed<E>> {
@@ -103,4 +105,48 @@ impl<T> Fallible for Option<T> {
 // `Err` holds what `fallback` said; the caller makes an answer of it.
 pub fn fall_back<R: Fallible, V>(end: R, fallback: impl FnOnce(R::Error) -> V) -> Result<R, V> {
     end.into_error().map_err(fallback)
+}
+
+// The error that `verify` is asked about: nobody knows whether it was executed.
+pub fn ambiguous<E: ?Sized>(cause: Cause<'_, E>, verdict: Verdict) -> Option<&E> {
+    match (cause, verdict) {
+        (Cause::Error(error), Verdict::Transient) => Some(error),
+        _ => None,
+    }
+}
+
+// `verify`. One lifetime, as for `before`.
+pub fn ask<'e, E: ?Sized, O>(error: &'e E, verify: impl FnOnce(&'e E) -> O) -> O {
+    verify(error)
+}
+
+// What `verify` found: the function's answer, or the verdict that now holds.
+pub fn found<R: Succeed>(finding: impl IntoVerified<R::Value>) -> Result<R, Verdict> {
+    match finding.into_verified() {
+        Verified::Done(value) => Ok(R::from_value(value)),
+        Verified::NotDone => Err(Verdict::Refused),
+        Verified::Unknown => Err(Verdict::Permanent),
+    }
+}
+
+pub trait Succeed {
+    type Value;
+
+    fn from_value(value: Self::Value) -> Self;
+}
+
+impl<T, E> Succeed for Result<T, E> {
+    type Value = T;
+
+    fn from_value(value: T) -> Self {
+        Ok(value)
+    }
+}
+
+impl<T> Succeed for Option<T> {
+    type Value = T;
+
+    fn from_value(value: T) -> Self {
+        Some(value)
+    }
 }

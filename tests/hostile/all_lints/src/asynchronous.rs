@@ -30,7 +30,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
     until = |value| *value > 3,
     fallback = async |fault| Err(fault),
     before_retry = async |event| refresh(event).await,
-    on_retry = |event| seen(event),
+    on_retry = |event| _ = event.delay(),
     context = attempt,
     clone(text),
     name = "all.lints"
@@ -106,7 +106,11 @@ async fn refresh(event: &Retry<'_, Fault>) {
 #[retry(policy = POLICY, max = 3, on = is_busy)]
 pub async fn inherited(value: u32) -> Result<u32, Fault> {
     core::future::ready(()).await;
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// An inherited policy, known when it is called.
@@ -118,7 +122,11 @@ pub async fn inherited(value: u32) -> Result<u32, Fault> {
 #[retry(policy = *policy, max = 3, deadline = "3s", on(_), before_retry = |_| {})]
 pub async fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
     core::future::ready(()).await;
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// The error says it.
@@ -130,7 +138,11 @@ pub async fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
 #[retry]
 pub async fn default(value: u32) -> Result<u32, Fault> {
     core::future::ready(()).await;
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Nothing to return but success.
@@ -169,7 +181,11 @@ pub async fn polled(value: u32) -> u32 {
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
 pub async fn failed(value: u32) -> Result<u32, Failed<Fault>> {
     core::future::ready(()).await;
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Generic, with lifetimes.
@@ -198,7 +214,11 @@ where
 pub fn returned(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
     async move {
         core::future::ready(()).await;
-        if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+        if value > 3 {
+            Ok(value)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 }
 
@@ -208,7 +228,11 @@ pub fn returned(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
 pub fn boxed(value: &u32) -> Pin<Box<dyn Future<Output = Result<u32, Fault>> + Send + '_>> {
     Box::pin(async move {
         core::future::ready(()).await;
-        if *value > 3 { Ok(*value) } else { Err(Fault::Busy) }
+        if *value > 3 {
+            Ok(*value)
+        } else {
+            Err(Fault::Busy)
+        }
     })
 }
 

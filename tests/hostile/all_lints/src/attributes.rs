@@ -40,7 +40,11 @@ fn above(value: Option<u32>) -> Result<u32, Fault> {
 fn values(text: String, mut list: Vec<String>, mut count: u32) -> Result<Vec<String>, Fault> {
     count = count.wrapping_add(1);
     list.push(text);
-    if count > 3 { Ok(list) } else { Err(Fault::Busy) }
+    if count > 3 {
+        Ok(list)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// References of every kind.
@@ -51,7 +55,11 @@ fn values(text: String, mut list: Vec<String>, mut count: u32) -> Result<Vec<Str
 #[retry(max = 2, on(_))]
 fn references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fault> {
     list.push(value);
-    if list.len() > 3 { Ok(other.len()) } else { Err(Fault::Busy) }
+    if list.len() > 3 {
+        Ok(other.len())
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// References of every kind, async.
@@ -63,7 +71,11 @@ fn references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fau
 async fn async_references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fault> {
     core::future::ready(()).await;
     list.push(value);
-    if list.len() > 3 { Ok(other.len()) } else { Err(Fault::Busy) }
+    if list.len() > 3 {
+        Ok(other.len())
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Patterns as parameters.
@@ -73,7 +85,11 @@ async fn async_references(list: &mut Vec<u32>, other: &str, value: u32) -> Resul
 /// As told.
 #[retry(max = 2, on(_))]
 fn patterns((left, right): (u32, u32), [first, ..]: [u32; 3], _: u8) -> Result<u32, Fault> {
-    if left > right { Ok(first) } else { Err(Fault::Busy) }
+    if left > right {
+        Ok(first)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Ends by `return`, never falls off the end.
@@ -111,29 +127,77 @@ fn diverging(value: u32) -> Result<u32, Fault> {
 #[retry(max = 2, on(_), on_retry = seen, before_retry = seen, fallback = |_| 7, deadline = "3s", context = attempt)]
 fn complex(value: u32) -> Result<u32, Fault> {
     let mut count = attempt.number();
-    if value > 1 { count = count.wrapping_add(1); }
-    if value > 2 { count = count.wrapping_add(1); }
-    if value > 3 { count = count.wrapping_add(1); }
-    if value > 4 { count = count.wrapping_add(1); }
-    if value > 5 { count = count.wrapping_add(1); }
-    if value > 6 { count = count.wrapping_add(1); }
-    if value > 7 { count = count.wrapping_add(1); }
-    if value > 8 { count = count.wrapping_add(1); }
-    if value > 9 { count = count.wrapping_add(1); }
-    if value > 10 { count = count.wrapping_add(1); }
-    if value > 11 { count = count.wrapping_add(1); }
-    if value > 12 { count = count.wrapping_add(1); }
-    if value > 13 { count = count.wrapping_add(1); }
-    if value > 14 { count = count.wrapping_add(1); }
-    if value > 15 { count = count.wrapping_add(1); }
-    if value > 16 { count = count.wrapping_add(1); }
-    if value > 17 { count = count.wrapping_add(1); }
-    if value > 18 { count = count.wrapping_add(1); }
-    if value > 19 { count = count.wrapping_add(1); }
-    if value > 20 { count = count.wrapping_add(1); }
-    if value > 21 { count = count.wrapping_add(1); }
-    if value > 22 { count = count.wrapping_add(1); }
-    if count > 23 { Ok(count) } else { Err(Fault::Busy) }
+    if value > 1 {
+        count = count.wrapping_add(1);
+    }
+    if value > 2 {
+        count = count.wrapping_add(1);
+    }
+    if value > 3 {
+        count = count.wrapping_add(1);
+    }
+    if value > 4 {
+        count = count.wrapping_add(1);
+    }
+    if value > 5 {
+        count = count.wrapping_add(1);
+    }
+    if value > 6 {
+        count = count.wrapping_add(1);
+    }
+    if value > 7 {
+        count = count.wrapping_add(1);
+    }
+    if value > 8 {
+        count = count.wrapping_add(1);
+    }
+    if value > 9 {
+        count = count.wrapping_add(1);
+    }
+    if value > 10 {
+        count = count.wrapping_add(1);
+    }
+    if value > 11 {
+        count = count.wrapping_add(1);
+    }
+    if value > 12 {
+        count = count.wrapping_add(1);
+    }
+    if value > 13 {
+        count = count.wrapping_add(1);
+    }
+    if value > 14 {
+        count = count.wrapping_add(1);
+    }
+    if value > 15 {
+        count = count.wrapping_add(1);
+    }
+    if value > 16 {
+        count = count.wrapping_add(1);
+    }
+    if value > 17 {
+        count = count.wrapping_add(1);
+    }
+    if value > 18 {
+        count = count.wrapping_add(1);
+    }
+    if value > 19 {
+        count = count.wrapping_add(1);
+    }
+    if value > 20 {
+        count = count.wrapping_add(1);
+    }
+    if value > 21 {
+        count = count.wrapping_add(1);
+    }
+    if value > 22 {
+        count = count.wrapping_add(1);
+    }
+    if count > 23 {
+        Ok(count)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// The same, async.
@@ -145,27 +209,71 @@ fn complex(value: u32) -> Result<u32, Fault> {
 async fn async_complex(value: u32) -> Result<u32, Fault> {
     core::future::ready(()).await;
     let mut count = attempt.number();
-    if value > 1 { count = count.wrapping_add(1); }
-    if value > 2 { count = count.wrapping_add(1); }
-    if value > 3 { count = count.wrapping_add(1); }
-    if value > 4 { count = count.wrapping_add(1); }
-    if value > 5 { count = count.wrapping_add(1); }
-    if value > 6 { count = count.wrapping_add(1); }
-    if value > 7 { count = count.wrapping_add(1); }
-    if value > 8 { count = count.wrapping_add(1); }
-    if value > 9 { count = count.wrapping_add(1); }
-    if value > 10 { count = count.wrapping_add(1); }
-    if value > 11 { count = count.wrapping_add(1); }
-    if value > 12 { count = count.wrapping_add(1); }
-    if value > 13 { count = count.wrapping_add(1); }
-    if value > 14 { count = count.wrapping_add(1); }
-    if value > 15 { count = count.wrapping_add(1); }
-    if value > 16 { count = count.wrapping_add(1); }
-    if value > 17 { count = count.wrapping_add(1); }
-    if value > 18 { count = count.wrapping_add(1); }
-    if value > 19 { count = count.wrapping_add(1); }
-    if value > 20 { count = count.wrapping_add(1); }
-    if count > 23 { Ok(count) } else { Err(Fault::Busy) }
+    if value > 1 {
+        count = count.wrapping_add(1);
+    }
+    if value > 2 {
+        count = count.wrapping_add(1);
+    }
+    if value > 3 {
+        count = count.wrapping_add(1);
+    }
+    if value > 4 {
+        count = count.wrapping_add(1);
+    }
+    if value > 5 {
+        count = count.wrapping_add(1);
+    }
+    if value > 6 {
+        count = count.wrapping_add(1);
+    }
+    if value > 7 {
+        count = count.wrapping_add(1);
+    }
+    if value > 8 {
+        count = count.wrapping_add(1);
+    }
+    if value > 9 {
+        count = count.wrapping_add(1);
+    }
+    if value > 10 {
+        count = count.wrapping_add(1);
+    }
+    if value > 11 {
+        count = count.wrapping_add(1);
+    }
+    if value > 12 {
+        count = count.wrapping_add(1);
+    }
+    if value > 13 {
+        count = count.wrapping_add(1);
+    }
+    if value > 14 {
+        count = count.wrapping_add(1);
+    }
+    if value > 15 {
+        count = count.wrapping_add(1);
+    }
+    if value > 16 {
+        count = count.wrapping_add(1);
+    }
+    if value > 17 {
+        count = count.wrapping_add(1);
+    }
+    if value > 18 {
+        count = count.wrapping_add(1);
+    }
+    if value > 19 {
+        count = count.wrapping_add(1);
+    }
+    if value > 20 {
+        count = count.wrapping_add(1);
+    }
+    if count > 23 {
+        Ok(count)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Calls them all.
@@ -181,7 +289,13 @@ pub(crate) async fn all() -> Result<u32, Fault> {
     let length = references(&mut numbers, "other", value)?;
     let other = async_references(&mut numbers, "other", value).await?;
     let first = patterns((value, value), [value, value, value], 0)?;
-    let sum = returning(first)?.wrapping_add(diverging(first)?).wrapping_add(complex(first)?);
+    let sum = returning(first)?
+        .wrapping_add(diverging(first)?)
+        .wrapping_add(complex(first)?);
     let sum = sum.wrapping_add(async_complex(first).await?);
-    if list.len() > length.wrapping_add(other) { Ok(sum) } else { Err(Fault::Busy) }
+    if list.len() > length.wrapping_add(other) {
+        Ok(sum)
+    } else {
+        Err(Fault::Busy)
+    }
 }

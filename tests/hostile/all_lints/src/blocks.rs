@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use reattempt::retry_block;
 
-use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, seen};
+use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy};
 
 /// A block.
 ///
@@ -29,9 +29,9 @@ pub fn block(least: u32) -> Result<u32, Fault> {
         on = |fault| *fault == Fault::Busy,
         except = |fault: &Fault| *fault == Fault::Wrong,
         until = |value| *value > 3,
-        fallback = |fault| Err(fault),
-        before_retry = |event| seen(event),
-        on_retry = |event| seen(event),
+        fallback = |_| Ok(7),
+        before_retry = |event| _ = event.delay(),
+        on_retry = |event| _ = event.delay(),
         context = attempt,
         name = "all.lints",
         {
@@ -51,12 +51,17 @@ pub fn block(least: u32) -> Result<u32, Fault> {
 /// As told.
 #[inline]
 pub fn closure(least: u32) -> Result<u32, Fault> {
-    retry_block!(policy = POLICY, max = MAX, on = is_busy, || -> Result<u32, Fault> {
-        if least < 3 {
-            Err(Fault::Busy)?;
+    retry_block!(
+        policy = POLICY,
+        max = MAX,
+        on = is_busy,
+        || -> Result<u32, Fault> {
+            if least < 3 {
+                Err(Fault::Busy)?;
+            }
+            Ok(least)
         }
-        Ok(least)
-    })
+    )
 }
 
 /// An async block.
@@ -66,13 +71,20 @@ pub fn closure(least: u32) -> Result<u32, Fault> {
 /// As told.
 #[inline]
 pub async fn async_block(least: u32) -> Result<u32, Fault> {
-    retry_block!(max = 2, base = BASE, cap = Duration::from_secs(1), timer = Still, on(_), async {
-        core::future::ready(()).await;
-        if least < 3 {
-            return Err(Fault::Busy);
+    retry_block!(
+        max = 2,
+        base = BASE,
+        cap = Duration::from_secs(1),
+        timer = Still,
+        on(_),
+        async {
+            core::future::ready(()).await;
+            if least < 3 {
+                return Err(Fault::Busy);
+            }
+            Ok(least)
         }
-        Ok(least)
-    })
+    )
     .await
 }
 
@@ -83,11 +95,17 @@ pub async fn async_block(least: u32) -> Result<u32, Fault> {
 /// As told.
 #[inline]
 pub fn async_closure(least: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
-    retry_block!(max = 2, deadline = "3s", on(_), async move || -> Result<u32, Fault> {
-        core::future::ready(()).await;
-        if least < 3 {
-            Err(Fault::Busy)?;
+    let more = least.wrapping_add(1);
+    retry_block!(
+        max = 2,
+        deadline = "3s",
+        on(_),
+        async move || -> Result<u32, Fault> {
+            core::future::ready(()).await;
+            if more < 3 {
+                Err(Fault::Busy)?;
+            }
+            Ok(more)
         }
-        Ok(least)
-    })
+    )
 }

@@ -1,8 +1,8 @@
 //! Every lint there is, on every kind of retried function with every key. Other
 //! crates of this folder compile the same files in their own ways.
 
-mod attributes;
 pub mod asynchronous;
+mod attributes;
 pub mod blocks;
 pub mod methods;
 pub mod support;

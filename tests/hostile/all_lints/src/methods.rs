@@ -25,7 +25,11 @@ impl Service {
     #[retry(max = Self::TRIES, on(_), before_retry = |_| {})]
     pub fn exclusive(&mut self) -> Result<u32, Fault> {
         self.calls = self.calls.wrapping_add(1);
-        if self.calls > 3 { Ok(self.calls) } else { Err(Fault::Busy) }
+        if self.calls > 3 {
+            Ok(self.calls)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 
     /// By shared reference.
@@ -36,7 +40,11 @@ impl Service {
     #[inline]
     #[retry(policy = Self::OWN, on = is_busy)]
     pub fn shared(&self) -> Result<u32, Fault> {
-        if self.calls > 3 { Ok(self.calls) } else { Err(Fault::Busy) }
+        if self.calls > 3 {
+            Ok(self.calls)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 
     /// By counted reference.
@@ -47,7 +55,11 @@ impl Service {
     #[inline]
     #[retry(max = 2, on(Fault::Busy))]
     pub fn counted(self: Arc<Self>) -> Result<u32, Fault> {
-        if self.calls > 3 { Ok(self.calls) } else { Err(Fault::Busy) }
+        if self.calls > 3 {
+            Ok(self.calls)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 
     /// By unique reference, async.
@@ -60,7 +72,11 @@ impl Service {
     pub async fn asynchronous(&mut self) -> Result<u32, Fault> {
         core::future::ready(()).await;
         self.calls = self.calls.wrapping_add(attempt.number());
-        if self.calls > 3 { Ok(self.calls) } else { Err(Fault::Busy) }
+        if self.calls > 3 {
+            Ok(self.calls)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 }
 
@@ -89,6 +105,10 @@ impl Ask for Service {
     #[inline]
     #[retry(max = 2, on(_))]
     fn once(&self) -> Result<u32, Fault> {
-        if self.calls > 3 { Ok(self.calls) } else { Err(Fault::Busy) }
+        if self.calls > 3 {
+            Ok(self.calls)
+        } else {
+            Err(Fault::Busy)
+        }
     }
 }

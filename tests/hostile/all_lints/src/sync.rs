@@ -26,9 +26,9 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
     on = |fault| *fault == Fault::Busy,
     except = |fault: &Fault| *fault == Fault::Wrong,
     until = |value| *value > 3,
-    fallback = |fault| Err(fault),
-    before_retry = |event| seen(event),
-    on_retry = |event| seen(event),
+    fallback = |_| Ok(7),
+    before_retry = |event| _ = event.delay(),
+    on_retry = |event| _ = event.delay(),
     context = attempt,
     clone(text),
     name = "all.lints"
@@ -96,7 +96,11 @@ const fn nothing(_: Fault) -> u32 {
 #[inline]
 #[retry(policy = POLICY, max = 3, on = is_busy)]
 pub fn inherited(value: u32) -> Result<u32, Fault> {
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// An inherited policy, known when it is called.
@@ -107,7 +111,11 @@ pub fn inherited(value: u32) -> Result<u32, Fault> {
 #[inline]
 #[retry(policy = *policy, max = 3, deadline = "3s", on(_))]
 pub fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// The error says it.
@@ -118,7 +126,11 @@ pub fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
 #[inline]
 #[retry]
 pub fn default(value: u32) -> Result<u32, Fault> {
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Nothing to return but success.
@@ -156,7 +168,11 @@ pub fn polled(value: u32) -> u32 {
 #[inline]
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
 pub fn failed(value: u32) -> Result<u32, Failed<Fault>> {
-    if value > 3 { Ok(value) } else { Err(Fault::Busy) }
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// Generic, with lifetimes.
@@ -183,5 +199,9 @@ where
 #[retry(max = 2, on(_))]
 pub fn opaque(value: impl Fn() -> u32) -> Result<impl Iterator<Item = u32>, Fault> {
     let end = value();
-    if end > 3 { Ok(0..end) } else { Err(Fault::Busy) }
+    if end > 3 {
+        Ok(0..end)
+    } else {
+        Err(Fault::Busy)
+    }
 }

@@ -75,7 +75,10 @@ impl From<Interrupted> for Fault {
 }
 
 const BASE: Duration = Duration::from_millis(10);
-const POLICY: Policy = Policy::new().max(4).base(BASE).jitter(reattempt::Jitter::None);
+const POLICY: Policy = Policy::new()
+    .max(4)
+    .base(BASE)
+    .jitter(reattempt::Jitter::None);
 
 /// The error says it; 10 ms, 20 ms.
 #[retry(base = "10ms", jitter = "none", timer = timer)]
@@ -136,11 +139,7 @@ pub fn every_key(timer: &Hand, calls: &Cell<u32>, list: [u8; 3]) -> Result<u32, 
     name = "bare",
     timer = timer
 )]
-pub async fn every_async_key(
-    timer: &Hand,
-    calls: &Cell<u32>,
-    list: [u8; 3],
-) -> Result<u32, Fault> {
+pub async fn every_async_key(timer: &Hand, calls: &Cell<u32>, list: [u8; 3]) -> Result<u32, Fault> {
     let [first, ..] = list;
     ready(()).await;
     if attempt.number() == 1 {
@@ -176,13 +175,18 @@ pub fn block(timer: &Hand) -> Result<u32, Fault> {
 /// An async block.
 pub async fn async_block(timer: &Hand) -> Result<u32, Fault> {
     let mut calls = 0;
-    retry_block!(policy = POLICY, deadline = "3s", timer = timer, async || -> Result<u32, Fault> {
-        calls += 1;
-        if calls < 3 {
-            Err(Fault::Busy)?;
+    retry_block!(
+        policy = POLICY,
+        deadline = "3s",
+        timer = timer,
+        async || -> Result<u32, Fault> {
+            calls += 1;
+            if calls < 3 {
+                Err(Fault::Busy)?;
+            }
+            Ok(calls)
         }
-        Ok(calls)
-    })
+    )
     .await
 }
 

@@ -30,7 +30,10 @@ fn sync() {
 #[test]
 fn asynchronous() {
     let (hand, calls) = (Hand::default(), Cell::new(0));
-    assert_eq!(run(hostile_bare::every_async_key(&hand, &calls, [1; 3])), Ok(3));
+    assert_eq!(
+        run(hostile_bare::every_async_key(&hand, &calls, [1; 3])),
+        Ok(3)
+    );
     assert_eq!(calls.get(), 2);
     let hand = Hand::default();
     assert_eq!(run(hostile_bare::returned(&hand)), Err(Fault::Busy));

@@ -6,13 +6,13 @@ extern crate reattempt;
 pub mod inner {
     use reattempt::{retry, retry_block, Interrupted};
 
-    /// Also a word of later editions.
+    /// What can go wrong.
     #[derive(Debug)]
-    pub struct async;
+    pub struct Fault;
 
-    impl From<Interrupted> for async {
+    impl From<Interrupted> for Fault {
         fn from(_: Interrupted) -> Self {
-            async
+            Fault
         }
     }
 
@@ -25,22 +25,22 @@ pub mod inner {
         deadline = "30s",
         on(_),
         until = |value| *value > 3,
-        fallback = |error| Err(error),
+        fallback = |_| Ok(7),
         before_retry = |_| (),
         on_retry = |_| (),
         context = attempt,
-        clone(dyn)
+        clone(text)
     )]
-    pub fn function(dyn: String) -> Result<u32, async> {
-        let try = dyn.into_bytes();
-        if try.is_empty() {
-            return Err(async);
+    pub fn function(text: String) -> Result<u32, Fault> {
+        let bytes = text.into_bytes();
+        if bytes.is_empty() {
+            return Err(Fault);
         }
         Ok(attempt.number())
     }
 
     /// A block.
-    pub fn block() -> Result<u32, async> {
-        retry_block!(max = 2, on(_), || -> Result<u32, async> { Err(async) })
+    pub fn block() -> Result<u32, Fault> {
+        retry_block!(max = 2, on(_), || -> Result<u32, Fault> { Err(Fault) })
     }
 }

@@ -36,14 +36,20 @@ pub fn closure(end: Number) -> Answer<Number, Fault> {
 
 pub async fn asynchronous(pending: Number) -> Answer<Number, Fault> {
     let (back, until, mut call) = (1, 2, 0);
-    let answer = again!(max = 3, base = "1ms", deadline = "10s", on(_), async || -> Answer<Number, Fault> {
-        ::tokio::task::yield_now().await;
-        call += 1;
-        if call < 3 {
-            Answer::Err(Fault::Busy)?;
+    let answer = again!(
+        max = 3,
+        base = "1ms",
+        deadline = "10s",
+        on(_),
+        async || -> Answer<Number, Fault> {
+            ::tokio::task::yield_now().await;
+            call += 1;
+            if call < 3 {
+                Answer::Err(Fault::Busy)?;
+            }
+            Answer::Ok(call + back + until + pending)
         }
-        Answer::Ok(call + back + until + pending)
-    })
+    )
     .await;
     let block = again!(max = 2, base = "1ms", on(_), async {
         if back == 2 {

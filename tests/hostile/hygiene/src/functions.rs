@@ -8,7 +8,9 @@ use crate::traps::*;
 
 type Answer<T> = ::core::result::Result<T, Fault>;
 
-#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+#[derive(
+    ::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq,
+)]
 pub enum Fault {
     Busy,
     Wrong,
@@ -69,7 +71,9 @@ pub fn every_key(
     if number < 3 {
         return ::core::result::Result::Err(Fault::Busy);
     }
-    ::core::result::Result::Ok(outcome + cause + until + started + end.len() as ::core::primitive::u32 * 10)
+    ::core::result::Result::Ok(
+        outcome + cause + until + started + end.len() as ::core::primitive::u32 * 10,
+    )
 }
 
 // The hooks see the parameters, not what the loop calls the same.
@@ -135,7 +139,10 @@ pub fn own_backoff() -> ::core::option::Option<()> {
 }
 
 #[again(max = 2, backoff = "none", until = |value| *value == error)]
-pub fn polled(error: ::core::primitive::u32, value: ::core::primitive::u32) -> ::core::primitive::u32 {
+pub fn polled(
+    error: ::core::primitive::u32,
+    value: ::core::primitive::u32,
+) -> ::core::primitive::u32 {
     error + value
 }
 

@@ -8,6 +8,7 @@
     unused_imports,
     unused_macros,
     non_camel_case_types,
+    clippy::all,
     reason = "traps are there to be fallen into, not used; primitive types are shadowed, too"
 )]
 

@@ -20,7 +20,9 @@ fn functions_retry() {
     assert_eq!(functions::classified(0), Err(Fault::Wrong));
     assert_eq!(functions::constants(1), Ok(1));
     assert_eq!(functions::shared(1), Ok(1));
-    let policy = reattempt::Policy::new().max(3).backoff(reattempt::Shape::None);
+    let policy = reattempt::Policy::new()
+        .max(3)
+        .backoff(reattempt::Shape::None);
     let calls = Cell::new(0);
     assert_eq!(functions::at_run_time(&policy, &calls), Err(Fault::Busy));
     assert_eq!(calls.get(), 3);

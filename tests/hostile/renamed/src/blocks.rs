@@ -16,9 +16,15 @@ pub fn sync() -> Result<u32, Fault> {
 
 /// An async closure.
 pub async fn asynchronous() -> Result<u32, Fault> {
-    retry_block!(crate = ::again, max = 2, deadline = "1s", on(_), async || -> Result<u32, Fault> {
-        Err(Fault::Busy)?;
-        Ok(3)
-    })
+    retry_block!(
+        crate = ::again,
+        max = 2,
+        deadline = "1s",
+        on(_),
+        async || -> Result<u32, Fault> {
+            Err(Fault::Busy)?;
+            Ok(3)
+        }
+    )
     .await
 }

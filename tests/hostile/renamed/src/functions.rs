@@ -33,7 +33,7 @@ pub fn plain() -> Result<u32, Fault> {
     on(Fault::Busy),
     except = |fault| *fault == Fault::Over,
     until = |value| *value > 3,
-    fallback = |fault| Err(fault),
+    fallback = |_| Ok(7),
     before_retry = seen,
     on_retry = seen,
     context = attempt,

@@ -1,13 +1,16 @@
 //! [`Args`] and the function -> [`Model`]. The rules about values are the
 //! runtime's; the rules about functions are here.
 
+mod constant;
+mod function;
+mod together;
+
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
 use retry_runtime::Policy;
 use retry_runtime::rules::{Key, Keys, Rule};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, ReturnType};
+use syn::{Expr, Ident};
 
 use crate::args::{Args, Code, Filter, Given, Predicate, Value};
 use crate::faults::Faults;
@@ -18,14 +21,14 @@ use crate::model::{Inherited, Model, Setting};
 /// Checks the arguments of a function.
 pub(crate) fn function(
     args: Args,
-    function: &Function,
+    item: &Function,
     answer: &Answer,
     flow: &Flow,
     faults: &mut Faults,
 ) -> Model {
-    signature(&args, function, answer, flow, faults);
-    let parameters = crate::item::parameters(&function.signature);
-    let name = function.signature.ident.unraw().to_string();
+    function::signature(&args, item, answer, flow, faults);
+    let parameters = crate::item::parameters(&item.signature);
+    let name = item.signature.ident.unraw().to_string();
     let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
     policy(args, &parameters, name, answer.error_span(), faults)
 }
@@ -38,72 +41,6 @@ pub(crate) fn block(args: Args, error_span: Option<Span>, faults: &mut Faults) -
         ::core::line!()
     ));
     policy(args, &[], name, error_span, faults)
-}
-
-/// What can't be retried at all.
-fn signature(args: &Args, function: &Function, answer: &Answer, flow: &Flow, faults: &mut Faults) {
-    let signature = &function.signature;
-    if let Some(constness) = &signature.constness {
-        faults.push(
-            constness.span,
-            "a `const fn` cannot wait between attempts; drop `const`, or retry in the function that calls this one",
-        );
-    }
-    if function.body.is_none() {
-        faults.push(
-            signature.ident.span(),
-            "a function without a body cannot be retried; put `#[retry]` on the implementations",
-        );
-    }
-    let mends =
-        "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
-    match answer {
-        Answer::Other(ty) if args.until.is_none() => faults.push(
-            ty.span(),
-            format!(
-                "a retry needs to know what failed, and `{}` does not tell; {mends}",
-                text(ty)
-            ),
-        ),
-        Answer::Inferred
-            if matches!(signature.output, ReturnType::Default) && args.until.is_none() =>
-        {
-            faults.push(
-                signature.paren_token.span.close(),
-                format!(
-                    "a retry needs to know what failed, and this function returns nothing; {mends}"
-                ),
-            )
-        }
-        _ => {}
-    }
-    if let (Flow::Sync, Some(hook)) = (flow, async_closure(args.before_retry.as_ref())) {
-        faults.push(hook, "`before_retry` cannot be async in a sync function; make the function async or the closure sync");
-    }
-    if let (Flow::Sync, Some(hook)) = (flow, async_closure(args.fallback.as_ref())) {
-        faults.push(hook, "`fallback` cannot be async in a sync function; make the function async or the closure sync");
-    }
-}
-
-/// The `async` of a closure that is certainly async.
-fn async_closure(code: Option<&Code>) -> Option<Span> {
-    match code?.given.as_ref().ok()? {
-        Expr::Closure(closure) => match (&closure.asyncness, &*closure.body) {
-            (Some(asyncness), _) => Some(asyncness.span),
-            (None, Expr::Async(block)) => Some(block.async_token.span),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn text(tokens: &impl ToTokens) -> String {
-    tokens
-        .to_token_stream()
-        .to_string()
-        .replace(" < ", "<")
-        .replace(" >", ">")
-        .replace("& ", "&")
 }
 
 /// The parts of a policy that arrive one by one.
@@ -182,12 +119,13 @@ fn policy(
     error_span: Option<Span>,
     faults: &mut Faults,
 ) -> Model {
+    together::together(&args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
     let inherited = args
         .policy
         .and_then(|code| expression(code, faults))
         .map(|expr| Inherited {
-            constant: is_constant(&expr, parameters),
+            constant: constant::is_constant(&expr, parameters),
             expr,
         });
     let mut draft = Draft {
@@ -222,6 +160,9 @@ fn policy(
     draft.take(Key::Patience, args.patience, |policy, patience| {
         policy.patience(*patience)
     });
+    draft.take(Key::Idempotent, args.idempotent, |policy, on| {
+        policy.idempotent(*on)
+    });
     // With an inherited policy nothing is known until it is evaluated.
     if inherited.is_none() {
         draft.judge();
@@ -240,6 +181,7 @@ fn policy(
         unknown,
         on: args.on.and_then(|filter| predicate(filter, faults)),
         except: args.except.and_then(|filter| predicate(filter, faults)),
+        verify: args.verify.and_then(|code| expression(code, faults)),
         until: args.until.and_then(|code| expression(code, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),
@@ -247,8 +189,10 @@ fn policy(
         context: args.context.and_then(|binding| keep(binding.0, faults)),
         clone: args
             .clone
-            .and_then(|names| keep(names.0, faults))
-            .map_or_else(Vec::new, |names| cloned(names, parameters, faults)),
+            .and_then(|names| keep(names.given, faults))
+            .map_or_else(Vec::new, |names| {
+                function::cloned(names, parameters, faults)
+            }),
         name: args
             .name
             .and_then(|name| named(name, faults))
@@ -286,102 +230,5 @@ fn predicate(filter: Filter, faults: &mut Faults) -> Option<Predicate> {
             None
         }
         Given::Expression(_) => None,
-    }
-}
-
-/// The parameters that `clone(...)` names.
-fn cloned(
-    names: Vec<Ident>,
-    parameters: &[(Ident, bool)],
-    faults: &mut Faults,
-) -> Vec<(Ident, bool)> {
-    let mut cloned = Vec::new();
-    for name in names {
-        match parameters.iter().find(|(parameter, _)| *parameter == name) {
-            Some((_, mutable)) => cloned.push((name, *mutable)),
-            None if parameters.is_empty() => faults.push(
-                name.span(),
-                format!("`{name}` is no parameter of this function, which has none"),
-            ),
-            None => {
-                let list: Vec<_> = parameters
-                    .iter()
-                    .map(|(parameter, _)| parameter.to_string())
-                    .collect();
-                let list: Vec<_> = list.iter().map(String::as_str).collect();
-                faults.push(
-                    name.span(),
-                    format!(
-                        "`{name}` is no parameter of this function; its parameters are {}",
-                        crate::keys::listed(&list)
-                    ),
-                );
-            }
-        }
-    }
-    cloned
-}
-
-/// Whether an expression can stand in a constant: a path in capitals, a
-/// `Policy` built in place, or a `const` block. Anything else is evaluated when
-/// the function is called.
-fn is_constant(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
-    match expr {
-        Expr::Const(_) => true,
-        Expr::Path(path) => path.path.segments.last().is_some_and(|segment| {
-            let name = segment.ident.to_string();
-            !parameters
-                .iter()
-                .any(|(parameter, _)| *parameter == segment.ident)
-                && name.chars().all(|c| !c.is_lowercase())
-        }),
-        Expr::MethodCall(call) => {
-            is_constant(&call.receiver, parameters)
-                && call
-                    .args
-                    .iter()
-                    .all(|argument| is_constant_argument(argument, parameters))
-        }
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) => {
-                let segments = &path.path.segments;
-                segments.len() > 1
-                    && segments
-                        .iter()
-                        .rev()
-                        .nth(1)
-                        .is_some_and(|segment| segment.ident == "Policy")
-                    && call
-                        .args
-                        .iter()
-                        .all(|argument| is_constant_argument(argument, parameters))
-            }
-            _ => false,
-        },
-        Expr::Group(group) => is_constant(&group.expr, parameters),
-        Expr::Paren(paren) => is_constant(&paren.expr, parameters),
-        _ => false,
-    }
-}
-
-/// An argument of the builder: constant unless it mentions a variable.
-fn is_constant_argument(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
-    match expr {
-        Expr::Lit(_) | Expr::Const(_) => true,
-        Expr::Path(path) => match path.path.get_ident() {
-            Some(ident) => ident.to_string().chars().all(|c| !c.is_lowercase()),
-            None => true,
-        },
-        Expr::Call(call) => call
-            .args
-            .iter()
-            .all(|argument| is_constant_argument(argument, parameters)),
-        Expr::Unary(unary) => is_constant_argument(&unary.expr, parameters),
-        Expr::Binary(binary) => {
-            is_constant_argument(&binary.left, parameters)
-                && is_constant_argument(&binary.right, parameters)
-        }
-        Expr::Paren(paren) => is_constant_argument(&paren.expr, parameters),
-        _ => false,
     }
 }

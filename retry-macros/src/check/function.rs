@@ -1,0 +1,125 @@
+//! Which functions cannot be retried, and which keys do not fit a function.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Ident, ReturnType};
+
+use crate::args::{Args, Code};
+use crate::faults::Faults;
+use crate::item::{Answer, Flow, Function};
+
+/// What can't be retried at all.
+pub(super) fn signature(
+    args: &Args,
+    function: &Function,
+    answer: &Answer,
+    flow: &Flow,
+    faults: &mut Faults,
+) {
+    let signature = &function.signature;
+    if let Some(constness) = &signature.constness {
+        faults.push(
+            constness.span,
+            "a `const fn` cannot wait between attempts; drop `const`, or retry in the function that calls this one",
+        );
+    }
+    if function.body.is_none() {
+        faults.push(
+            signature.ident.span(),
+            "a function without a body cannot be retried; put `#[retry]` on the implementations",
+        );
+    }
+    let mends =
+        "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
+    match answer {
+        Answer::Other(ty) if args.until.is_none() => faults.push(
+            ty.span(),
+            format!(
+                "a retry needs to know what failed, and `{}` does not tell; {mends}",
+                text(ty)
+            ),
+        ),
+        Answer::Inferred
+            if matches!(signature.output, ReturnType::Default) && args.until.is_none() =>
+        {
+            faults.push(
+                signature.paren_token.span.close(),
+                format!(
+                    "a retry needs to know what failed, and this function returns nothing; {mends}"
+                ),
+            )
+        }
+        _ => {}
+    }
+    if matches!(flow, Flow::Sync) {
+        sync_hooks(args, faults);
+    }
+}
+
+/// A blocked thread cannot wait for a future.
+fn sync_hooks(args: &Args, faults: &mut Faults) {
+    for (key, code) in [
+        ("before_retry", &args.before_retry),
+        ("fallback", &args.fallback),
+        ("verify", &args.verify),
+    ] {
+        if let Some(span) = async_closure(code.as_ref()) {
+            faults.push(span, format!("`{key}` cannot be async in a sync function; make the function async or the closure sync"));
+        }
+    }
+}
+
+/// The `async` of a closure that is certainly async.
+fn async_closure(code: Option<&Code>) -> Option<Span> {
+    match code?.given.as_ref().ok()? {
+        Expr::Closure(closure) => match (&closure.asyncness, &*closure.body) {
+            (Some(asyncness), _) => Some(asyncness.span),
+            (None, Expr::Async(block)) => Some(block.async_token.span),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn text(tokens: &impl ToTokens) -> String {
+    tokens
+        .to_token_stream()
+        .to_string()
+        .replace(" < ", "<")
+        .replace(" >", ">")
+        .replace("& ", "&")
+}
+
+/// The parameters that `clone(...)` names.
+pub(super) fn cloned(
+    names: Vec<Ident>,
+    parameters: &[(Ident, bool)],
+    faults: &mut Faults,
+) -> Vec<(Ident, bool)> {
+    let mut cloned = Vec::new();
+    for name in names {
+        match parameters.iter().find(|(parameter, _)| *parameter == name) {
+            Some((_, mutable)) => cloned.push((name, *mutable)),
+            None if parameters.is_empty() => faults.push(
+                name.span(),
+                format!("`{name}` is no parameter of this function, which has none"),
+            ),
+            None => {
+                let list: Vec<_> = parameters
+                    .iter()
+                    .map(|(parameter, _)| parameter.to_string())
+                    .collect();
+                let list: Vec<_> = list.iter().map(String::as_str).collect();
+                faults.push(
+                    name.span(),
+                    format!(
+                        "`{name}` is no parameter of this function; its parameters are {}",
+                        crate::keys::listed(&list)
+                    ),
+                );
+            }
+        }
+    }
+    cloned
+}

@@ -1,0 +1,51 @@
+//! Rules about keys that only an attribute can have; the runtime's rules know
+//! the others.
+
+use crate::args::{Args, Given, Value};
+use crate::faults::Faults;
+use crate::literal::Attempts;
+
+/// Rules about keys that only an attribute can have.
+pub(super) fn together(args: &Args, faults: &mut Faults) {
+    if let Some(Value {
+        given: Given::Literal(Attempts(1), _),
+        ..
+    }) = &args.max
+    {
+        let only_for_retries = [
+            ("on", args.on.as_ref().map(|filter| filter.key)),
+            ("except", args.except.as_ref().map(|filter| filter.key)),
+            ("verify", args.verify.as_ref().map(|code| code.key)),
+            (
+                "before_retry",
+                args.before_retry.as_ref().map(|code| code.key),
+            ),
+            ("on_retry", args.on_retry.as_ref().map(|code| code.key)),
+            ("clone", args.clone.as_ref().map(|names| names.key)),
+        ];
+        for (key, place) in only_for_retries {
+            if let Some(span) = place {
+                faults.push(span, format!("`{key}` matters only for a retry, and `max = 1` allows none; drop `{key}` or write `max = 3`"));
+            }
+        }
+    }
+    if let Some(verify) = &args.verify {
+        let idempotent = match &args.idempotent {
+            Some(Value {
+                given: Given::Literal(on, _),
+                ..
+            }) => *on,
+            Some(_) => false,
+            None => args.policy.is_none(),
+        };
+        if idempotent {
+            faults.push(verify.key, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
+        }
+    }
+    if let (Some(on), Some(except)) = (&args.on, &args.except)
+        && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
+        && on.text() == except.text()
+    {
+        faults.push(*place, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+    }
+}

@@ -1,0 +1,43 @@
+//! What `verify` finds out after an ambiguous failure of an operation that must
+//! not run twice.
+
+/// Whether the operation was executed after all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verified<T> {
+    /// It was, with this value: the call succeeds.
+    Done(T),
+    /// It certainly was not, and never will be: another attempt is safe.
+    NotDone,
+    /// Nobody knows: the call ends with its error.
+    Unknown,
+}
+
+/// What `verify` may answer: [`Verified`], `Option` (`None` is
+/// [`Verified::NotDone`]), or `bool` where the value is `()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whether the operation was executed",
+    label = "expected `Verified<{T}>` or `Option<{T}>`",
+    note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value"
+)]
+pub trait IntoVerified<T> {
+    /// The finding this answer stands for.
+    fn into_verified(self) -> Verified<T>;
+}
+
+impl<T> IntoVerified<T> for Verified<T> {
+    fn into_verified(self) -> Self {
+        self
+    }
+}
+
+impl<T> IntoVerified<T> for Option<T> {
+    fn into_verified(self) -> Verified<T> {
+        self.map_or(Verified::NotDone, Verified::Done)
+    }
+}
+
+impl IntoVerified<()> for bool {
+    fn into_verified(self) -> Verified<()> {
+        self.then_some(()).into_verified()
+    }
+}

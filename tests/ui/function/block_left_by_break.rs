@@ -1,0 +1,13 @@
+use reattempt::retry_block;
+
+fn main() {
+    for _ in 0..3 {
+        let answer: Result<u32, String> = retry_block!(on(_), {
+            if true {
+                break;
+            }
+            Ok(1)
+        });
+        let _ = answer;
+    }
+}

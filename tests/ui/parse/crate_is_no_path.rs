@@ -1,0 +1,16 @@
+use reattempt::retry;
+
+#[retry(crate = 3, on(_))]
+fn fetch_a() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(crate = "not a path", on(_))]
+fn fetch_b() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch_a();
+    let _ = fetch_b();
+}

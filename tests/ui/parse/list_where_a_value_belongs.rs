@@ -1,0 +1,34 @@
+use reattempt::retry;
+
+#[retry(max(3), on(_))]
+fn fetch_a() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(base("1s"), on(_))]
+fn fetch_b() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(until(|value| *value > 3), on(_))]
+fn fetch_c() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(context(attempt), on(_))]
+fn fetch_d() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(fast_first(true), on(_))]
+fn fetch_e() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch_a();
+    let _ = fetch_b();
+    let _ = fetch_c();
+    let _ = fetch_d();
+    let _ = fetch_e();
+}

@@ -1,0 +1,34 @@
+use reattempt::retry;
+
+#[retry(backof = "exp", on(_))]
+fn fetch_a() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(jiter = 0.2, on(_))]
+fn fetch_b() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(fast_frist, on(_))]
+fn fetch_c() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(deadlin = "3s", on(_))]
+fn fetch_d() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(on_rety = drop, on(_))]
+fn fetch_e() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch_a();
+    let _ = fetch_b();
+    let _ = fetch_c();
+    let _ = fetch_d();
+    let _ = fetch_e();
+}

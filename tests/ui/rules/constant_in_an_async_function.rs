@@ -1,0 +1,12 @@
+use reattempt::retry;
+
+const MAX: u32 = 0;
+
+#[retry(max = MAX, on(_))]
+async fn fetch() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch();
+}

@@ -1,0 +1,15 @@
+use reattempt::retry;
+
+#[retry(max = 3, on(_))]
+fn fetch() -> Result<u32, String> {
+    let _ = 1;
+}
+
+#[retry(max = 3, on(_))]
+async fn fetch_later() -> Result<u32, String> {
+    let _ = 1;
+}
+
+fn main() {
+    let _ = (fetch(), fetch_later());
+}

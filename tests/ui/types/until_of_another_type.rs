@@ -1,0 +1,16 @@
+use reattempt::{Failed, retry};
+
+#[retry(on(_), until = |value: &String| value.is_empty())]
+fn fetch() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+#[retry(on(_), until = |value: &String| value.is_empty())]
+async fn fetch_later() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch();
+    let _ = fetch_later();
+}

@@ -1,0 +1,12 @@
+#![deny(warnings)]
+
+use reattempt::retry;
+
+#[retry(max = 3, on(_))]
+fn fetch(url: &str) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch("");
+}

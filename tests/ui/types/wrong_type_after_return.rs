@@ -1,0 +1,21 @@
+use reattempt::retry;
+
+#[retry(max = 3, on(_))]
+fn fetch() -> Result<u32, String> {
+    if true {
+        return 1;
+    }
+    Ok(1)
+}
+
+#[retry(max = 3, on(_))]
+async fn fetch_later() -> Result<u32, String> {
+    if true {
+        return 1;
+    }
+    Ok(1)
+}
+
+fn main() {
+    let _ = (fetch(), fetch_later());
+}
