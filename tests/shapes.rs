@@ -162,8 +162,14 @@ macro_rules! shape_of {
 
 #[path = "shapes/answers.rs"]
 mod answers;
+#[path = "shapes/async_blocks.rs"]
+mod async_blocks;
 #[path = "shapes/async_bodies.rs"]
 mod async_bodies;
+#[path = "shapes/async_instrument.rs"]
+mod async_instrument;
+#[path = "shapes/async_parameters.rs"]
+mod async_parameters;
 #[path = "shapes/attributes.rs"]
 mod attributes;
 #[path = "shapes/blocks.rs"]
@@ -172,21 +178,31 @@ mod blocks;
 mod bodies;
 #[path = "shapes/by_macros.rs"]
 mod by_macros;
+#[path = "shapes/future_methods.rs"]
+mod future_methods;
 #[path = "shapes/futures.rs"]
 mod futures;
 #[path = "shapes/generics.rs"]
 mod generics;
+#[path = "shapes/hooks.rs"]
+mod hooks;
 #[path = "shapes/instrument.rs"]
 mod instrument;
 #[path = "shapes/items.rs"]
 mod items;
+#[path = "shapes/judging.rs"]
+mod judging;
 #[path = "shapes/keys.rs"]
 mod keys;
 #[path = "shapes/methods.rs"]
 mod methods;
 #[path = "shapes/names.rs"]
 mod names;
+#[path = "shapes/native_traits.rs"]
+mod native_traits;
 #[path = "shapes/parameters.rs"]
 mod parameters;
+#[path = "shapes/trait_keys.rs"]
+mod trait_keys;
 #[path = "shapes/traits.rs"]
 mod traits;

@@ -169,6 +169,7 @@ macro_rules! methods {
 methods!(First, Second);
 
 // The body of the block.
+#[cfg(any())]
 macro_rules! block {
     ($max:expr, $body:block) => {
         retry_block!(max = $max, backoff = "none", on(_), $body)

@@ -167,71 +167,6 @@ impl Service {
     }
 }
 
-trait Fetch {
-    type Item;
-    type Error;
-
-    fn script(&self) -> &Script;
-
-    // The body of a default method.
-    #[retry(max = 3, backoff = "none", on(_))]
-    fn default_body(&self) -> Result<u32, Fault> {
-        self.script().step()
-    }
-
-    // Of an async one.
-    #[retry(max = 3, on(_))]
-    async fn async_default_body(&mut self) -> Result<u32, Fault> {
-        self.script().step_async().await
-    }
-
-    fn implemented(&mut self) -> Result<Self::Item, Self::Error>;
-
-    async fn async_implemented(&self, text: String) -> Result<Self::Item, Self::Error>;
-
-    fn future_in_trait(&self) -> impl Future<Output = Result<u32, Fault>> + Send;
-
-    fn constructed(script: &Script) -> Result<Self, Fault>
-    where
-        Self: Sized;
-}
-
-impl Fetch for Service {
-    type Item = u32;
-    type Error = Fault;
-
-    fn script(&self) -> &Script {
-        &self.script
-    }
-
-    // The implementation of a trait method, whose types are the trait's.
-    #[retry(max = 3, backoff = "none", on(_))]
-    fn implemented(&mut self) -> Result<Self::Item, <Self as Fetch>::Error> {
-        self.calls += 1;
-        self.script.step()
-    }
-
-    // Of a native async one.
-    #[retry(max = 3, on(_), clone(text))]
-    async fn async_implemented(&self, text: String) -> Result<Self::Item, Self::Error> {
-        drop(text);
-        self.script.step_async().await
-    }
-
-    // Of one that returns a future.
-    #[retry(max = 3, on(_))]
-    async fn future_in_trait(&self) -> Result<u32, Fault> {
-        self.script.step_async().await
-    }
-
-    // Of one without a receiver.
-    #[retry(max = 3, backoff = "none", on(_))]
-    fn constructed(script: &Script) -> Result<Self, Fault> {
-        script.step()?;
-        Ok(Self::of(script))
-    }
-}
-
 shapes! {
     by_reference => |script| Service::of(script).by_reference(),
     by_mutable_reference => |script| Service::of(script).by_mutable_reference(),
@@ -246,9 +181,6 @@ shapes! {
     borrowed_answer => |script| Service::of(script).borrowed_answer().map(str::to_owned),
     construct => |script| Service::construct(script).map(|service| service.label),
     self_in_body => |script| Service::of(script).self_in_body(),
-    default_body => |script| Service::of(script).default_body(),
-    implemented => |script| Service::of(script).implemented(),
-    constructed => |script| Service::constructed(script).map(|service| service.label),
 }
 
 async_shapes! {
@@ -257,7 +189,4 @@ async_shapes! {
     async_by_value => async |script| sendable(Service::of(script).async_by_value()).await,
     async_in_arc => async |script| sendable(Arc::new(Service::of(script)).async_in_arc()).await,
     async_borrowed_answer => async |script| Service::of(script).async_borrowed_answer().await.map(str::to_owned),
-    async_default_body => async |script| Service::of(script).async_default_body().await,
-    async_implemented => async |script| sendable(Service::of(script).async_implemented("text".into())).await,
-    future_in_trait => async |script| sendable(Service::of(script).future_in_trait()).await,
 }

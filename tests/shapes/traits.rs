@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use reattempt::{Failed, retry};
+use reattempt::retry;
 
 use crate::{Fault, Script, sendable};
 
@@ -38,27 +38,13 @@ trait Remote: Sized {
     async fn by_value(self) -> Result<u32, Fault>;
     async fn in_arc(self: Arc<Self>) -> Result<u32, Fault>;
     async fn borrowing(&self, text: String, list: Vec<u32>) -> Result<u32, Fault>;
-    async fn owned(&self, text: String) -> Result<u32, Fault>;
     async fn mut_borrowed(&self, list: Vec<u32>) -> Result<u32, Fault>;
-    #[cfg(any())]
-    async fn mut_owned(&self, list: Vec<u32>) -> Result<u32, Fault>;
     async fn pattern(&self, pair: (String, u32)) -> Result<u32, Fault>;
-    #[cfg(any())]
-    async fn pattern_owned(&self, pair: (String, u32)) -> Result<u32, Fault>;
     async fn references<'a>(&self, text: &'a str, list: &mut Vec<u32>) -> Result<&'a str, Fault>;
     async fn generic<T: Send + Sync + AsRef<str>>(&self, text: T) -> Result<u32, Fault>;
     async fn impl_trait(&self, text: impl AsRef<str> + Send + Sync) -> Result<u32, Fault>;
     async fn associated(&self) -> Result<Self::Item, Fault>;
     async fn without_receiver(script: &Script) -> Result<Self, Fault>;
-    async fn failed(&self) -> Result<u32, Failed<Fault>>;
-    async fn option(&self) -> Option<u32>;
-    async fn context(&mut self) -> Result<u32, Fault>;
-    async fn instrumented_reference(&self) -> Result<u32, Fault>;
-    async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault>;
-    #[cfg(any())]
-    async fn refreshed(&mut self) -> Result<u32, Fault>;
-    #[cfg(any())]
-    async fn instrumented(&mut self, text: String) -> Result<u32, Fault>;
 }
 
 #[derive(Debug)]
@@ -114,13 +100,6 @@ impl Remote for Service {
         self.script.step_async().await
     }
 
-    // An owned parameter that the body moves.
-    #[retry(max = 3, on(_), clone(text))]
-    async fn owned(&self, text: String) -> Result<u32, Fault> {
-        drop(text);
-        self.script.step_async().await
-    }
-
     // A `mut` parameter.
     #[retry(max = 3, on(_))]
     async fn mut_borrowed(&self, mut list: Vec<u32>) -> Result<u32, Fault> {
@@ -129,29 +108,10 @@ impl Remote for Service {
         Ok(list.len() as u32)
     }
 
-    // A `mut` parameter that is cloned.
-    // DEFECT: E0596, the clone is not `mut`: `#[async_trait]` took it off the parameter.
-    #[cfg(any())]
-    #[retry(max = 3, on(_), clone(list))]
-    async fn mut_owned(&self, mut list: Vec<u32>) -> Result<u32, Fault> {
-        list.push(0);
-        self.script.step_async().await?;
-        Ok(list.len() as u32 + 2)
-    }
-
     // A pattern.
     #[retry(max = 3, on(_))]
     async fn pattern(&self, (text, zero): (String, u32)) -> Result<u32, Fault> {
         assert_eq!(text, "text");
-        Ok(self.script.step_async().await? + zero)
-    }
-
-    // A pattern whose part is cloned.
-    // DEFECT: refused, `text` is bound by what `#[async_trait]` puts before the body.
-    #[cfg(any())]
-    #[retry(max = 3, on(_), clone(text))]
-    async fn pattern_owned(&self, (text, zero): (String, u32)) -> Result<u32, Fault> {
-        drop(text);
         Ok(self.script.step_async().await? + zero)
     }
 
@@ -189,62 +149,6 @@ impl Remote for Service {
         script.step_async().await?;
         Ok(service(script))
     }
-
-    // `Failed`.
-    #[retry(max = 3, on(_))]
-    async fn failed(&self) -> Result<u32, Failed<Fault>> {
-        let number = self.script.step_async().await?;
-        Ok(number)
-    }
-
-    // `Option`.
-    #[retry(max = 3, on(_))]
-    async fn option(&self) -> Option<u32> {
-        let number = self.script.step_async().await.ok()?;
-        Some(number)
-    }
-
-    // The attempt is seen.
-    #[retry(max = 3, on(_), context = attempt)]
-    async fn context(&mut self) -> Result<u32, Fault> {
-        self.calls += 1;
-        assert_eq!(attempt.number(), self.calls);
-        self.script.step_async().await
-    }
-
-    // The receiver in a hook, by the name that `#[async_trait]` leaves it.
-    // DEFECT: E0382, `self` was moved into `__self`.
-    #[cfg(any())]
-    #[retry(max = 3, on(_), before_retry = async |_| { self.count(); })]
-    async fn refreshed(&mut self) -> Result<u32, Fault> {
-        self.script.step_async().await?;
-        Ok(self.calls + 1)
-    }
-
-    // `#[instrument]` above, `&self`.
-    #[tracing::instrument(skip(self), err)]
-    #[retry(max = 3, on(_))]
-    async fn instrumented_reference(&self) -> Result<u32, Fault> {
-        self.script.step_async().await
-    }
-
-    // Below.
-    #[retry(max = 3, on(_))]
-    #[tracing::instrument(skip(self), err)]
-    async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault> {
-        self.calls += text.len() as u32;
-        self.script.step_async().await
-    }
-
-    // `#[instrument]` above.
-    // DEFECT: E0382, the `async move` of `#[instrument]` stays.
-    #[cfg(any())]
-    #[tracing::instrument(skip(self), err)]
-    #[retry(max = 3, on(_))]
-    async fn instrumented(&mut self, text: String) -> Result<u32, Fault> {
-        self.calls += text.len() as u32;
-        self.script.step_async().await
-    }
 }
 
 #[async_trait(?Send)]
@@ -271,26 +175,12 @@ async_shapes! {
     by_value => async |script| sendable(service(script).by_value()).await,
     in_arc => async |script| sendable(Arc::new(service(script)).in_arc()).await,
     borrowing => async |script| service(script).borrowing("text".into(), vec![]).await,
-    owned => async |script| service(script).owned("text".into()).await,
     mut_borrowed => async |script| service(script).mut_borrowed(vec![]).await,
-    #[cfg(any())]
-    mut_owned => async |script| service(script).mut_owned(vec![]).await,
     pattern => async |script| service(script).pattern(("text".into(), 0)).await,
-    #[cfg(any())]
-    pattern_owned => async |script| service(script).pattern_owned(("text".into(), 0)).await,
     references => async |script| service(script).references("?3", &mut vec![]).await,
     generic => async |script| service(script).generic("text").await,
     impl_trait => async |script| service(script).impl_trait("text").await,
     associated => async |script| service(script).associated().await,
     without_receiver => async |script| Service::without_receiver(script).await.map(|_| 3),
-    failed => async |script| crate::last(service(script).failed().await),
-    option => async |script| service(script).option().await,
-    instrumented_reference => async |script| service(script).instrumented_reference().await,
-    instrumented_below => async |script| service(script).instrumented_below("text".into()).await,
-    context => async |script| service(script).context().await,
-    #[cfg(any())]
-    refreshed => async |script| service(script).refreshed().await,
-    #[cfg(any())]
-    instrumented => async |script| service(script).instrumented("text".into()).await,
     not_send => async |script| service(script).not_send(Rc::new(script.clone())).await,
 }

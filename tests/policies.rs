@@ -1,0 +1,239 @@
+//! A million random policies: what the rules accept keeps its promises, and
+//! what rule X4 refuses could indeed never start.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use reattempt::rules::Rule;
+use reattempt::{Call, GaveUp, Jitter, Policy, Shape, Step, Surroundings, Verdict};
+
+const POLICIES: u64 = 1_000_000;
+
+/// The splitmix64 generator: the same policies in every run.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.bits() % end
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.below(1 << 53) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Of every magnitude from nanoseconds to days, and sometimes nothing.
+    fn duration(&mut self) -> Duration {
+        let magnitude = self.below(48);
+        Duration::from_nanos(self.bits() & ((1 << magnitude) - 1))
+    }
+
+    /// Of the magnitude that people write.
+    fn usual(&mut self) -> Duration {
+        Duration::from_millis(self.below(3000))
+    }
+
+    fn policy(&mut self) -> Policy {
+        let wild = self.one_in(4);
+        let mut policy = Policy::new();
+        policy = match self.below(12) {
+            0 => policy.unlimited(),
+            1 => policy.max(self.bits() as u32),
+            2 => policy,
+            _ => policy.max(self.below(25) as u32),
+        };
+        let shapes = [Shape::None, Shape::Fixed, Shape::Linear, Shape::Exp, Shape::Fibonacci, Shape::Decorrelated];
+        if !self.one_in(3) {
+            policy = policy.backoff(shapes[self.below(6) as usize]);
+        }
+        let duration = if wild { Self::duration } else { Self::usual };
+        if !self.one_in(3) {
+            policy = policy.base(duration(self));
+        }
+        if self.one_in(4) {
+            policy = policy.first(duration(self));
+        }
+        if self.one_in(4) {
+            policy = policy.factor(if wild { f64::from_bits(self.bits()) } else { 1.0 + 3.0 * self.unit() });
+        }
+        if self.one_in(2) {
+            policy = policy.cap(duration(self) * 4);
+        }
+        policy = match self.below(6) {
+            0 => policy.jitter(Jitter::None),
+            1 => policy.jitter(Jitter::Equal),
+            2 => policy.jitter(Jitter::Full),
+            3 => policy.jitter(Jitter::Ratio(self.unit() * 1.05)),
+            _ => policy,
+        };
+        if self.one_in(5) {
+            policy = policy.fast_first(true);
+        }
+        if self.one_in(2) {
+            policy = policy.deadline(duration(self) * 8);
+        }
+        policy
+    }
+}
+
+/// A clock that moves with the sleeps and the attempts, and a random source
+/// that gives the least, the most, or anything.
+struct World {
+    now: Cell<Duration>,
+    deadline: Option<Duration>,
+    source: Cell<u64>,
+    chance: Chance,
+}
+
+#[derive(Clone, Copy)]
+enum Chance {
+    Least,
+    Most,
+    Any,
+}
+
+impl Surroundings for World {
+    fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_sub(self.now.get()))
+    }
+
+    fn random(&self) -> u64 {
+        match self.chance {
+            Chance::Least => 0,
+            Chance::Most => u64::MAX,
+            Chance::Any => {
+                let mut random = Random(self.source.get());
+                let bits = random.bits();
+                self.source.set(random.0);
+                bits
+            }
+        }
+    }
+}
+
+struct Run {
+    attempts: u32,
+    slept: Duration,
+    last_start: Duration,
+    reason: GaveUp,
+}
+
+/// Attempts that are simulated; no rule depends on more.
+const LONGEST_RUN: u32 = 2000;
+
+fn run(policy: &Policy, deadline: Option<Duration>, cap: Duration, chance: Chance, attempt: Duration, seed: u64) -> Option<Run> {
+    let world = World { now: Cell::new(Duration::ZERO), deadline, source: Cell::new(seed), chance };
+    let mut call = Call::new();
+    let mut slept = Duration::ZERO;
+    for attempts in 1..LONGEST_RUN {
+        let last_start = world.now.get();
+        world.now.set(last_start.saturating_add(attempt));
+        match call.failed(policy, Verdict::Transient, &world) {
+            Step::Retry(delay) => {
+                assert!(delay <= cap, "{delay:?} above the cap: {policy:?}");
+                slept = slept.saturating_add(delay);
+                world.now.set(world.now.get().saturating_add(delay));
+            }
+            Step::GiveUp(reason) => return Some(Run { attempts, slept, last_start, reason }),
+        }
+    }
+    None
+}
+
+/// What of a policy the test must know; the debug form is the only way to it
+/// that is not the code under test.
+fn field(policy: &Policy, name: &str) -> Option<Duration> {
+    let text = format!("{policy:?}");
+    let start = text.find(&format!(" {name}: "))? + name.len() + 3;
+    let value = text[start..].trim_start_matches("Some(");
+    let end = value.find([',', ')', ' '])?;
+    reattempt::duration::parse(&value[..end]).ok()
+}
+
+fn accepted(policy: &Policy, random: &mut Random) {
+    let worst = policy.worst_case();
+    let cap = policy.delay(u32::MAX).max(policy.delay_bounds(u32::MAX).1);
+    let _ = cap;
+    let deadline = worst.wall().filter(|_| worst.attempts() != Some(1));
+    let cap = field(policy, "cap").unwrap_or(Duration::MAX);
+    for chance in [Chance::Least, Chance::Most, Chance::Any] {
+        for attempt in [Duration::ZERO, random.usual()] {
+            let Some(run) = run(policy, deadline, cap, chance, attempt, random.bits()) else {
+                assert!(policy.attempts().is_none_or(|max| max >= LONGEST_RUN), "{policy:?}");
+                continue;
+            };
+            if let Some(max) = worst.attempts() {
+                assert!(run.attempts <= max, "{policy:?}");
+            }
+            if let Some(most) = worst.sleeping() {
+                assert!(run.slept <= most, "slept {:?} of {most:?}: {policy:?}", run.slept);
+            }
+            if let Some(deadline) = deadline {
+                assert!(run.last_start < deadline || run.attempts == 1, "{policy:?}");
+            }
+            let promised = matches!(chance, Chance::Least) && attempt.is_zero();
+            if promised && let Some(max) = policy.attempts().filter(|max| *max < 250) {
+                assert_eq!((run.attempts, run.reason), (max, GaveUp::Attempts), "{policy:?}");
+            }
+        }
+    }
+}
+
+/// The attempt of which the message says that it can't start must not start.
+fn never_starts(policy: &Policy, message: &str, random: &mut Random) {
+    let number = |before: &str| -> u32 {
+        let start = message.find(before).map(|at| at + before.len());
+        let rest = &message[start.expect("the message names the attempt")..];
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+    };
+    let refused = number("before attempt ");
+    assert_eq!(number("lower `max` to "), refused - 1);
+    let deadline = field(policy, "deadline");
+    for chance in [Chance::Least, Chance::Any, Chance::Any, Chance::Any] {
+        if let Some(run) = run(policy, deadline, Duration::MAX, chance, Duration::ZERO, random.bits()) {
+            assert!(run.attempts < refused, "attempt {refused} started: {policy:?}");
+        } else {
+            assert!(refused >= LONGEST_RUN, "{policy:?}");
+        }
+    }
+    if refused > 2 && refused < 250 {
+        let mended = policy.max(refused - 1);
+        assert!(mended.violations().all(|other| other.rule() != Rule::NeverStarts), "{mended:?}");
+    }
+}
+
+#[test]
+fn a_million_policies() {
+    let mut random = Random(1);
+    let (mut kept, mut refused) = (0, 0);
+    for _ in 0..POLICIES {
+        let policy = random.policy();
+        let mut broken = policy.violations().peekable();
+        if broken.peek().is_none() {
+            kept += 1;
+            accepted(&policy, &mut random);
+            continue;
+        }
+        // Alone: next to other faults the numbers mean nothing.
+        let broken: Vec<_> = broken.collect();
+        if let [only] = broken.as_slice() && only.rule() == Rule::NeverStarts {
+            refused += 1;
+            never_starts(&policy, only.message(), &mut random);
+        }
+        // A policy that breaks rules does not panic either.
+        run(&policy, field(&policy, "deadline"), Duration::MAX, Chance::Any, Duration::ZERO, 7);
+    }
+    assert!(kept > POLICIES / 10, "only {kept} policies were accepted");
+    assert!(refused > POLICIES / 200, "only {refused} policies broke X4 alone");
+}

@@ -1,0 +1,144 @@
+//! `#[async_trait]` with keys that name parameters, with other answers, and with `#[instrument]`.
+
+use async_trait::async_trait;
+use reattempt::{Failed, retry};
+
+use crate::{Fault, Script};
+
+#[async_trait]
+trait Remote {
+    fn count(&mut self) -> u32;
+
+    async fn owned(&self, text: String) -> Result<u32, Fault>;
+    #[cfg(any())]
+    async fn mut_owned(&self, list: Vec<u32>) -> Result<u32, Fault>;
+    #[cfg(any())]
+    async fn pattern_owned(&self, pair: (String, u32)) -> Result<u32, Fault>;
+    async fn failed(&self) -> Result<u32, Failed<Fault>>;
+    async fn option(&self) -> Option<u32>;
+    async fn context(&mut self) -> Result<u32, Fault>;
+    #[cfg(any())]
+    async fn refreshed(&mut self) -> Result<u32, Fault>;
+    #[cfg(any())]
+    async fn instrumented(&mut self, text: String) -> Result<u32, Fault>;
+    async fn instrumented_reference(&self) -> Result<u32, Fault>;
+    async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault>;
+}
+
+#[derive(Debug)]
+struct Service {
+    script: Script,
+    calls: u32,
+}
+
+#[async_trait]
+impl Remote for Service {
+    fn count(&mut self) -> u32 {
+        self.calls += 1;
+        self.calls
+    }
+
+    // An owned parameter that the body moves.
+    #[retry(max = 3, on(_), clone(text))]
+    async fn owned(&self, text: String) -> Result<u32, Fault> {
+        drop(text);
+        self.script.step_async().await
+    }
+
+    // A `mut` parameter that is cloned.
+    // DEFECT: E0596, the clone is not `mut`: `#[async_trait]` took it off the parameter.
+    #[cfg(any())]
+    #[retry(max = 3, on(_), clone(list))]
+    async fn mut_owned(&self, mut list: Vec<u32>) -> Result<u32, Fault> {
+        list.push(0);
+        self.script.step_async().await?;
+        Ok(list.len() as u32 + 2)
+    }
+
+    // A pattern whose part is cloned.
+    // DEFECT: refused, `text` is bound by what `#[async_trait]` puts before the body.
+    #[cfg(any())]
+    #[retry(max = 3, on(_), clone(text))]
+    async fn pattern_owned(&self, (text, zero): (String, u32)) -> Result<u32, Fault> {
+        drop(text);
+        Ok(self.script.step_async().await? + zero)
+    }
+
+    // `Failed`.
+    #[retry(max = 3, on(_))]
+    async fn failed(&self) -> Result<u32, Failed<Fault>> {
+        let number = self.script.step_async().await?;
+        Ok(number)
+    }
+
+    // `Option`.
+    #[retry(max = 3, on(_))]
+    async fn option(&self) -> Option<u32> {
+        let number = self.script.step_async().await.ok()?;
+        Some(number)
+    }
+
+    // The attempt is seen.
+    #[retry(max = 3, on(_), context = attempt)]
+    async fn context(&mut self) -> Result<u32, Fault> {
+        self.calls += 1;
+        assert_eq!(attempt.number(), self.calls);
+        self.script.step_async().await
+    }
+
+    // The receiver in a hook, by the name that `#[async_trait]` leaves it.
+    // DEFECT: E0382, `self` was moved into `__self`.
+    #[cfg(any())]
+    #[retry(max = 3, on(_), before_retry = async |_| { self.count(); })]
+    async fn refreshed(&mut self) -> Result<u32, Fault> {
+        self.script.step_async().await?;
+        Ok(self.calls + 1)
+    }
+
+    // `#[instrument]` above, `&self`.
+    #[tracing::instrument(skip(self), err)]
+    #[retry(max = 3, on(_))]
+    async fn instrumented_reference(&self) -> Result<u32, Fault> {
+        self.script.step_async().await
+    }
+
+    // Below.
+    #[retry(max = 3, on(_))]
+    #[tracing::instrument(skip(self), err)]
+    async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault> {
+        self.calls += text.len() as u32;
+        self.script.step_async().await
+    }
+
+    // `#[instrument]` above.
+    // DEFECT: E0382, the `async move` of `#[instrument]` stays.
+    #[cfg(any())]
+    #[tracing::instrument(skip(self), err)]
+    #[retry(max = 3, on(_))]
+    async fn instrumented(&mut self, text: String) -> Result<u32, Fault> {
+        self.calls += text.len() as u32;
+        self.script.step_async().await
+    }
+}
+
+fn service(script: &Script) -> Service {
+    let script = script.clone();
+    Service { script, calls: 0 }
+}
+
+async_shapes! {
+    owned => async |script| service(script).owned("text".into()).await,
+    #[cfg(any())]
+    mut_owned => async |script| service(script).mut_owned(vec![]).await,
+    #[cfg(any())]
+    pattern_owned => async |script| service(script).pattern_owned(("text".into(), 0)).await,
+    failed => async |script| crate::last(service(script).failed().await),
+    option => async |script| service(script).option().await,
+    context => async |script| service(script).context().await,
+    #[cfg(any())]
+    refreshed => async |script| service(script).refreshed().await,
+    #[cfg(any())]
+    instrumented => async |script| service(script).instrumented("text".into()).await,
+    instrumented_reference => async |script| service(script).instrumented_reference().await,
+    instrumented_below => async |script| service(script).instrumented_below("text".into()).await,
+}

@@ -1,0 +1,136 @@
+//! The nearest policies that are still accepted, one beside each rule.
+
+use std::time::Duration;
+
+use reattempt::{Policy, retry, retry_block};
+
+type Answer = Result<u32, String>;
+
+const ONE: u32 = 1;
+const POLICY: Policy = Policy::new().max(5).base(Duration::from_millis(100));
+
+#[retry(max = 1, on(_))]
+fn one_attempt() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = ONE, on(_))]
+fn one_constant_attempt() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 20, on(_))]
+fn twenty_attempts() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 21, deadline = "30s", on(_))]
+fn more_with_a_deadline() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = "unlimited", deadline = "30s", on(_))]
+fn unlimited_with_a_deadline() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn three_without_delay() -> Answer {
+    Ok(1)
+}
+
+#[retry(base = "1ns", cap = "24h", patience = "24h", on(_))]
+fn extreme_durations() -> Answer {
+    Ok(1)
+}
+
+#[retry(base = "1s", cap = "1s", on(_))]
+fn base_is_cap() -> Answer {
+    Ok(1)
+}
+
+#[retry(base = "999ms", deadline = "1s", max = 2, on(_))]
+fn base_just_below_deadline() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 4, base = "1s", backoff = "fixed", jitter = "none", deadline = "3001ms", on(_))]
+fn last_attempt_just_starts() -> Answer {
+    Ok(1)
+}
+
+#[retry(factor = 1.0001, jitter = 1.0, on(_))]
+fn slow_growth() -> Answer {
+    Ok(1)
+}
+
+#[retry(factor = 2, jitter = 0, fast_first = false, on(_),)]
+fn whole_numbers_and_a_comma_at_the_end() -> Answer {
+    Ok(1)
+}
+
+#[retry(policy = POLICY, deadline = "101ms", on(_))]
+fn overridden() -> Answer {
+    Ok(1)
+}
+
+#[retry(policy = POLICY, max = 3, backoff = "none", on(_))]
+fn replaced() -> Answer {
+    Ok(1)
+}
+
+#[retry(name = "payments/charge-2.v1", on(_))]
+fn named() -> Answer {
+    Ok(1)
+}
+
+// A sync function is not cut off, so its error needs no `From<Interrupted>`.
+#[retry(deadline = "3s", on(_))]
+fn deadline() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 2, until = |value| *value > 0)]
+fn polled() -> u32 {
+    1
+}
+
+#[retry(max = 2, until = |()| true)]
+fn nothing_polled() {}
+
+#[retry]
+fn by_default() -> Option<u32> {
+    Some(1)
+}
+
+#[retry()]
+fn with_parentheses() -> Option<u32> {
+    Some(1)
+}
+
+fn main() {
+    for answer in [
+        one_attempt(),
+        one_constant_attempt(),
+        twenty_attempts(),
+        more_with_a_deadline(),
+        unlimited_with_a_deadline(),
+        three_without_delay(),
+        extreme_durations(),
+        base_is_cap(),
+        base_just_below_deadline(),
+        last_attempt_just_starts(),
+        slow_growth(),
+        whole_numbers_and_a_comma_at_the_end(),
+        overridden(),
+        replaced(),
+        named(),
+        deadline(),
+        retry_block!({ Ok::<u32, std::io::Error>(1) }).map_err(|_| String::new()),
+    ] {
+        assert_eq!(answer, Ok(1));
+    }
+    assert_eq!(polled(), 1);
+    nothing_polled();
+    assert_eq!((by_default(), with_parentheses()), (Some(1), Some(1)));
+}
