@@ -53,7 +53,14 @@ impl Random {
             2 => policy,
             _ => policy.max(self.below(25) as u32),
         };
-        let shapes = [Shape::None, Shape::Fixed, Shape::Linear, Shape::Exp, Shape::Fibonacci, Shape::Decorrelated];
+        let shapes = [
+            Shape::None,
+            Shape::Fixed,
+            Shape::Linear,
+            Shape::Exp,
+            Shape::Fibonacci,
+            Shape::Decorrelated,
+        ];
         if !self.one_in(3) {
             policy = policy.backoff(shapes[self.below(6) as usize]);
         }
@@ -65,7 +72,11 @@ impl Random {
             policy = policy.first(duration(self));
         }
         if self.one_in(4) {
-            policy = policy.factor(if wild { f64::from_bits(self.bits()) } else { 1.0 + 3.0 * self.unit() });
+            policy = policy.factor(if wild {
+                f64::from_bits(self.bits())
+            } else {
+                1.0 + 3.0 * self.unit()
+            });
         }
         if self.one_in(2) {
             policy = policy.cap(duration(self) * 4);
@@ -105,7 +116,8 @@ enum Chance {
 
 impl Surroundings for World {
     fn remaining(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_sub(self.now.get()))
+        self.deadline
+            .map(|deadline| deadline.saturating_sub(self.now.get()))
     }
 
     fn random(&self) -> u64 {
@@ -132,8 +144,20 @@ struct Run {
 /// Attempts that are simulated; no rule depends on more.
 const LONGEST_RUN: u32 = 2000;
 
-fn run(policy: &Policy, deadline: Option<Duration>, cap: Duration, chance: Chance, attempt: Duration, seed: u64) -> Option<Run> {
-    let world = World { now: Cell::new(Duration::ZERO), deadline, source: Cell::new(seed), chance };
+fn run(
+    policy: &Policy,
+    deadline: Option<Duration>,
+    cap: Duration,
+    chance: Chance,
+    attempt: Duration,
+    seed: u64,
+) -> Option<Run> {
+    let world = World {
+        now: Cell::new(Duration::ZERO),
+        deadline,
+        source: Cell::new(seed),
+        chance,
+    };
     let mut call = Call::new();
     let mut slept = Duration::ZERO;
     for attempts in 1..LONGEST_RUN {
@@ -145,7 +169,14 @@ fn run(policy: &Policy, deadline: Option<Duration>, cap: Duration, chance: Chanc
                 slept = slept.saturating_add(delay);
                 world.now.set(world.now.get().saturating_add(delay));
             }
-            Step::GiveUp(reason) => return Some(Run { attempts, slept, last_start, reason }),
+            Step::GiveUp(reason) => {
+                return Some(Run {
+                    attempts,
+                    slept,
+                    last_start,
+                    reason,
+                });
+            }
         }
     }
     None
@@ -170,21 +201,32 @@ fn accepted(policy: &Policy, random: &mut Random) {
     for chance in [Chance::Least, Chance::Most, Chance::Any] {
         for attempt in [Duration::ZERO, random.usual()] {
             let Some(run) = run(policy, deadline, cap, chance, attempt, random.bits()) else {
-                assert!(policy.attempts().is_none_or(|max| max >= LONGEST_RUN), "{policy:?}");
+                assert!(
+                    policy.attempts().is_none_or(|max| max >= LONGEST_RUN),
+                    "{policy:?}"
+                );
                 continue;
             };
             if let Some(max) = worst.attempts() {
                 assert!(run.attempts <= max, "{policy:?}");
             }
             if let Some(most) = worst.sleeping() {
-                assert!(run.slept <= most, "slept {:?} of {most:?}: {policy:?}", run.slept);
+                assert!(
+                    run.slept <= most,
+                    "slept {:?} of {most:?}: {policy:?}",
+                    run.slept
+                );
             }
             if let Some(deadline) = deadline {
                 assert!(run.last_start < deadline || run.attempts == 1, "{policy:?}");
             }
             let promised = matches!(chance, Chance::Least) && attempt.is_zero();
             if promised && let Some(max) = policy.attempts().filter(|max| *max < 250) {
-                assert_eq!((run.attempts, run.reason), (max, GaveUp::Attempts), "{policy:?}");
+                assert_eq!(
+                    (run.attempts, run.reason),
+                    (max, GaveUp::Attempts),
+                    "{policy:?}"
+                );
             }
         }
     }
@@ -195,21 +237,40 @@ fn never_starts(policy: &Policy, message: &str, random: &mut Random) {
     let number = |before: &str| -> u32 {
         let start = message.find(before).map(|at| at + before.len());
         let rest = &message[start.expect("the message names the attempt")..];
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+        rest.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+            .parse()
+            .expect("a number")
     };
     let refused = number("before attempt ");
     assert_eq!(number("lower `max` to "), refused - 1);
     let deadline = field(policy, "deadline");
     for chance in [Chance::Least, Chance::Any, Chance::Any, Chance::Any] {
-        if let Some(run) = run(policy, deadline, Duration::MAX, chance, Duration::ZERO, random.bits()) {
-            assert!(run.attempts < refused, "attempt {refused} started: {policy:?}");
+        if let Some(run) = run(
+            policy,
+            deadline,
+            Duration::MAX,
+            chance,
+            Duration::ZERO,
+            random.bits(),
+        ) {
+            assert!(
+                run.attempts < refused,
+                "attempt {refused} started: {policy:?}"
+            );
         } else {
             assert!(refused >= LONGEST_RUN, "{policy:?}");
         }
     }
     if refused > 2 && refused < 250 {
         let mended = policy.max(refused - 1);
-        assert!(mended.violations().all(|other| other.rule() != Rule::NeverStarts), "{mended:?}");
+        assert!(
+            mended
+                .violations()
+                .all(|other| other.rule() != Rule::NeverStarts),
+            "{mended:?}"
+        );
     }
 }
 
@@ -227,13 +288,25 @@ fn a_million_policies() {
         }
         // Alone: next to other faults the numbers mean nothing.
         let broken: Vec<_> = broken.collect();
-        if let [only] = broken.as_slice() && only.rule() == Rule::NeverStarts {
+        if let [only] = broken.as_slice()
+            && only.rule() == Rule::NeverStarts
+        {
             refused += 1;
             never_starts(&policy, only.message(), &mut random);
         }
         // A policy that breaks rules does not panic either.
-        run(&policy, field(&policy, "deadline"), Duration::MAX, Chance::Any, Duration::ZERO, 7);
+        run(
+            &policy,
+            field(&policy, "deadline"),
+            Duration::MAX,
+            Chance::Any,
+            Duration::ZERO,
+            7,
+        );
     }
     assert!(kept > POLICIES / 10, "only {kept} policies were accepted");
-    assert!(refused > POLICIES / 200, "only {refused} policies broke X4 alone");
+    assert!(
+        refused > POLICIES / 200,
+        "only {refused} policies broke X4 alone"
+    );
 }

@@ -26,12 +26,18 @@ struct Service {
 
 impl Service {
     fn failing(faults: &[Fault]) -> Self {
-        Self { faults: RefCell::new(faults.iter().rev().copied().collect()), calls: Cell::new(0) }
+        Self {
+            faults: RefCell::new(faults.iter().rev().copied().collect()),
+            calls: Cell::new(0),
+        }
     }
 
     fn call(&self) -> Result<u32, Fault> {
         self.calls.set(self.calls.get() + 1);
-        self.faults.borrow_mut().pop().map_or(Ok(self.calls.get()), Err)
+        self.faults
+            .borrow_mut()
+            .pop()
+            .map_or(Ok(self.calls.get()), Err)
     }
 }
 
@@ -42,10 +48,16 @@ fn not_idempotent() {
     fn post(service: &Service) -> Result<u32, Failed<Fault>> {
         service.call()
     }
-    assert_eq!(post(&Service::failing(&[Fault::NotSent, Fault::Busy])), Ok(3));
+    assert_eq!(
+        post(&Service::failing(&[Fault::NotSent, Fault::Busy])),
+        Ok(3)
+    );
     let service = Service::failing(&[Fault::Reset]);
     let failed = post(&service).expect_err("nobody knows whether it was executed");
-    assert_eq!((failed.reason(), failed.attempts(), failed.last()), (GaveUp::Permanent, 1, Some(&Fault::Reset)));
+    assert_eq!(
+        (failed.reason(), failed.attempts(), failed.last()),
+        (GaveUp::Permanent, 1, Some(&Fault::Reset))
+    );
 }
 
 /// `verify` is asked about the ambiguous ones, and its answer holds.
@@ -59,7 +71,10 @@ fn verified() {
     assert_eq!(post(&lost(), Verified::Done(77)), Ok(77));
     assert_eq!(post(&lost(), Verified::NotDone), Ok(2));
     assert_eq!(post(&lost(), Verified::Unknown), Err(Fault::Reset));
-    assert_eq!(post(&Service::failing(&[Fault::Wrong]), Verified::Done(77)), Err(Fault::Wrong));
+    assert_eq!(
+        post(&Service::failing(&[Fault::Wrong]), Verified::Done(77)),
+        Err(Fault::Wrong)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,7 +103,9 @@ impl Client {
     const LIMIT: u32 = 9;
 
     fn new(faults: &[Fault]) -> Self {
-        Self { service: Service::failing(faults) }
+        Self {
+            service: Service::failing(faults),
+        }
     }
 
     fn get(&self) -> Result<u32, Fault> {
@@ -134,7 +151,10 @@ const _: () = {
     let worst = Policy::interactive().worst_case();
     assert!(worst.sleeping().unwrap().as_millis() <= 150);
     assert!(worst.wall().unwrap().as_secs() == 2);
-    assert!(matches!(Policy::background().worst_case().attempts(), Some(10)));
+    assert!(matches!(
+        Policy::background().worst_case().attempts(),
+        Some(10)
+    ));
 };
 
 #[test]

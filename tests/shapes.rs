@@ -160,6 +160,12 @@ macro_rules! shape_of {
     };
 }
 
+/// The workspace forbids `unsafe`; these are compiled and run on their own.
+#[test]
+fn unsafe_fn() {
+    trybuild::TestCases::new().pass("tests/shapes/unsafe_fn.rs");
+}
+
 #[path = "shapes/answers.rs"]
 mod answers;
 #[path = "shapes/async_blocks.rs"]
@@ -186,6 +192,8 @@ mod futures;
 mod generics;
 #[path = "shapes/hooks.rs"]
 mod hooks;
+#[path = "shapes/impl_blocks.rs"]
+mod impl_blocks;
 #[path = "shapes/instrument.rs"]
 mod instrument;
 #[path = "shapes/items.rs"]

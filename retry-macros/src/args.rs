@@ -66,6 +66,7 @@ pub(crate) struct Filter {
     pub(crate) given: Given<Predicate>,
 }
 
+#[derive(Clone)]
 pub(crate) enum Predicate {
     /// `on(pattern if guard)`, as written.
     Pattern(TokenStream),

@@ -307,6 +307,28 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
     names.0
 }
 
+/// Takes `mut` from the parameters that each attempt clones: their clones have it.
+pub(crate) fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
+    for input in &mut signature.inputs {
+        match input {
+            FnArg::Receiver(receiver)
+                if matches!(receiver.kind, syn::ReceiverKind::Reference(..)) => {}
+            FnArg::Receiver(receiver) => {
+                if cloned.iter().any(|(name, _)| name == "self") {
+                    receiver.mutability = None;
+                }
+            }
+            FnArg::Typed(typed) => {
+                if let syn::Pat::Ident(pat) = &mut *typed.pat
+                    && cloned.iter().any(|(name, _)| *name == pat.ident)
+                {
+                    pat.mutability = None;
+                }
+            }
+        }
+    }
+}
+
 /// Splits the inner attributes (`#![...]`) off a body.
 pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
     let mut attributes = Vec::new();

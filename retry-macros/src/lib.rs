@@ -1,6 +1,6 @@
 //! The attribute and the macros of the `reattempt` crate, which re-exports them.
 //!
-//! The stages: tokens -> [`args`] and [`item`] -> [`check`] -> [`expand`].
+//! The stages: tokens -> `args` and `item` -> `check` -> `expand`.
 
 /// Tokens of ours, hygienic: they see no variable of the user, and no variable
 /// of the user sees them.
@@ -19,6 +19,7 @@ mod item;
 mod keys;
 mod literal;
 mod model;
+mod rename;
 
 use proc_macro::TokenStream;
 

@@ -1,14 +1,16 @@
 //! What an expansion is made from: everything checked, nothing left to judge.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::Policy;
 use retry_runtime::rules::{Key, Keys};
 use syn::{Expr, Ident, Path};
 
 use crate::args::Predicate;
+use crate::rename::self_to;
 
 /// A checked policy with everything around it.
+#[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) krate: Option<Path>,
     /// The policy that the keys override: `policy = ...`.
@@ -36,12 +38,14 @@ pub(crate) struct Model {
     pub(crate) error_span: Span,
 }
 
+#[derive(Clone)]
 pub(crate) struct Inherited {
     pub(crate) expr: Expr,
     /// Whether it can be evaluated as a constant.
     pub(crate) constant: bool,
 }
 
+#[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) key: Key,
     pub(crate) value: TokenStream,
@@ -54,13 +58,37 @@ impl Model {
     /// sets where the compiler points.
     pub(crate) fn krate_at(&self, span: Span) -> TokenStream {
         match &self.krate {
-            Some(path) => ours!(#path),
+            Some(path) => located(quote::quote!(#path), span),
             None => quote_spanned!(at(span)=> ::reattempt),
         }
     }
 
     pub(crate) fn krate(&self) -> TokenStream {
         self.krate_at(Span::mixed_site())
+    }
+
+    /// The same with `name` for `self` in the user's code.
+    pub(crate) fn with_self(&self, name: &Ident) -> Self {
+        let mut model = self.clone();
+        let code = [
+            &mut model.verify,
+            &mut model.until,
+            &mut model.fallback,
+            &mut model.before_retry,
+            &mut model.on_retry,
+            &mut model.timer,
+        ];
+        let filters = [&mut model.on, &mut model.except].into_iter().flatten();
+        for expr in code.into_iter().flatten() {
+            rename(expr, name);
+        }
+        for filter in filters {
+            match filter {
+                Predicate::Code(expr) => rename(expr, name),
+                Predicate::Pattern(pattern) => *pattern = self_to(pattern.clone(), name),
+            }
+        }
+        model
     }
 
     /// Whether the deadline may be set: by a key, or by an inherited policy.
@@ -86,4 +114,18 @@ impl Model {
 /// Our own names, pointing at the user's code.
 pub(crate) fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
+}
+
+fn rename(expr: &mut Expr, name: &Ident) {
+    *expr = Expr::Verbatim(self_to(expr.to_token_stream(), name));
+}
+
+/// The user's path, for an error at `span`.
+fn located(path: TokenStream, span: Span) -> TokenStream {
+    path.into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
 }

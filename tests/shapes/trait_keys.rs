@@ -81,8 +81,7 @@ impl Remote for Service {
     // The attempt is seen.
     #[retry(max = 3, on(_), context = attempt)]
     async fn context(&mut self) -> Result<u32, Fault> {
-        self.calls += 1;
-        assert_eq!(attempt.number(), self.calls);
+        assert_eq!(attempt.number(), self.count());
         self.script.step_async().await
     }
 

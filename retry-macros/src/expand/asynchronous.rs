@@ -64,7 +64,10 @@ pub(super) fn looped(
                 #context
                 let (outcome, mut back) = #krate::__private::attempt_async(pending, #attempt).await;
                 #cut
-                let ::core::option::Option::Some(cause) = #cause else { #success };
+                let cause = match #cause {
+                    ::core::option::Option::Some(cause) => cause,
+                    ::core::option::Option::None => #success,
+                };
                 #judged
                 match back.failed(#operation, #until, &#timer, cause, verdict) {
                     ::core::result::Result::Ok(#retry) => { #on_retry #inside }
@@ -86,7 +89,7 @@ pub(super) fn looped(
 /// One attempt. Its type is told by a return that is never taken, so that `?`
 /// and `into` in the body know where to go.
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let (krate, clones, statements) = (&parts.krate, parts.clones(), body.stream());
+    let (krate, statements) = (&parts.krate, parts.statements(body));
     let typed = match parts.answer {
         Answer::Inferred => TokenStream::new(),
         answer => {
@@ -99,7 +102,7 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         }
     };
     let start = at(body.span_open());
-    quote_spanned!(start=> async { #typed #clones #statements })
+    quote_spanned!(start=> async { #typed #statements })
 }
 
 /// With a deadline of its own the attempt is cut off when the time is over.

@@ -9,7 +9,7 @@
 
 use proc_macro2::{Group, TokenStream};
 
-use super::{asynchronous, docs, future, sync};
+use super::{asynchronous, docs, future, instrument, sync};
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function};
 use crate::model::Model;
@@ -27,7 +27,7 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     let Function {
         attributes,
         visibility,
-        signature,
+        mut signature,
         body,
     } = function;
     let Some(body) = body else {
@@ -35,6 +35,8 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     };
     let (inner, statements) = item::inner_attributes(body.stream());
     let body = Group::new(body.delimiter(), statements).with_span_of(&body);
+    item::without_mut(&mut signature, &model.clone);
+    let body = instrument::borrowing(&body);
     let expanded = body_of(&model, &flow, &answer, &body);
     let docs = docs::lines(&model);
     Ok(ours! {
@@ -50,8 +52,40 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
 fn body_of(model: &Model, flow: &Flow, answer: &Answer, body: &Group) -> TokenStream {
     match flow {
         Flow::Sync => sync::loop_of(model, answer, body),
-        Flow::Async => asynchronous::loop_of(model, answer, &future::without_move(body)),
+        Flow::Async => asynchronous::loop_of(model, answer, body),
         Flow::Future { boxed } => future::expand(model, answer, body, *boxed),
+    }
+}
+
+/// A function whose policy was refused, without the faults: where the body was
+/// written for the expansion (`Failed`, `context`), it would add errors of its own.
+pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(function) = syn::parse2::<Function>(item.clone()) else {
+        return item;
+    };
+    let (flow, answer) = item::flow(&function.signature);
+    let told = answer
+        .as_ref()
+        .is_some_and(|ty| matches!(Answer::of(ty), Answer::Failed(..)));
+    let bound = arguments
+        .clone()
+        .into_iter()
+        .any(|token| token.to_string() == "context");
+    if !(told || bound) || function.body.is_none() || matches!(flow, Flow::Future { .. }) {
+        return item;
+    }
+    let Function {
+        attributes,
+        visibility,
+        signature,
+        ..
+    } = function;
+    ours! {
+        #(#attributes)*
+        #[allow(unused)]
+        #visibility #signature {
+            ::core::panic!()
+        }
     }
 }
 

@@ -9,8 +9,8 @@
 //!     ->  { async move { loop { ... attempt(|| ANYTHING).await ... } } }
 //! ```
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote_spanned};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote_spanned;
 
 use super::asynchronous;
 use crate::item::Answer;
@@ -22,9 +22,8 @@ pub(super) fn expand(model: &Model, answer: &Answer, body: &Group, boxed: bool) 
         return found.replaced(|block| block_of(model, answer, block));
     }
     let looped = asynchronous::looped(model, answer, |parts| {
-        let (krate, clones) = (&parts.krate, parts.clones());
-        let statements = body.stream();
-        let closure = quote_spanned!(at(body.span_open())=> || { #clones #statements });
+        let (krate, statements) = (&parts.krate, parts.statements(body));
+        let closure = quote_spanned!(at(body.span_open())=> || { #statements });
         ours!(#krate::__private::attempt(#closure))
     });
     if boxed {
@@ -122,8 +121,13 @@ fn block_of(model: &Model, answer: &Answer, block: &Group) -> TokenStream {
     let tokens: Vec<_> = block.stream().into_iter().collect();
     match async_trait(&tokens) {
         Some((before, body)) => {
+            // The hooks meet `self` under the name it has been moved to.
+            let renamed = before.iter().find_map(|token| match token {
+                TokenTree::Ident(name) if name == "__self" => Some(model.with_self(name)),
+                _ => None,
+            });
             let before: TokenStream = before.iter().cloned().collect();
-            let looped = asynchronous::loop_of(model, answer, body);
+            let looped = asynchronous::loop_of(renamed.as_ref().unwrap_or(model), answer, body);
             ours!(#before #looped)
         }
         None => asynchronous::loop_of(model, answer, block),
@@ -148,63 +152,4 @@ fn async_trait(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
         TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => Some((before, body)),
         _ => None,
     }
-}
-
-/// `#[tracing::instrument]` above wraps the body of an async function in
-/// `async move`, which would move the parameters in the first attempt. It
-/// awaits that block in place, so borrowing does as well.
-pub(super) fn without_move(body: &Group) -> Group {
-    let tokens: Vec<_> = body.stream().into_iter().collect();
-    let wrapped = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "__tracing_instrument_future");
-    let Some(start) = tokens.iter().position(wrapped) else {
-        return body.clone();
-    };
-    let (before, rest) = tokens.split_at(start);
-    let mut unmoved: TokenStream = before.iter().cloned().collect();
-    let (statement, after) = match rest
-        .iter()
-        .position(|token| matches!(token, TokenTree::Punct(end) if end.as_char() == ';'))
-    {
-        Some(end) => rest.split_at(end),
-        None => (rest, &rest[rest.len()..]),
-    };
-    unmoved.extend(statement.iter().flat_map(borrowing));
-    unmoved.extend(after.iter().cloned());
-    let mut group = Group::new(Delimiter::Brace, unmoved);
-    group.set_span(body.span());
-    group
-}
-
-/// The token without `move`; inside the outer block the `match async move` of
-/// `err` and `ret` comes first.
-fn borrowing(token: &TokenTree) -> TokenStream {
-    match token {
-        TokenTree::Ident(name) if name == "move" => TokenStream::new(),
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            let mut tokens = group.stream().into_iter().peekable();
-            let mut unmoved = TokenStream::new();
-            // `match async move {` or `let x = async move {`.
-            if matches!(tokens.peek(), Some(TokenTree::Ident(first)) if is_wrapper(first)) {
-                let mut asynchronous = false;
-                for token in tokens {
-                    let is_async = matches!(&token, TokenTree::Ident(name) if name == "async");
-                    let is_move = matches!(&token, TokenTree::Ident(name) if name == "move");
-                    if !(is_move && asynchronous) {
-                        unmoved.extend([token]);
-                    }
-                    asynchronous = is_async;
-                }
-            } else {
-                unmoved.extend(tokens);
-            }
-            let mut inner = Group::new(Delimiter::Brace, unmoved);
-            inner.set_span(group.span());
-            inner.into_token_stream()
-        }
-        _ => token.to_token_stream(),
-    }
-}
-
-fn is_wrapper(first: &Ident) -> bool {
-    first == "match" || first == "let"
 }

@@ -7,6 +7,7 @@ mod block;
 mod docs;
 mod function;
 mod future;
+mod instrument;
 mod methods;
 mod parts;
 mod sync;
@@ -23,10 +24,11 @@ pub(crate) use block::block;
 /// `#[retry(...)]`: on any fault the function is still there, so that its
 /// callers do not fail too.
 pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    match attribute_or_faults(arguments, &item) {
+    match attribute_or_faults(arguments.clone(), &item) {
         Ok(expanded) => expanded,
         Err(faults) => {
             let errors = faults.into_compile_errors();
+            let item = function::standing(&arguments, item);
             ours!(#item #errors)
         }
     }

@@ -1,6 +1,6 @@
 //! The pieces that the sync and the async loop share.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use retry_runtime::Policy;
 use syn::spanned::Spanned as _;
@@ -9,6 +9,7 @@ use syn::{Expr, ExprClosure, Ident};
 use crate::args::Predicate;
 use crate::item::Answer;
 use crate::model::{Inherited, Model, at};
+use crate::rename::self_to;
 
 /// What the loops are made of, each as an expression.
 pub(super) struct Parts<'m> {
@@ -101,12 +102,13 @@ impl<'m> Parts<'m> {
         if self.model.is_literal() || self.runtime_policy().is_some() {
             return TokenStream::new();
         }
-        let krate = &self.krate;
         let policy = self.policy();
         let places = self.model.settings.iter().filter_map(|setting| {
-            let span = at(setting.expression?);
-            let key = variant(setting.key.word());
-            Some(quote_spanned!(span=> let policy = #krate::__private::blame(policy, #krate::rules::Key::#key);))
+            let span = setting.expression?;
+            let (key, krate) = (variant(setting.key.word()), self.model.krate_at(span));
+            Some(quote_spanned! {at(span)=>
+                let policy = #krate::__private::blame(policy, #krate::rules::Key::#key);
+            })
         });
         let whole = self.model.inherited.as_ref().map_or_else(
             || {
@@ -114,11 +116,12 @@ impl<'m> Parts<'m> {
                     .settings
                     .iter()
                     .find_map(|setting| setting.expression)
-                    .unwrap_or_else(Span::call_site)
             },
-            |inherited| inherited.expr.span(),
+            |inherited| Some(inherited.expr.span()),
         );
-        let last = quote_spanned!(at(whole)=> #krate::__private::checked(policy));
+        let whole = whole.unwrap_or_else(Span::call_site);
+        let located = self.model.krate_at(whole);
+        let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
         // An item is evaluated even when the function is never called, but it
         // can't see the function's generics.
         if mentions_self(&policy) {
@@ -155,16 +158,24 @@ impl<'m> Parts<'m> {
         )
     }
 
-    /// Fresh clones of the parameters that the body moves.
-    pub(super) fn clones(&self) -> TokenStream {
-        self.model
-            .clone
-            .iter()
-            .map(|(name, mutable)| {
-                let mutable = mutable.then(|| ours!(mut));
-                ours!(let #mutable #name = ::core::clone::Clone::clone(&#name);)
-            })
-            .collect()
+    /// The statements of the body, after fresh clones of the parameters it moves.
+    pub(super) fn statements(&self, body: &Group) -> TokenStream {
+        let mut statements = body.stream();
+        let mut clones = TokenStream::new();
+        for (name, mutable) in &self.model.clone {
+            let mutable = mutable.then(|| ours!(mut));
+            // `self` cannot be bound anew.
+            let bound = if name == "self" {
+                method("this")
+            } else {
+                name.clone()
+            };
+            if name == "self" {
+                statements = self_to(statements, &bound);
+            }
+            clones.extend(ours!(let #mutable #bound = ::core::clone::Clone::clone(&#name);));
+        }
+        ours!(#clones #statements)
     }
 
     /// `Some(cause)` when the attempt failed.

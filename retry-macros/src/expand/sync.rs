@@ -35,7 +35,10 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         loop {
             #context
             let outcome = #attempt;
-            let ::core::option::Option::Some(cause) = #cause else { #success };
+            let cause = match #cause {
+                    ::core::option::Option::Some(cause) => cause,
+                    ::core::option::Option::None => #success,
+                };
             #judged
             match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
@@ -59,12 +62,11 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let krate = &parts.krate;
     let ty = parts.answer.spoken();
-    let clones = parts.clones();
-    let body = if clones.is_empty() {
+    let body = if parts.model.clone.is_empty() {
         ours!(#body)
     } else {
-        let statements = body.stream();
-        ours!({ #clones #statements })
+        let statements = parts.statements(body);
+        ours!({ #statements })
     };
     let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
     ours!(#krate::__private::attempt(#closure))
