@@ -2,8 +2,11 @@
 //! that fails twice succeeds in its third attempt, one that always fails gives
 //! up after three with the last error. The name of a test is the name of its shape.
 #![allow(
+    clippy::all,
     clippy::pedantic,
-    clippy::needless_return,
+    clippy::expect_used,
+    clippy::panic_in_result_fn,
+    clippy::todo,
     clippy::try_err,
     deprecated,
     reason = "shapes are written as users write them, not as lints like them"

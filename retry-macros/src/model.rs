@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use retry_runtime::Policy;
 use retry_runtime::rules::{Key, Keys};
+use retry_runtime::{Policy, Shape};
 use syn::{Expr, Ident, Path};
 
 use crate::args::Predicate;
@@ -103,6 +103,14 @@ impl Model {
     /// `max = 1`, in the open.
     pub(crate) fn is_single_attempt(&self) -> bool {
         self.is_literal() && self.known.attempts() == Some(1)
+    }
+
+    /// Whether a delay may depend on the one before it: unless the shape is
+    /// known to be another than decorrelated.
+    pub(crate) fn looks_back(&self) -> bool {
+        self.inherited.is_some()
+            || self.unknown.contains(Key::Backoff)
+            || matches!(self.known.shape(), Shape::Decorrelated)
     }
 
     /// Whether all of the policy is written in literals.

@@ -4,7 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::duration::{from_float, to_float};
+use crate::duration::Nanos;
 
 /// A shape of delays of the user's own.
 ///
@@ -100,34 +100,33 @@ impl fmt::Debug for Shape {
 }
 
 /// `first + n * base`.
-pub(crate) const fn linear(first: Duration, base: Duration, n: u32) -> Duration {
-    first.saturating_add(base.saturating_mul(n))
+pub(crate) const fn linear(first: Nanos, base: Nanos, n: u32) -> Nanos {
+    Nanos(first.0 + base.0 * n as f64)
 }
 
 /// `first + base * (factor^n - 1)`.
-pub(crate) const fn exponential(first: Duration, base: Duration, factor: f64, n: u32) -> Duration {
+#[inline]
+pub(crate) const fn exponential(first: Nanos, base: Nanos, factor: f64, n: u32) -> Nanos {
     if n == 0 {
         return first; // also for a base of 0, where infinity times 0 would be NaN
     }
-    from_float(to_float(first) + to_float(base) * (power(factor, n) - 1.0))
+    Nanos(first.0 + base.0 * (power(factor, n) - 1.0))
 }
 
 /// `base * F(n)`, F = 1, 1, 2, 3, 5, ...
-pub(crate) const fn fibonacci(base: Duration, n: u32) -> Duration {
-    let (mut value, mut next) = (1u32, 1u32);
-    let mut i = 0;
-    // F(47) is beyond u32, and 2^32 times any base that the rules accept is
-    // beyond any cap.
-    while i < n && value < u32::MAX {
-        let sum = value.saturating_add(next);
-        value = next;
-        next = sum;
-        i = i.saturating_add(1);
+pub(crate) const fn fibonacci(base: Nanos, n: u32) -> Nanos {
+    // F(1476) is the last that a float holds; 2^53 is beyond any cap.
+    let (mut value, mut next) = (1.0, 1.0);
+    let mut rest = n;
+    while rest > 0 && value < 9_007_199_254_740_992.0 {
+        (value, next) = (next, value + next);
+        rest = rest.saturating_sub(1);
     }
-    base.saturating_mul(value)
+    Nanos(base.0 * value)
 }
 
 /// `factor^n` by repeated squaring; `f64::powi` is neither in `core` nor `const`.
+#[inline]
 const fn power(factor: f64, n: u32) -> f64 {
     let (mut result, mut square, mut rest) = (1.0, factor, n);
     while rest > 0 {

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::duration::is_shorter;
+use crate::duration::{Nanos, is_shorter};
 use crate::policy::Policy;
 use crate::verdict::Verdict;
 
@@ -112,8 +112,20 @@ impl Call {
         self.failures
     }
 
+    /// A call of which `failures` attempts have failed, for a policy whose delays
+    /// do not look at the one before.
+    #[inline(always)]
+    pub(crate) const fn resumed(failures: u32) -> Self {
+        Self {
+            failures,
+            previous: None,
+        }
+    }
+
     /// An attempt has failed: what now?
-    #[inline]
+    // With a constant policy nearly all of this is decided when it is compiled;
+    // what is left of a delay is one call.
+    #[inline(always)]
     pub fn failed(
         &mut self,
         policy: &Policy,
@@ -148,7 +160,7 @@ impl Call {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, policy: &Policy, retry: u32, around: &impl Surroundings) -> Duration {
         if policy.shape.is_none() {
             return Duration::ZERO;
@@ -168,14 +180,17 @@ impl Call {
 /// not return in step; never shorter.
 #[cold]
 fn spread(asked: Duration, around: &impl Surroundings) -> Duration {
-    asked.saturating_add(crate::duration::from_float(
-        crate::duration::to_float(asked) * 0.1 * unit(around.random()),
-    ))
+    let more = Nanos(Nanos::new(asked).0 * 0.1 * unit(around.random()));
+    asked.saturating_add(more.duration())
 }
 
 /// 64 random bits as a number in `[0, 1)`.
 #[inline]
-#[expect(clippy::cast_precision_loss, reason = "53 bits are what a float holds")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    reason = "53 bits are what a float holds, and signed ones are converted faster"
+)]
 fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    (bits >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0)
 }

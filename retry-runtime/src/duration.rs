@@ -168,47 +168,62 @@ const fn from_nanos(nanos: u128) -> Duration {
     )
 }
 
-/// Nanoseconds as a float: exact up to 104 days.
-#[inline]
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "delays beyond 104 days need no nanoseconds"
-)]
-pub(crate) const fn to_float(duration: Duration) -> f64 {
-    duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64
+/// A duration in nanoseconds as a float, in which delays are computed: exact up
+/// to 104 days, beyond that rounded down, so that a cap stays a cap.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Nanos(pub(crate) f64);
+
+impl fmt::Debug for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.duration().fmt(f)
+    }
 }
 
-/// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`] for
-/// what is too large.
-#[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "`as` saturates, which is what is wanted"
-)]
-pub(crate) const fn from_float(nanos: f64) -> Duration {
+impl Nanos {
+    /// What is rounded from here on.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    if nanos < EXACT {
-        // Negative numbers and NaN become 0 here.
-        return Duration::from_nanos((nanos + 0.5) as u64);
+
+    #[expect(clippy::cast_precision_loss, reason = "made good for below")]
+    pub(crate) const fn new(duration: Duration) -> Self {
+        let nanos = duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64;
+        let is_longest = duration.as_secs() == u64::MAX; // rounded up it stays the longest
+        if nanos < Self::EXACT || is_longest || !is_shorter(duration, Self(nanos).duration()) {
+            return Self(nanos);
+        }
+        Self(nanos.next_down())
     }
-    let seconds = (nanos / NANOS_PER_SEC) as u64;
-    if seconds == u64::MAX {
-        return Duration::MAX;
+
+    /// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`]
+    /// for what is too large.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, which is what is wanted"
+    )]
+    pub(crate) const fn duration(self) -> Duration {
+        if self.0 < Self::EXACT {
+            // A signed conversion is the shorter one; NaN does not get here.
+            let whole = (self.0 + 0.5) as i64;
+            return Duration::from_nanos(if whole < 0 { 0 } else { whole as u64 });
+        }
+        self.long()
     }
-    if seconds == 0 {
-        return Duration::ZERO; // NaN
+
+    #[cold]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, which is what is wanted; NaN becomes 0"
+    )]
+    const fn long(self) -> Duration {
+        from_nanos(self.0 as u128)
     }
-    let rest = (nanos - seconds as f64 * NANOS_PER_SEC) as u32;
-    Duration::new(
-        seconds,
-        if rest > 999_999_999 {
-            999_999_999
-        } else {
-            rest
-        },
-    )
+
+    #[inline]
+    pub(crate) const fn min(self, other: Self) -> Self {
+        if other.0 < self.0 { other } else { self }
+    }
 }
 
 /// The shorter of two; `Ord::min` is not `const`.
@@ -286,10 +301,30 @@ mod tests {
 
     #[test]
     fn floats_saturate() {
-        assert_eq!(from_float(f64::NAN), Duration::ZERO);
-        assert_eq!(from_float(-1.0), Duration::ZERO);
-        assert_eq!(from_float(f64::INFINITY), Duration::MAX);
-        assert_eq!(from_float(f64::MAX), Duration::MAX);
-        assert_eq!(from_float(1.5e9), Duration::from_millis(1500));
+        for (nanos, duration) in [
+            (f64::NAN, Duration::ZERO),
+            (-1.0, Duration::ZERO),
+            (f64::NEG_INFINITY, Duration::ZERO),
+            (f64::INFINITY, Duration::MAX),
+            (f64::MAX, Duration::MAX),
+            (1.5e9, Duration::from_millis(1500)),
+            (0.4, Duration::ZERO),
+            (0.5, Duration::from_nanos(1)),
+        ] {
+            assert_eq!(Nanos(nanos).duration(), duration, "{nanos}");
+        }
+        assert_eq!(Nanos::new(Duration::MAX).duration(), Duration::MAX);
+    }
+
+    #[test]
+    fn floats_never_round_up() {
+        for duration in [
+            Duration::new(u64::MAX - 1, 999_999_999),
+            Duration::new(1 << 40, 1),
+            Duration::from_nanos((1 << 53) + 1),
+            Duration::from_nanos(u64::MAX),
+        ] {
+            assert!(Nanos::new(duration).duration() <= duration, "{duration:?}");
+        }
     }
 }

@@ -65,7 +65,7 @@ impl Explanation<'_> {
                 write!(
                     f,
                     "; delays by a function, at most {} each",
-                    Human(policy.cap)
+                    Human(policy.cap.duration())
                 )?;
             }
             Shape::Decorrelated => {
@@ -74,7 +74,7 @@ impl Explanation<'_> {
                     f,
                     "; delays of {} to three times the one before, at most {} each",
                     Human(least),
-                    Human(policy.cap)
+                    Human(policy.cap.duration())
                 )?;
             }
             _ => self.listed(f)?,

@@ -1,9 +1,7 @@
 //! How a computed delay is spread, so that many clients do not return in step.
 #![warn(clippy::arithmetic_side_effects)]
 
-use core::time::Duration;
-
-use crate::duration::{from_float, shorter, to_float};
+use crate::duration::Nanos;
 
 /// How a delay is spread: the key `jitter`.
 ///
@@ -35,32 +33,22 @@ pub enum Jitter {
 impl Jitter {
     /// The shortest and the longest delay that `delay` can become.
     #[inline]
-    pub(crate) const fn bounds(self, delay: Duration, cap: Duration) -> (Duration, Duration) {
-        let nanos = to_float(delay);
+    pub(crate) const fn bounds(self, delay: Nanos, cap: Nanos) -> (Nanos, Nanos) {
         match self {
-            Self::None => (delay, delay),
-            Self::Full => (Duration::ZERO, delay),
-            Self::Equal => (from_float(nanos * 0.5), delay),
+            Self::Full => (Nanos(0.0), delay),
             Self::Ratio(ratio) => (
-                from_float(nanos * (1.0 - ratio)),
-                shorter(from_float(nanos * (1.0 + ratio)), cap),
+                Nanos(delay.0 * (1.0 - ratio)),
+                Nanos(delay.0 * (1.0 + ratio)).min(cap),
             ),
+            Self::Equal => (Nanos(delay.0 * 0.5), delay),
+            Self::None => (delay, delay),
         }
     }
 
     /// The delay for the random number `r` in `[0, 1)`; never above `cap`.
     #[inline]
-    pub(crate) const fn apply(self, delay: Duration, cap: Duration, r: f64) -> Duration {
-        let nanos = to_float(delay);
-        let (low, high) = match self {
-            Self::None => return delay,
-            Self::Full => (0.0, nanos),
-            Self::Equal => (nanos * 0.5, nanos),
-            Self::Ratio(ratio) => {
-                let (high, top) = (nanos * (1.0 + ratio), to_float(cap));
-                (nanos * (1.0 - ratio), if high < top { high } else { top })
-            }
-        };
-        shorter(from_float(low + (high - low) * r), cap)
+    pub(crate) const fn apply(self, delay: Nanos, cap: Nanos, r: f64) -> Nanos {
+        let (low, high) = self.bounds(delay, cap);
+        Nanos(low.0 + (high.0 - low.0) * r)
     }
 }

@@ -1,6 +1,5 @@
 //! Success or failure: what the loops ask the answer of an attempt.
 
-use crate::attempt::Cause;
 use crate::verdict::Absent;
 
 /// What a retried function may return: `Result` and `Option`, and a type of
@@ -10,40 +9,62 @@ use crate::verdict::Absent;
     label = "neither a `Result` nor an `Option`",
     note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final"
 )]
-pub trait Outcome {
+pub trait Outcome: Sized {
+    /// What a success holds.
+    type Value;
     /// What says why it failed.
     type Error;
 
+    /// The value, or the error.
+    ///
+    /// # Errors
+    ///
     /// The error, if this is a failure.
-    fn error(&self) -> Option<&Self::Error>;
+    fn split(self) -> Result<Self::Value, Self::Error>;
+
+    /// A success with this value.
+    fn success(value: Self::Value) -> Self;
+
+    /// A failure with this error.
+    fn failure(error: Self::Error) -> Self;
 }
 
 impl<T, E> Outcome for Result<T, E> {
+    type Value = T;
     type Error = E;
 
     #[inline(always)]
-    fn error(&self) -> Option<&E> {
-        match self {
-            Ok(_) => None,
-            Err(error) => Some(error),
-        }
+    fn split(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn success(value: T) -> Self {
+        Ok(value)
+    }
+
+    #[inline(always)]
+    fn failure(error: E) -> Self {
+        Err(error)
     }
 }
 
 impl<T> Outcome for Option<T> {
+    type Value = T;
     type Error = Absent;
 
     #[inline(always)]
-    fn error(&self) -> Option<&Absent> {
-        match self {
-            Some(_) => None,
-            None => Some(&Absent),
-        }
+    fn split(self) -> Result<T, Absent> {
+        self.ok_or(Absent)
     }
-}
 
-/// The failure of an attempt, if it failed.
-#[inline(always)]
-pub fn failure<R: Outcome>(outcome: &R) -> Option<Cause<'_, R::Error>> {
-    outcome.error().map(Cause::Error)
+    #[inline(always)]
+    fn success(value: T) -> Self {
+        Some(value)
+    }
+
+    #[inline(always)]
+    fn failure(_: Absent) -> Self {
+        None
+    }
 }

@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use crate::backoff::{self, Shape};
-use crate::duration::{from_float, is_shorter, shorter, to_float};
+use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::rules::{Key, Keys};
 
@@ -39,10 +39,10 @@ use crate::rules::{Key, Keys};
 pub struct Policy {
     pub(crate) max: u32,
     pub(crate) shape: Shape,
-    pub(crate) base: Duration,
-    pub(crate) first: Option<Duration>,
+    pub(crate) base: Nanos,
+    pub(crate) first: Option<Nanos>,
     pub(crate) factor: f64,
-    pub(crate) cap: Duration,
+    pub(crate) cap: Nanos,
     pub(crate) jitter: Jitter,
     pub(crate) fast_first: bool,
     pub(crate) deadline: Option<Duration>,
@@ -60,10 +60,10 @@ impl Policy {
         Self {
             max: 3,
             shape: Shape::Exp,
-            base: Duration::from_millis(100),
+            base: Nanos::new(Duration::from_millis(100)),
             first: None,
             factor: 2.0,
-            cap: Duration::from_secs(20),
+            cap: Nanos::new(Duration::from_secs(20)),
             jitter: Jitter::Full,
             fast_first: false,
             deadline: None,
@@ -150,7 +150,7 @@ impl Policy {
     ///
     /// 100 ms.
     pub const fn base(mut self, base: Duration) -> Self {
-        self.base = base;
+        self.base = Nanos::new(base);
         self.given = self.given.with(Key::Base);
         self
     }
@@ -161,7 +161,7 @@ impl Policy {
     ///
     /// `base`.
     pub const fn first(mut self, first: Duration) -> Self {
-        self.first = Some(first);
+        self.first = Some(Nanos::new(first));
         self.given = self.given.with(Key::First);
         self
     }
@@ -187,7 +187,7 @@ impl Policy {
     ///
     /// 20 s.
     pub const fn cap(mut self, cap: Duration) -> Self {
-        self.cap = cap;
+        self.cap = Nanos::new(cap);
         self.given = self.given.with(Key::Cap);
         self
     }
@@ -270,6 +270,11 @@ impl Policy {
         }
     }
 
+    /// The shape of the delays.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// The delay before retry number `retry` (from 0), capped, before jitter.
     ///
     /// Decorrelated delays depend on chance alone, and those of a custom shape
@@ -278,43 +283,52 @@ impl Policy {
     /// # Units and ranges
     ///
     /// Saturates; never panics, for any `retry`.
-    #[inline]
     pub const fn delay(&self, retry: u32) -> Duration {
-        if self.fast_first && retry == 0 {
-            return Duration::ZERO;
-        }
-        shorter(self.uncapped(retry), self.cap)
+        self.computed(retry).duration()
     }
 
     /// The shortest and the longest delay that retry number `retry` can have.
     pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
-        let delay = self.delay(retry);
-        if matches!(self.shape, Shape::Decorrelated) && !delay.is_zero() {
-            return (shorter(self.base, self.cap), delay);
+        let delay = self.computed(retry);
+        let (low, high) = match self.shape {
+            Shape::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
+            Shape::Decorrelated => (delay, delay),
+            _ => self.jitter.bounds(delay, self.cap),
+        };
+        (low.duration(), high.duration())
+    }
+
+    /// As [`delay`](Self::delay), in nanoseconds.
+    #[inline]
+    const fn computed(&self, retry: u32) -> Nanos {
+        if self.fast_first && retry == 0 {
+            return Nanos(0.0);
         }
-        self.jitter.bounds(delay, self.cap)
+        self.uncapped(retry).min(self.cap)
     }
 
     #[inline]
-    const fn uncapped(&self, retry: u32) -> Duration {
+    const fn uncapped(&self, retry: u32) -> Nanos {
         let first = match self.first {
             Some(first) => first,
             None => self.base,
         };
+        // The default first: of a chain of comparisons it pays for one.
+        if matches!(self.shape, Shape::Exp) {
+            return backoff::exponential(first, self.base, self.factor, retry);
+        }
         match self.shape {
-            Shape::None => Duration::ZERO,
-            Shape::Fixed if retry == 0 => first,
+            Shape::None => Nanos(0.0),
+            Shape::Fixed | Shape::Fibonacci if retry == 0 => first,
             Shape::Fixed => self.base,
             Shape::Linear => backoff::linear(first, self.base, retry),
-            Shape::Exp => backoff::exponential(first, self.base, self.factor, retry),
-            Shape::Fibonacci if retry == 0 => first,
             Shape::Fibonacci => backoff::fibonacci(self.base, retry),
             Shape::Decorrelated => {
-                let longest = self.base.saturating_mul(3);
+                let longest = Nanos(self.base.0 * 3.0);
                 backoff::exponential(longest, longest, 3.0, retry)
             }
             // Not known before it is asked; the cap holds in any case.
-            Shape::Custom(_) => self.cap,
+            Shape::Exp | Shape::Custom(_) => self.cap,
         }
     }
 
@@ -326,26 +340,34 @@ impl Policy {
     /// # Units and ranges
     ///
     /// At most `cap`, for every input.
-    #[inline]
+    #[inline(never)]
     pub fn draw(&self, retry: u32, previous: Option<Duration>, r: f64) -> Duration {
+        if matches!(self.shape, Shape::Decorrelated | Shape::Custom(_)) {
+            return self.draw_otherwise(retry, previous, r);
+        }
+        // A jittered delay of nothing is nothing, which `fast_first` means.
+        self.jitter
+            .apply(self.computed(retry), self.cap, r)
+            .duration()
+    }
+
+    #[cold]
+    fn draw_otherwise(&self, retry: u32, previous: Option<Duration>, r: f64) -> Duration {
         if self.fast_first && retry == 0 {
             return Duration::ZERO;
         }
-        match self.shape {
-            Shape::Decorrelated => {
-                let previous = match previous {
-                    Some(delay) if is_shorter(self.base, delay) => delay,
-                    _ => self.base,
-                };
-                let (low, high) = (to_float(self.base), to_float(previous) * 3.0);
-                shorter(from_float(low + (high - low) * r), self.cap)
-            }
-            Shape::Custom(shape) => {
-                self.jitter
-                    .apply(shorter(shape.delay(retry), self.cap), self.cap, r)
-            }
-            _ => self.jitter.apply(self.delay(retry), self.cap, r),
+        if let Shape::Custom(shape) = self.shape {
+            let delay = Nanos::new(shape.delay(retry)).min(self.cap);
+            return self.jitter.apply(delay, self.cap, r).duration();
         }
+        let previous = previous.map_or(self.base, Nanos::new);
+        let high = if previous.0 > self.base.0 {
+            previous
+        } else {
+            self.base
+        };
+        let delay = self.base.0 + (high.0 * 3.0 - self.base.0) * r;
+        Nanos(delay).min(self.cap).duration()
     }
 
     /// Whether drawing a delay needs a random number.

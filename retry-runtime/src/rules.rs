@@ -212,7 +212,7 @@ const fn no_attempt(policy: &Policy) -> Broken {
 /// R2: no duration is above 24 hours.
 const fn too_long(policy: &Policy) -> Broken {
     let first = match policy.first {
-        Some(first) => first,
+        Some(first) => first.duration(),
         None => Duration::ZERO,
     };
     let deadline = match policy.deadline {
@@ -220,9 +220,9 @@ const fn too_long(policy: &Policy) -> Broken {
         None => Duration::ZERO,
     };
     let mut rest: &[(Key, Duration)] = &[
-        (Base, policy.base),
+        (Base, policy.base.duration()),
         (First, first),
-        (Cap, policy.cap),
+        (Cap, policy.cap.duration()),
         (Deadline, deadline),
         (Patience, policy.patience),
     ];
@@ -246,7 +246,7 @@ const fn too_long(policy: &Policy) -> Broken {
 const fn no_base(policy: &Policy) -> Broken {
     match policy.shape {
         Shape::None | Shape::Custom(_) => None,
-        _ if !policy.base.is_zero() => None,
+        _ if policy.base.0 > 0.0 => None,
         shape => {
             let text = say("`base` of 0 makes every delay of `backoff = \"").push(shape.word());
             Some((
@@ -285,7 +285,7 @@ const fn jitter_range(policy: &Policy) -> Broken {
 
 /// R6: a cap of nothing is no delay.
 const fn no_cap(policy: &Policy) -> Broken {
-    if !policy.cap.is_zero() {
+    if policy.cap.0 > 0.0 {
         return None;
     }
     Some((
@@ -311,20 +311,19 @@ const fn no_deadline(policy: &Policy) -> Broken {
 
 /// X1: what starts above the cap never grows.
 const fn above_cap(policy: &Policy) -> Broken {
-    if matches!(policy.shape, Shape::None | Shape::Custom(_)) || policy.cap.is_zero() {
+    if matches!(policy.shape, Shape::None | Shape::Custom(_)) || policy.cap.0 <= 0.0 {
         return None;
     }
+    let cap = policy.cap.duration();
     let (key, delay) = match policy.first {
-        Some(first) if is_shorter(policy.cap, first) => (First, first),
-        _ => (Base, policy.base),
+        Some(first) if is_shorter(cap, first.duration()) => (First, first.duration()),
+        _ => (Base, policy.base.duration()),
     };
-    if !is_shorter(policy.cap, delay) {
+    if !is_shorter(cap, delay) {
         return None;
     }
     let text = Text::new().key(key.word()).push(" of ").duration(delay, "");
-    let text = text
-        .push(" is above `cap`, which is ")
-        .duration(policy.cap, "");
+    let text = text.push(" is above `cap`, which is ").duration(cap, "");
     let text = text.push(if policy.has(Cap) { "" } else { " by default" });
     let text = text
         .push("; lower ")
@@ -337,8 +336,8 @@ const fn above_cap(policy: &Policy) -> Broken {
 /// X2: the first delay alone takes all the time there is.
 const fn above_deadline(policy: &Policy) -> Broken {
     let (key, delay) = match policy.first {
-        Some(first) => (First, first),
-        None => (Base, policy.base),
+        Some(first) => (First, first.duration()),
+        None => (Base, policy.base.duration()),
     };
     let Some(deadline) = policy.deadline else {
         return None;

@@ -3,12 +3,12 @@
 
 use core::future::Future;
 
-use crate::attempt::Retry;
+use crate::attempt::{Cause, Retry};
 use crate::call::Call;
 use crate::operation::Operation;
-use crate::outcome::{Outcome, failure};
+use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::private::{Pending, Until, attempt_async, failed, pause, sleep, verdict};
+use crate::private::{Until, failed, pause, sleep};
 use crate::timer::{ByFeature, ForAsync, ForSync};
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
@@ -195,17 +195,24 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let until = Until::start(self.policy, &timer);
         let mut call = Call::new();
         loop {
-            let outcome = operation();
-            let Some(cause) = failure(&outcome) else {
-                break outcome;
+            let error = match operation().split() {
+                Ok(value) => break R::success(value),
+                Err(error) => error,
             };
-            let verdict = verdict(cause, |error| self.judge.judge(error));
-            match failed(&mut call, &named, until, &timer, cause, verdict) {
+            let verdict = self.judge.judge(&error);
+            match failed(
+                &mut call,
+                &named,
+                until,
+                &timer,
+                Cause::Error(&error),
+                verdict,
+            ) {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
                 }
-                Err(_) => break outcome,
+                Err(_) => break R::failure(error),
             }
         }
     }
@@ -230,21 +237,30 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let named = Operation::new(self.name, *self.policy);
         let timer = self.timer.for_async();
         let until = Until::start(self.policy, &timer);
-        let mut pending = Pending::new();
+        let mut call = Call::new();
         loop {
-            {
-                let (outcome, back) = attempt_async(pending, operation()).await;
-                pending = back;
-                let Some(cause) = failure(&outcome) else {
-                    break outcome;
+            let delay = {
+                let error = match operation().await.split() {
+                    Ok(value) => break R::success(value),
+                    Err(error) => error,
                 };
-                let verdict = verdict(cause, |error| self.judge.judge(error));
-                match pending.failed(&named, until, &timer, cause, verdict) {
-                    Ok(retry) => self.observer.observe(&retry),
-                    Err(_) => break outcome,
+                let verdict = self.judge.judge(&error);
+                match failed(
+                    &mut call,
+                    &named,
+                    until,
+                    &timer,
+                    Cause::Error(&error),
+                    verdict,
+                ) {
+                    Ok(retry) => {
+                        self.observer.observe(&retry);
+                        retry.delay()
+                    }
+                    Err(_) => break R::failure(error),
                 }
-            }
-            pending = pause(pending, &timer).await;
+            };
+            pause(delay, &timer).await;
         }
     }
 }

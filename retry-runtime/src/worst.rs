@@ -92,7 +92,7 @@ impl Policy {
         }
         let rest = retries.saturating_sub(retry);
         if rest > 0 && !self.shape.is_none() {
-            sum = sum.saturating_add(self.cap.saturating_mul(rest));
+            sum = sum.saturating_add(self.cap.duration().saturating_mul(rest));
         }
         Some(sum)
     }

@@ -156,16 +156,12 @@ fn failed_box(script: &Script) -> Result<u32, Failed<Box<dyn Error>>> {
 }
 
 // A number: `until` says which is final.
-// DEFECT: `until` never compiles, `let Some(cause) = { .. } else`.
-#[cfg(any())]
 #[retry(max = 3, backoff = "none", until = |number: &u32| *number == 3)]
 fn number(script: &Script) -> u32 {
     script.step().map_or(0, |number| number)
 }
 
 // Nothing, as long as something is final.
-// DEFECT: `until` never compiles, `let Some(cause) = { .. } else`.
-#[cfg(any())]
 #[retry(max = 3, backoff = "none", until = |()| script.attempts() == 3)]
 fn nothing(script: &Script) {
     script.step().ok();
@@ -229,7 +225,6 @@ shapes! {
     failed => |script| crate::last(failed(script)),
     failed_path => |script| crate::last(failed_path(script)),
     failed_box => |script| failed_box(script).map_err(|failed| failed.into_last().map_or(String::new(), |e| e.to_string())),
-    #[cfg(any())]
     number => |script| Some(number(script)).filter(|number| *number == 3),
 }
 
@@ -242,7 +237,6 @@ async_shapes! {
     async_failed => async |script| crate::last(sendable(async_failed(script)).await),
 }
 
-#[cfg(any())]
 #[test]
 fn nothing_is_final_at_last() {
     let script = Script::failing(2);

@@ -27,7 +27,7 @@ fn under_cfg_attr(script: &Script) -> Result<u32, Fault> {
 
 // `cfg` below and above, and the other one of a pair.
 #[retry(max = 3, backoff = "none", on(_))]
-#[cfg(all())]
+#[cfg(test)]
 fn under_cfg(script: &Script) -> Result<u32, Fault> {
     script.step()
 }
@@ -41,7 +41,7 @@ fn under_cfg(script: &Nothing) -> Nothing {}
 fn cfg_in_body(script: &Script) -> Result<u32, Fault> {
     #[cfg(any())]
     return Nothing;
-    #[cfg(all())]
+    #[cfg(test)]
     let outcome = script.step();
     outcome
 }

@@ -5,8 +5,6 @@ use reattempt::{Failed, retry};
 
 use crate::{Fault, Script, sendable};
 
-type Answer<T> = Result<T, Fault>;
-
 #[derive(Debug)]
 struct Service {
     script: Script,
@@ -87,10 +85,13 @@ impl Service {
 
     // DEFECT: silent, an alias of `Result` is left alone: one attempt.
     #[cfg(any())]
-    fn alias(&self) -> Answer<u32> {
+    fn alias(&self) -> Alias {
         self.script.step()
     }
 }
+
+#[cfg(any())]
+type Alias = Result<u32, Fault>;
 
 trait Fetch {
     type Error;

@@ -44,8 +44,6 @@ fn instrument_string(script: &Script, text: String) -> Result<u32, Fault> {
 }
 
 // The same with `err`, which calls a `move` closure.
-// DEFECT: E0507, the `move` of `(move || { .. })()` stays and moves the parameters.
-#[cfg(any())]
 #[instrument(skip_all, err)]
 #[retry(max = 3, backoff = "none", on(_))]
 fn instrument_string_err(script: &Script, text: String) -> Result<u32, Fault> {
@@ -54,8 +52,6 @@ fn instrument_string_err(script: &Script, text: String) -> Result<u32, Fault> {
 }
 
 // The same with `&mut`.
-// DEFECT: the same.
-#[cfg(any())]
 #[instrument(skip_all, err, ret)]
 #[retry(max = 3, backoff = "none", on(_))]
 fn instrument_mut_err(script: &mut Script) -> Result<u32, Fault> {
@@ -129,9 +125,7 @@ impl Service {
 shapes! {
     instrument_above, instrument_below, instrument_keys_above, instrument_keys_below,
     instrument_string => |script| instrument_string(script, "text".into()),
-    #[cfg(any())]
     instrument_string_err => |script| instrument_string_err(script, "text".into()),
-    #[cfg(any())]
     instrument_mut_err => |script| instrument_mut_err(&mut script.clone()),
     instrument_cloned => |script| instrument_cloned(script, "text".into()),
     #[cfg(any())]

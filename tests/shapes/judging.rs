@@ -59,33 +59,25 @@ async fn async_except(script: &Script, limit: u32) -> Result<u32, Fault> {
 }
 
 // `until` on the value of a `Result`.
-// DEFECT: `until` never compiles, `let Some(cause) = { .. } else`.
-#[cfg(any())]
 #[retry(max = 3, backoff = "none", on(_), until = |number| *number == 3)]
 fn until(script: &Script) -> Result<u32, Polled> {
     Ok(script.step().unwrap_or(0))
 }
 
 // `until` with `Failed`.
-// DEFECT: `until` never compiles, `let Some(cause) = { .. } else`.
-#[cfg(any())]
 #[retry(max = 3, backoff = "none", on(_), until = |number| *number == 3)]
 fn until_failed(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
     Ok(script.step().unwrap_or(0))
 }
 
 // `until` on an `Option`, async.
-// DEFECT: `until` never compiles, `let Some(cause) = { .. } else`.
-#[cfg(any())]
 #[retry(max = 3, until = Option::is_some)]
 async fn async_until(script: &Script) -> Option<u32> {
     script.step_async().await.ok()
 }
 
 shapes! {
-    #[cfg(any())]
     until => |script| until(script).map_err(|polled| polled.0.unwrap_or(Fault(3))),
-    #[cfg(any())]
     until_failed => |script| until_failed(script).map_err(|failed| failed.into_last().unwrap_or(Fault(3))),
 }
 
@@ -93,6 +85,5 @@ async_shapes! {
     on_alternatives, on_path, on_verdict, except,
     on_guard => async |script| sendable(on_guard(script, 3)).await,
     async_except => async |script| sendable(async_except(script, 3)).await,
-    #[cfg(any())]
     async_until => async |script| sendable(async_until(script)).await,
 }

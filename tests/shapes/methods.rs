@@ -52,12 +52,45 @@ impl Service {
         script.step()
     }
 
-    // DEFECT: `clone(self)` passes the checks and fails as E0424 in the expansion.
-    #[cfg(any())]
+    // `self`, moved by the body and cloned for it.
     #[retry(max = 3, backoff = "none", on(_), clone(self))]
     fn clone_of_self(self) -> Result<u32, Fault> {
         let Self { script, .. } = self;
         script.step()
+    }
+
+    // `mut self`, of which each attempt has its own.
+    #[retry(max = 3, backoff = "none", on(_), clone(self))]
+    fn clone_of_mut_self(mut self) -> Result<u32, Fault> {
+        self.calls += 1;
+        assert_eq!(self.calls, 1);
+        Self::by_one(&self.script)
+    }
+
+    // Another `self` in an item of the body, and in a text.
+    #[retry(max = 3, backoff = "none", on(_), clone(self))]
+    fn clone_of_self_items(self: Arc<Self>) -> Result<u32, Fault> {
+        struct Inside(Arc<Service>);
+        impl Inside {
+            fn step(self) -> Result<u32, Fault> {
+                self.0.script.step()
+            }
+        }
+        assert!(format!("{self:?}").contains("Service"));
+        Inside(self).step()
+    }
+
+    // `self::` is a path.
+    #[retry(max = 3, backoff = "none", on(_), clone(self))]
+    fn clone_of_self_path(self) -> Result<u32, Fault> {
+        self::free(self)
+    }
+
+    // `self` moved into a task, async.
+    #[retry(max = 3, on(_), clone(self))]
+    async fn async_clone_of_self(self: Arc<Self>) -> Result<u32, Fault> {
+        let task = tokio::spawn(async move { self.script.step_async().await });
+        task.await.map_err(|_| Fault(0))?
     }
 
     // `mut self`, changed by the body.
@@ -167,7 +200,15 @@ impl Service {
     }
 }
 
+fn free(service: Service) -> Result<u32, Fault> {
+    service.script.step()
+}
+
 shapes! {
+    clone_of_self => |script| Service::of(script).clone_of_self(),
+    clone_of_mut_self => |script| Service::of(script).clone_of_mut_self(),
+    clone_of_self_items => |script| Arc::new(Service::of(script)).clone_of_self_items(),
+    clone_of_self_path => |script| Service::of(script).clone_of_self_path(),
     by_reference => |script| Service::of(script).by_reference(),
     by_mutable_reference => |script| Service::of(script).by_mutable_reference(),
     by_value => |script| Service::of(script).by_value(),
@@ -184,6 +225,7 @@ shapes! {
 }
 
 async_shapes! {
+    async_clone_of_self => async |script| sendable(Arc::new(Service::of(script)).async_clone_of_self()).await,
     async_by_reference => async |script| sendable(Service::of(script).async_by_reference()).await,
     async_by_mutable_reference => async |script| sendable(Service::of(script).async_by_mutable_reference()).await,
     async_by_value => async |script| sendable(Service::of(script).async_by_value()).await,

@@ -161,7 +161,7 @@ fn text(
 fn parameter_under_cfg(
     #[cfg(any())] gone: Nothing,
     #[allow(unused_variables, reason = "it is the shape")]
-    #[cfg(all())]
+    #[cfg(test)]
     here: u32,
     script: &Script,
 ) -> Result<u32, Fault> {

@@ -17,7 +17,6 @@ trait Remote {
     async fn failed(&self) -> Result<u32, Failed<Fault>>;
     async fn option(&self) -> Option<u32>;
     async fn context(&mut self) -> Result<u32, Fault>;
-    #[cfg(any())]
     async fn refreshed(&mut self) -> Result<u32, Fault>;
     #[cfg(any())]
     async fn instrumented(&mut self, text: String) -> Result<u32, Fault>;
@@ -86,8 +85,6 @@ impl Remote for Service {
     }
 
     // The receiver in a hook, by the name that `#[async_trait]` leaves it.
-    // DEFECT: E0382, `self` was moved into `__self`.
-    #[cfg(any())]
     #[retry(max = 3, on(_), before_retry = async |_| { self.count(); })]
     async fn refreshed(&mut self) -> Result<u32, Fault> {
         self.script.step_async().await?;
@@ -134,7 +131,6 @@ async_shapes! {
     failed => async |script| crate::last(service(script).failed().await),
     option => async |script| service(script).option().await,
     context => async |script| service(script).context().await,
-    #[cfg(any())]
     refreshed => async |script| service(script).refreshed().await,
     #[cfg(any())]
     instrumented => async |script| service(script).instrumented("text".into()).await,

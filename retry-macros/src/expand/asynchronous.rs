@@ -1,23 +1,19 @@
 //! The loop of an async function.
 //!
 //! ```text
-//! let mut pending = Pending::new();
+//! let mut call = Count::new();
 //! loop {
-//!     pending = {
-//!         let (outcome, mut back) = attempt_async(pending, async { BODY }).await;
-//!         let Some(cause) = failure(&outcome) else { break outcome };
-//!         match back.failed(OPERATION, ..., cause, VERDICT) {
-//!             Ok(retry) => { ON_RETRY }
-//!             Err(end) => break outcome,
+//!     let delay = {
+//!         let outcome = async { BODY }.await;
+//!         let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
+//!         match failed(&mut call, OPERATION, ..., Cause::Error(&error), VERDICT) {
+//!             Ok(retry) => { ON_RETRY; retry.delay() }
+//!             Err(end) => break fail(error),
 //!         }
-//!         back
-//!     };                                    // the outcome is gone before the wait
-//!     pending = pause(pending, TIMER).await;
+//!     };                                    // the error is gone before the wait
+//!     pause(delay, TIMER).await;
 //! }
 //! ```
-//!
-//! Only `back` is ever borrowed: a borrowed local keeps its place in the future
-//! even while it is moved out of, and `pending` would take its eight bytes twice.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
@@ -40,48 +36,49 @@ pub(super) fn looped(
     let parts = Parts::new(model, answer, "async_timer");
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
-    let context = parts.context(&ours!(pending.failures()));
+    let context = parts.context();
     let (attempt, cut) = limited(&parts, &attempt(&parts));
-    let (cause, judged) = (parts.cause(), parts.judged(settled(krate)));
+    let (progress, uses) = (parts.progress(), parts.uses());
+    let (apart, judged) = (parts.taken_apart(), parts.judged(settled(krate)));
     let (operation, until) = (parts.operation(), parts.until());
     let on_retry = parts.on_retry();
-    let retry = used(ours!(retry), parts.has_hooks());
     let end = used(ours!(end), parts.wants_end());
-    let (success, give_up) = (parts.success(), parts.give_up());
-    let pause = |pending| ours!(#pending = #krate::__private::pause(#pending, &#timer).await;);
+    let give_up = parts.give_up();
+    let pause = |delay: TokenStream| ours!(#krate::__private::pause(#delay, &#timer).await;);
     // `before_retry` sees the error, which otherwise is gone before the wait.
     let (inside, outside) = match parts.before_retry() {
         Some(hook) => {
-            let settle = settled(krate)(hook);
-            let pause = pause(ours!(back));
+            let (pause, settle) = (pause(ours!(retry.delay())), settled(krate)(hook));
             (ours!(#pause let () = #settle;), TokenStream::new())
         }
-        None => (TokenStream::new(), pause(ours!(pending))),
+        None => (ours!(retry.delay()), pause(ours!(delay))),
     };
+    let delay = parts
+        .model
+        .before_retry
+        .is_none()
+        .then(|| ours!(let delay =));
     let looped = ours! {
         loop {
-            pending = {
+            #delay {
                 #context
-                let (outcome, mut back) = #krate::__private::attempt_async(pending, #attempt).await;
+                let outcome = #attempt.await;
                 #cut
-                let cause = match #cause {
-                    ::core::option::Option::Some(cause) => cause,
-                    ::core::option::Option::None => #success,
-                };
+                #apart
                 #judged
-                match back.failed(#operation, #until, &#timer, cause, verdict) {
-                    ::core::result::Result::Ok(#retry) => { #on_retry #inside }
+                match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
+                    ::core::result::Result::Ok(retry) => { #on_retry #inside }
                     ::core::result::Result::Err(#end) => break #give_up,
                 }
-                back
             };
             #outside
         }
     };
     let looped = parts.with_fallback(looped, settled(krate));
     ours! {
+        #uses
         #prelude
-        let mut pending = #krate::__private::Pending::new();
+        #progress
         #looped
     }
 }
@@ -115,11 +112,17 @@ fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStrea
     let Parts { krate, timer, .. } = parts;
     let span = parts.model.error_span;
     let located = parts.model.krate_at(span);
-    let cut = quote_spanned!(at(span)=> #located::__private::cut(back.cut_off()));
+    let cut = quote_spanned!(at(span)=> #located::__private::cut(end));
     (
         ours!(#krate::__private::limited(#attempt, until, #timer)),
         ours! {
-            let ::core::option::Option::Some(outcome) = outcome else { break #cut };
+            let outcome = match outcome {
+                ::core::option::Option::Some(outcome) => outcome,
+                ::core::option::Option::None => {
+                    let end = #krate::__private::cut_off(&call);
+                    break #cut
+                }
+            };
         },
     )
 }

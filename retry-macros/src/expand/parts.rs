@@ -150,12 +150,13 @@ impl<'m> Parts<'m> {
     }
 
     /// `let attempt = ...;` for `context`.
-    pub(super) fn context(&self, failures: &TokenStream) -> TokenStream {
-        let (until, timer) = (self.until(), &self.timer);
-        self.model.context.as_ref().map_or_else(
-            TokenStream::new,
-            |name| ours!(let #name = started.attempt(#failures, #until, &#timer);),
-        )
+    pub(super) fn context(&self) -> TokenStream {
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        self.model.context.as_ref().map_or_else(TokenStream::new, |name| {
+            ours! {
+                let #name = started.attempt(#krate::__private::Progress::failures(&call), #until, &#timer);
+            }
+        })
     }
 
     /// The statements of the body, after fresh clones of the parameters it moves.
@@ -178,28 +179,68 @@ impl<'m> Parts<'m> {
         ours!(#clones #statements)
     }
 
-    /// `Some(cause)` when the attempt failed.
-    pub(super) fn cause(&self) -> TokenStream {
+    /// `let mut call = ...;`
+    pub(super) fn progress(&self) -> TokenStream {
         let krate = &self.krate;
-        match &self.model.until {
-            Some(until) => {
-                let span = at(until.span());
-                let hook = hook(until);
-                let test = quote_spanned!(span=> #krate::__private::until(value, #hook));
-                ours!({
-                    use #krate::__private::Whole as _;
-                    #krate::__private::Polled(&outcome).cause(|value| #test)
-                })
-            }
-            None => {
-                let span = self
-                    .answer
-                    .ty()
-                    .map_or_else(Span::call_site, syn::spanned::Spanned::span);
-                let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::failure(&outcome))
-            }
+        if self.model.looks_back() {
+            ours!(let mut call = #krate::Call::new();)
+        } else {
+            ours!(let mut call = #krate::__private::Count::new();)
         }
+    }
+
+    /// Takes `outcome` apart: leaves the loop with a success, or binds `cause`.
+    pub(super) fn taken_apart(&self) -> TokenStream {
+        let krate = &self.krate;
+        let label = self.label();
+        let told = matches!(self.answer, Answer::Failed(..));
+        let Some(until) = &self.model.until else {
+            let span = self
+                .answer
+                .ty()
+                .map_or_else(Span::call_site, syn::spanned::Spanned::span);
+            let located = self.model.krate_at(span);
+            let split = method(if told { "split_told" } else { "split" });
+            let split = quote_spanned!(at(span)=> #located::__private::#split(outcome));
+            return ours! {
+                let error = match #split {
+                    ::core::result::Result::Ok(answer) => break #label answer,
+                    ::core::result::Result::Err(error) => error,
+                };
+                let cause = #krate::Cause::Error(&error);
+            };
+        };
+        let (span, hook) = (until.span(), hook(until));
+        let located = self.model.krate_at(span);
+        let test = quote_spanned!(at(span)=> #located::__private::until(value, #hook));
+        let answer = if told {
+            ours!(#krate::__private::Polled(outcome).succeed())
+        } else {
+            ours!(outcome)
+        };
+        ours! {
+            let cause = match #krate::__private::Polled(&outcome).cause(|value| #test) {
+                ::core::option::Option::None => break #label #answer,
+                ::core::option::Option::Some(cause) => cause,
+            };
+        }
+    }
+
+    /// Traits whose methods the types choose among; named nothing.
+    pub(super) fn uses(&self) -> TokenStream {
+        let krate = &self.krate;
+        match self.model.until {
+            Some(_) => ours!(use #krate::__private::{Whole as _, WholeEnd as _};),
+            None => TokenStream::new(),
+        }
+    }
+
+    /// Where a success goes: past `fallback`.
+    fn label(&self) -> TokenStream {
+        self.model
+            .fallback
+            .as_ref()
+            .map_or_else(TokenStream::new, |_| ours!('answer))
     }
 
     /// The verdict on the error of `cause`.
@@ -255,7 +296,7 @@ impl<'m> Parts<'m> {
         let located = self.model.krate_at(span);
         let asked = settle(quote_spanned!(at(span)=> #located::__private::ask(error, #hook)));
         let found = quote_spanned!(at(span)=> #located::__private::found(#asked));
-        let label = self.model.fallback.as_ref().map(|_| ours!('answer));
+        let label = self.label();
         ours! {
             let verdict = #verdict;
             let verdict = match #krate::__private::ambiguous(cause, verdict) {
@@ -288,19 +329,6 @@ impl<'m> Parts<'m> {
         })
     }
 
-    /// Leaves the loop with a successful outcome, past `fallback`.
-    pub(super) fn success(&self) -> TokenStream {
-        let krate = &self.krate;
-        let answer = match self.answer {
-            Answer::Failed(..) => ours!(#krate::__private::succeed(outcome)),
-            _ => ours!(outcome),
-        };
-        match self.model.fallback {
-            Some(_) => ours!(break 'answer #answer),
-            None => ours!(break #answer),
-        }
-    }
-
     /// The answer when giving up, before `fallback`.
     pub(super) fn give_up(&self) -> TokenStream {
         let krate = &self.krate;
@@ -309,22 +337,16 @@ impl<'m> Parts<'m> {
             (Some(_), _) => {
                 let span = self.model.error_span;
                 let krate = self.model.krate_at(span);
-                let end = quote_spanned!(at(span)=> #krate::__private::Polled(outcome).end(end));
-                ours!({ use #krate::__private::WholeEnd as _; #end })
+                quote_spanned!(at(span)=> #krate::__private::Polled(outcome).end(end))
             }
-            (None, Answer::Failed(..)) => ours!(#krate::__private::tell(outcome, end)),
-            (None, _) => ours!(outcome),
+            (None, Answer::Failed(..)) => ours!(#krate::__private::tell(error, end)),
+            (None, _) => ours!(#krate::__private::fail(error)),
         }
     }
 
     /// Whether the answer when giving up needs to know why.
     pub(super) fn wants_end(&self) -> bool {
         self.model.until.is_some() || matches!(self.answer, Answer::Failed(..))
-    }
-
-    /// Whether anything looks at a retry that is about to happen.
-    pub(super) fn has_hooks(&self) -> bool {
-        self.model.on_retry.is_some() || self.model.before_retry.is_some()
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up. `settle`

@@ -1,13 +1,13 @@
 //! The loop of a sync function.
 //!
 //! ```text
-//! let mut call = Call::new();
+//! let mut call = Count::new();
 //! loop {
 //!     let outcome = attempt(|| -> R BODY);          // `?` and `return` leave the attempt
-//!     let Some(cause) = failure(&outcome) else { break outcome };
-//!     match failed(&mut call, OPERATION, ..., cause, VERDICT) {
-//!         Ok(retry) => { ON_RETRY; sleep(&retry, TIMER); BEFORE_RETRY }
-//!         Err(end) => break outcome,
+//!     let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
+//!     match failed(&mut call, OPERATION, ..., Cause::Error(&error), VERDICT) {
+//!         Ok(retry) => { ON_RETRY; sleep(retry.delay(), TIMER); BEFORE_RETRY }
+//!         Err(end) => break fail(error),
 //!     }
 //! }
 //! ```
@@ -23,22 +23,20 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let parts = Parts::new(model, answer, "blocking_timer");
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
-    let context = parts.context(&ours!(call.failures()));
+    let context = parts.context();
     let attempt = attempt(&parts, body);
-    let (cause, judged) = (parts.cause(), parts.judged(|value| value));
+    let (progress, uses) = (parts.progress(), parts.uses());
+    let (apart, judged) = (parts.taken_apart(), parts.judged(|value| value));
     let (operation, until) = (parts.operation(), parts.until());
     let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
     let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
     let end = used(ours!(end), parts.wants_end());
-    let (success, give_up) = (parts.success(), parts.give_up());
+    let give_up = parts.give_up();
     let looped = ours! {
         loop {
             #context
             let outcome = #attempt;
-            let cause = match #cause {
-                    ::core::option::Option::Some(cause) => cause,
-                    ::core::option::Option::None => #success,
-                };
+            #apart
             #judged
             match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
@@ -52,8 +50,9 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     };
     let looped = parts.with_fallback(looped, |value| value);
     ours! {
+        #uses
         #prelude
-        let mut call = #krate::Call::new();
+        #progress
         #looped
     }
 }

@@ -29,14 +29,16 @@ fn sync_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
-                let mut call = ::reattempt::Call::new();
+                let mut call = ::reattempt::__private::Count::new();
                 loop {
                     let outcome = ::reattempt::__private::attempt(|| -> Result<Page, FetchError> {
                         client().get(url)?.page()
                     });
-                    let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
-                        &outcome,
-                    ) else { break outcome };
+                    let error = match ::reattempt::__private::split(outcome) {
+                        ::core::result::Result::Ok(answer) => break answer,
+                        ::core::result::Result::Err(error) => error,
+                    };
+                    let cause = ::reattempt::Cause::Error(&error);
                     let verdict = ::reattempt::__private::verdict(
                         cause,
                         |error| ::reattempt::__private::judge(error, is_transient),
@@ -63,7 +65,7 @@ fn sync_function() {
                                 &::reattempt::__private::blocking_timer(),
                             );
                         }
-                        ::core::result::Result::Err(_) => break outcome,
+                        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
                     }
                 }
             }
@@ -80,54 +82,50 @@ fn async_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
-                let mut pending = ::reattempt::__private::Pending::new();
+                let mut call = ::reattempt::__private::Count::new();
                 loop {
-                    pending = {
-                        let (outcome, mut back) = ::reattempt::__private::attempt_async(
-                                pending,
-                                async {
-                                    if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
-                                        Result<Page, FetchError>,
-                                    >() {
-                                        return outcome;
-                                    }
-                                    client.get(url).await?.page()
-                                },
-                            )
+                    let delay = {
+                        let outcome = async {
+                            if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                Result<Page, FetchError>,
+                            >() {
+                                return outcome;
+                            }
+                            client.get(url).await?.page()
+                        }
                             .await;
-                        let ::core::option::Option::Some(cause) = ::reattempt::__private::failure(
-                            &outcome,
-                        ) else { break outcome };
+                        let error = match ::reattempt::__private::split(outcome) {
+                            ::core::result::Result::Ok(answer) => break answer,
+                            ::core::result::Result::Err(error) => error,
+                        };
+                        let cause = ::reattempt::Cause::Error(&error);
                         let verdict = ::reattempt::__private::verdict(
                             cause,
                             |error| ::reattempt::__private::judge(error, is_transient),
                         );
-                        match back
-                            .failed(
-                                const {
-                                    &::reattempt::Operation::new(
-                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                        ::reattempt::Policy::new()
-                                            .max(5u32)
-                                            .backoff(::reattempt::Shape::Exp)
-                                            .jitter(::reattempt::Jitter::Ratio(0.2f64)),
-                                    )
-                                },
-                                ::reattempt::__private::Until::NEVER,
-                                &::reattempt::__private::async_timer(),
-                                cause,
-                                verdict,
-                            )
-                        {
-                            ::core::result::Result::Ok(_) => {}
-                            ::core::result::Result::Err(_) => break outcome,
-                        }
-                        back
-                    };
-                    pending = ::reattempt::__private::pause(
-                            pending,
+                        match ::reattempt::__private::failed(
+                            &mut call,
+                            const {
+                                &::reattempt::Operation::new(
+                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                    ::reattempt::Policy::new()
+                                        .max(5u32)
+                                        .backoff(::reattempt::Shape::Exp)
+                                        .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                                )
+                            },
+                            ::reattempt::__private::Until::NEVER,
                             &::reattempt::__private::async_timer(),
-                        )
+                            cause,
+                            verdict,
+                        ) {
+                            ::core::result::Result::Ok(retry) => retry.delay(),
+                            ::core::result::Result::Err(_) => {
+                                break ::reattempt::__private::fail(error);
+                            }
+                        }
+                    };
+                    ::reattempt::__private::pause(delay, &::reattempt::__private::async_timer())
                         .await;
                 }
             }
@@ -177,39 +175,42 @@ fn every_hook() {
                     &::again::__private::async_timer(),
                 );
                 let started = ::again::__private::Started::now(&::again::__private::async_timer());
-                let mut pending = ::again::__private::Pending::new();
+                let mut call = ::again::__private::Count::new();
                 'answer: {
                     let end = loop {
-                        pending = {
+                        {
                             let attempt = started
                                 .attempt(
-                                    pending.failures(),
+                                    ::again::__private::Progress::failures(&call),
                                     until,
                                     &::again::__private::async_timer(),
                                 );
-                            let (outcome, mut back) = ::again::__private::attempt_async(
-                                    pending,
-                                    ::again::__private::limited(
-                                        async {
-                                            if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
-                                                Result<Page, Error>,
-                                            >() {
-                                                return outcome;
-                                            }
-                                            let name = ::core::clone::Clone::clone(&name);
-                                            get(name, attempt).await
-                                        },
-                                        until,
-                                        ::again::__private::async_timer(),
-                                    ),
+                            let outcome = ::again::__private::limited(
+                                    async {
+                                        if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
+                                            Result<Page, Error>,
+                                        >() {
+                                            return outcome;
+                                        }
+                                        let name = ::core::clone::Clone::clone(&name);
+                                        get(name, attempt).await
+                                    },
+                                    until,
+                                    ::again::__private::async_timer(),
                                 )
                                 .await;
-                            let ::core::option::Option::Some(outcome) = outcome else {
-                                break ::again::__private::cut(back.cut_off())
+                            let outcome = match outcome {
+                                ::core::option::Option::Some(outcome) => outcome,
+                                ::core::option::Option::None => {
+                                    let end = ::again::__private::cut_off(&call);
+                                    break ::again::__private::cut(end);
+                                }
                             };
-                            let ::core::option::Option::Some(cause) = ::again::__private::failure(
-                                &outcome,
-                            ) else { break 'answer ::again::__private::succeed(outcome) };
+                            let error = match ::again::__private::split_told(outcome) {
+                                ::core::result::Result::Ok(answer) => break 'answer answer,
+                                ::core::result::Result::Err(error) => error,
+                            };
+                            let cause = ::again::Cause::Error(&error);
                             let verdict = ::again::__private::verdict(
                                 cause,
                                 |error| ::again::__private::unless(
@@ -224,27 +225,26 @@ fn every_hook() {
                                     ),
                                 ),
                             );
-                            match back
-                                .failed(
-                                    const {
-                                        &::again::Operation::new(
-                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                            ::again::Policy::new()
-                                                .max(4u32)
-                                                .base(::core::time::Duration::new(0u64, 50000000u32))
-                                                .deadline(::core::time::Duration::new(2u64, 0u32)),
-                                        )
-                                    },
-                                    until,
-                                    &::again::__private::async_timer(),
-                                    cause,
-                                    verdict,
-                                )
-                            {
+                            match ::again::__private::failed(
+                                &mut call,
+                                const {
+                                    &::again::Operation::new(
+                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                        ::again::Policy::new()
+                                            .max(4u32)
+                                            .base(::core::time::Duration::new(0u64, 50000000u32))
+                                            .deadline(::core::time::Duration::new(2u64, 0u32)),
+                                    )
+                                },
+                                until,
+                                &::again::__private::async_timer(),
+                                cause,
+                                verdict,
+                            ) {
                                 ::core::result::Result::Ok(retry) => {
                                     ::again::__private::observe(&retry, |retry| log(retry));
-                                    back = ::again::__private::pause(
-                                            back,
+                                    ::again::__private::pause(
+                                            retry.delay(),
                                             &::again::__private::async_timer(),
                                         )
                                         .await;
@@ -262,10 +262,9 @@ fn every_hook() {
                                     };
                                 }
                                 ::core::result::Result::Err(end) => {
-                                    break ::again::__private::tell(outcome, end);
+                                    break ::again::__private::tell(error, end);
                                 }
                             }
-                            back
                         };
                     };
                     match ::again::__private::fall_back(end, |_| cached()) {

@@ -1,73 +1,18 @@
-//! The loop of an async function without `std`: no allocator, so the state of
-//! the call lies in the future; otherwise the same as `asynchronous`.
+//! What the loop of an async function needs besides the step, without `std`: no
+//! allocator, so the sleep lies in the future itself.
 
 use core::future::{Future, poll_fn};
-use core::marker::PhantomData;
 use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 
-use super::{Until, failed};
-use crate::attempt::{Cause, Retry};
-use crate::call::{Call, GaveUp};
-use crate::failure::Interrupted;
-use crate::operation::Operation;
-use crate::timer::{Clock, Timer};
-use crate::verdict::Verdict;
+use super::Until;
+use crate::timer::Timer;
 
-#[derive(Debug)]
-pub struct Pending<S> {
-    call: Call,
-    delay: Duration,
-    sleep: PhantomData<fn() -> S>,
-}
-
-impl<S> Pending<S> {
-    pub const fn new() -> Self {
-        Self {
-            call: Call::new(),
-            delay: Duration::ZERO,
-            sleep: PhantomData,
-        }
+pub async fn pause<T: Timer>(delay: Duration, timer: &T) {
+    if !delay.is_zero() {
+        timer.sleep(delay).await;
     }
-
-    pub fn failures(&self) -> u32 {
-        self.call.failures()
-    }
-
-    pub fn cut_off(&self) -> Interrupted {
-        Interrupted::new(GaveUp::Deadline, self.failures().saturating_add(1))
-    }
-
-    pub fn failed<'a, E: ?Sized>(
-        &mut self,
-        operation: &'a Operation,
-        until: Until,
-        clock: &impl Clock,
-        cause: Cause<'a, E>,
-        verdict: Verdict,
-    ) -> Result<Retry<'a, E>, Interrupted> {
-        let retry = failed(&mut self.call, operation, until, clock, cause, verdict)?;
-        self.delay = retry.delay();
-        Ok(retry)
-    }
-}
-
-impl<S> Default for Pending<S> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-pub async fn attempt_async<S, F: Future>(pending: Pending<S>, body: F) -> (F::Output, Pending<S>) {
-    (body.await, pending)
-}
-
-pub async fn pause<T: Timer>(pending: Pending<T::Sleep>, timer: &T) -> Pending<T::Sleep> {
-    if !pending.delay.is_zero() {
-        timer.sleep(pending.delay).await;
-    }
-    pending
 }
 
 pub async fn limited<T: Timer, F: Future>(body: F, until: Until, timer: T) -> Option<F::Output> {

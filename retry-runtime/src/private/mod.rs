@@ -10,20 +10,21 @@ mod hook;
 #[cfg(feature = "std")]
 mod limit;
 mod outcome;
+mod progress;
 mod until;
 
-pub use crate::outcome::failure;
 #[cfg(feature = "std")]
-pub use asynchronous::{Attempting, Pause, Pending, attempt_async, pause};
+pub use asynchronous::{Pause, pause};
 #[cfg(not(feature = "std"))]
-pub use bare::{Pending, attempt_async, limited, pause};
-pub use blocking::{attempt, failed, sleep};
+pub use bare::{limited, pause};
+pub use blocking::{attempt, sleep};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Limited, limited};
 pub use outcome::{
-    Answer, Cut, Fallible, Succeed, ambiguous, ask, cut, fall_back, found, succeed, tell,
+    Answer, Cut, ambiguous, ask, cut, fail, fall_back, found, split, split_told, tell,
 };
+pub use progress::{Count, Progress, cut_off, failed};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

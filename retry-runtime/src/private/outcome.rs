@@ -3,18 +3,32 @@
 
 use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
-use crate::verdict::{Absent, Verdict};
+use crate::outcome::Outcome;
+use crate::verdict::Verdict;
 use crate::verified::{IntoVerified, Verified};
 
-// `-> Result<T, Failed<E>>`: the body speaks `Result<T, E>`.
-pub fn tell<T, E>(outcome: Result<T, E>, end: Interrupted) -> Result<T, Failed<E>> {
-    outcome.map_err(|error| Failed::new(end.reason(), end.attempts(), Some(error)))
+// A success as it is, or the error: by value, because an answer that is only
+// passed on is not copied.
+#[inline(always)]
+pub fn split<R: Outcome>(outcome: R) -> Result<R, R::Error> {
+    outcome.split().map(R::success)
 }
 
-// A success never meets the error type; the conversion only makes the types agree.
+// The same for a function that is written `-> Result<T, Failed<E>>`.
 #[inline(always)]
-pub fn succeed<T, E>(outcome: Result<T, E>) -> Result<T, Failed<E>> {
-    outcome.map_err(|error| Failed::new(crate::GaveUp::Permanent, 1, Some(error)))
+pub fn split_told<T, E>(outcome: Result<T, E>) -> Result<Result<T, Failed<E>>, E> {
+    outcome.map(Ok)
+}
+
+// The answer when giving up: the last error, untouched.
+#[inline(always)]
+pub fn fail<R: Outcome>(error: R::Error) -> R {
+    R::failure(error)
+}
+
+// The same with the whole story.
+pub fn tell<T, E>(error: E, end: Interrupted) -> Result<T, Failed<E>> {
+    Err(Failed::new(end.reason(), end.attempts(), Some(error)))
 }
 
 // The answer of a call that the deadline cut off in the middle of an attempt.
@@ -79,32 +93,9 @@ impl<T> Answer<Option<T>> for T {
     }
 }
 
-// The error that `fallback` is given.
-pub trait Fallible: Sized {
-    type Error;
-
-    fn into_error(self) -> Result<Self, Self::Error>;
-}
-
-impl<T, E> Fallible for Result<T, E> {
-    type Error = E;
-
-    fn into_error(self) -> Result<Self, E> {
-        self.map(Ok)
-    }
-}
-
-impl<T> Fallible for Option<T> {
-    type Error = Absent;
-
-    fn into_error(self) -> Result<Self, Absent> {
-        self.map(Some).ok_or(Absent)
-    }
-}
-
 // `Err` holds what `fallback` said; the caller makes an answer of it.
-pub fn fall_back<R: Fallible, V>(end: R, fallback: impl FnOnce(R::Error) -> V) -> Result<R, V> {
-    end.into_error().map_err(fallback)
+pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) -> Result<R, V> {
+    split(end).map_err(fallback)
 }
 
 // The error that `verify` is asked about: nobody knows whether it was executed.
@@ -121,32 +112,10 @@ pub fn ask<'e, E: ?Sized, O>(error: &'e E, verify: impl FnOnce(&'e E) -> O) -> O
 }
 
 // What `verify` found: the function's answer, or the verdict that now holds.
-pub fn found<R: Succeed>(finding: impl IntoVerified<R::Value>) -> Result<R, Verdict> {
+pub fn found<R: Outcome>(finding: impl IntoVerified<R::Value>) -> Result<R, Verdict> {
     match finding.into_verified() {
-        Verified::Done(value) => Ok(R::from_value(value)),
+        Verified::Done(value) => Ok(R::success(value)),
         Verified::NotDone => Err(Verdict::Refused),
         Verified::Unknown => Err(Verdict::Permanent),
-    }
-}
-
-pub trait Succeed {
-    type Value;
-
-    fn from_value(value: Self::Value) -> Self;
-}
-
-impl<T, E> Succeed for Result<T, E> {
-    type Value = T;
-
-    fn from_value(value: T) -> Self {
-        Ok(value)
-    }
-}
-
-impl<T> Succeed for Option<T> {
-    type Value = T;
-
-    fn from_value(value: T) -> Self {
-        Some(value)
     }
 }

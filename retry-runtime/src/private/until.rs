@@ -40,6 +40,13 @@ impl<T, E> Polled<Result<T, E>> {
         }
     }
 
+    pub fn succeed(self) -> Result<T, Failed<E>> {
+        match self.0 {
+            Ok(value) => Ok(value),
+            Err(error) => Err(Failed::new(crate::GaveUp::Permanent, 1, Some(error))),
+        }
+    }
+
     pub fn tell(self, end: Interrupted) -> Result<T, Failed<E>> {
         match self.0 {
             Ok(_) => Err(end.into()),

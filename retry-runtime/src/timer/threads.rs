@@ -1,7 +1,7 @@
 //! The operating system's clock, threads that sleep, and the random generator
 //! of the thread.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, Instant};
 
@@ -27,21 +27,18 @@ impl Blocking for Threads {
 }
 
 thread_local! {
-    static GENERATOR: Cell<Option<SmallRng>> = const { Cell::new(None) };
+    static GENERATOR: RefCell<SmallRng> = RefCell::new(seeded());
 }
 
 /// 64 random bits of this thread's generator.
-#[inline]
+#[inline(never)]
 pub(super) fn random() -> u64 {
-    // Where thread-locals are gone already (a destructor of one), a fresh seed serves.
-    GENERATOR
-        .try_with(|slot| {
-            let mut generator = slot.take().unwrap_or_else(seeded);
-            let bits = generator.next_u64();
-            slot.set(Some(generator));
-            bits
-        })
-        .unwrap_or_else(|_| seeded().next_u64())
+    // Nothing of the user's runs while it is borrowed, so it never is already.
+    GENERATOR.with(|generator| {
+        generator
+            .try_borrow_mut()
+            .map_or(0, |mut generator| generator.next_u64())
+    })
 }
 
 /// The keys of a `HashMap` come from the operating system; that spares a crate.
