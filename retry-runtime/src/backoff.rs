@@ -25,7 +25,7 @@ use crate::duration::Nanos;
 ///     Duration::from_millis(u64::from(retry).saturating_mul(u64::from(retry)))
 /// }
 /// const POLICY: Policy = Policy::new().backoff(Shape::Custom(&squares));
-/// assert_eq!(POLICY.jitter(Jitter::None).draw(3, None, 0.0), Duration::from_millis(9));
+/// assert_eq!(POLICY.jitter(Jitter::None).draw(3, None, || 0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no backoff",
@@ -127,7 +127,13 @@ pub(crate) const fn fibonacci(base: Nanos, n: u32) -> Nanos {
 
 /// `factor^n` by repeated squaring; `f64::powi` is neither in `core` nor `const`.
 #[inline]
+#[expect(clippy::float_cmp, reason = "exactly the default")]
+#[expect(clippy::arithmetic_side_effects, reason = "at most 2046")]
 const fn power(factor: f64, n: u32) -> f64 {
+    // The default is a matter of the exponent alone.
+    if factor == 2.0 && n < 1024 {
+        return f64::from_bits((1023 + n as u64) << 52);
+    }
     let (mut result, mut square, mut rest) = (1.0, factor, n);
     while rest > 0 {
         if rest & 1 == 1 {

@@ -7,6 +7,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::duration::{Nanos, is_shorter};
+use crate::jitter::unit;
 use crate::policy::Policy;
 use crate::verdict::Verdict;
 
@@ -123,74 +124,82 @@ impl Call {
     }
 
     /// An attempt has failed: what now?
-    // With a constant policy nearly all of this is decided when it is compiled;
-    // what is left of a delay is one call.
-    #[inline(always)]
+    #[inline]
     pub fn failed(
         &mut self,
         policy: &Policy,
         verdict: Verdict,
         around: &impl Surroundings,
     ) -> Step {
+        let delay = self
+            .admit(policy, verdict)
+            .and_then(|asked| self.delay(policy, asked, around));
+        match delay {
+            Ok(delay) => Step::Retry(delay),
+            Err(reason) => Step::GiveUp(reason),
+        }
+    }
+
+    /// The first half of the step: whether there may be another attempt, and the
+    /// delay that the error asks for.
+    // With a constant policy nearly all of this is decided when it is compiled.
+    #[inline(always)]
+    pub(crate) fn admit(
+        &mut self,
+        policy: &Policy,
+        verdict: Verdict,
+    ) -> Result<Option<Duration>, GaveUp> {
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
         let asked = match verdict {
             // Nobody knows whether it was executed, and twice it may not be.
-            Verdict::Transient if !policy.idempotent => return Step::GiveUp(GaveUp::Permanent),
-            Verdict::Permanent => return Step::GiveUp(GaveUp::Permanent),
-            Verdict::Forbidden => return Step::GiveUp(GaveUp::Forbidden),
+            Verdict::Transient if !policy.idempotent => return Err(GaveUp::Permanent),
+            Verdict::Permanent => return Err(GaveUp::Permanent),
+            Verdict::Forbidden => return Err(GaveUp::Forbidden),
             Verdict::Throttled(asked) => asked.filter(|delay| !delay.is_zero()),
             Verdict::Transient | Verdict::Refused => None,
         };
-        if let Some(max) = policy.attempts()
-            && self.failures >= max
-        {
-            return Step::GiveUp(GaveUp::Attempts);
-        }
-        let delay = match asked {
-            Some(asked) if is_shorter(policy.patience, asked) => {
-                return Step::GiveUp(GaveUp::Patience);
+        if let Some(max) = policy.attempts() {
+            if retry >= max.saturating_sub(1) {
+                return Err(GaveUp::Attempts);
             }
-            Some(asked) => spread(asked, around),
-            None => self.next(policy, retry, around),
-        };
-        match around.remaining() {
-            Some(left) if !is_shorter(delay, left) => Step::GiveUp(GaveUp::Deadline),
-            _ => Step::Retry(delay),
+            // Cannot wrap below the maximum, and needs no check.
+            self.failures = retry.wrapping_add(1);
         }
+        Ok(asked)
     }
 
-    #[inline(always)]
-    fn next(&mut self, policy: &Policy, retry: u32, around: &impl Surroundings) -> Duration {
-        if policy.shape.is_none() {
-            return Duration::ZERO;
-        }
-        let r = if policy.is_random() {
-            unit(around.random())
-        } else {
-            0.0
+    /// The second half: how long to wait, if that ends before the deadline.
+    #[inline]
+    pub(crate) fn delay(
+        &mut self,
+        policy: &Policy,
+        asked: Option<Duration>,
+        around: &impl Surroundings,
+    ) -> Result<Duration, GaveUp> {
+        let retry = self.failures.wrapping_sub(1);
+        let delay = match asked {
+            Some(asked) if is_shorter(policy.patience, asked) => return Err(GaveUp::Patience),
+            Some(asked) => spread(asked, around.random()),
+            None if policy.shape().is_none() => Duration::ZERO,
+            None if policy.looks_back() => {
+                let delay = policy.draw(retry, self.previous, || around.random());
+                self.previous = Some(delay);
+                delay
+            }
+            None => policy.draw(retry, None, || around.random()),
         };
-        let delay = policy.draw(retry, self.previous, r);
-        self.previous = Some(delay);
-        delay
+        match around.remaining() {
+            Some(left) if !is_shorter(delay, left) => Err(GaveUp::Deadline),
+            _ => Ok(delay),
+        }
     }
 }
 
 /// A delay that the service asked for, up to 10 % longer so that its clients do
 /// not return in step; never shorter.
 #[cold]
-fn spread(asked: Duration, around: &impl Surroundings) -> Duration {
-    let more = Nanos(Nanos::new(asked).0 * 0.1 * unit(around.random()));
+fn spread(asked: Duration, random: u64) -> Duration {
+    let more = Nanos(Nanos::new(asked).0 * 0.1 * unit(random));
     asked.saturating_add(more.duration())
-}
-
-/// 64 random bits as a number in `[0, 1)`.
-#[inline]
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_wrap,
-    reason = "53 bits are what a float holds, and signed ones are converted faster"
-)]
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as i64 as f64 * (1.0 / 9_007_199_254_740_992.0)
 }

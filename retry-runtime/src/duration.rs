@@ -185,12 +185,14 @@ impl Nanos {
 
     #[expect(clippy::cast_precision_loss, reason = "made good for below")]
     pub(crate) const fn new(duration: Duration) -> Self {
-        let nanos = duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64;
-        let is_longest = duration.as_secs() == u64::MAX; // rounded up it stays the longest
-        if nanos < Self::EXACT || is_longest || !is_shorter(duration, Self(nanos).duration()) {
-            return Self(nanos);
+        let mut nanos = duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64;
+        if nanos < Self::EXACT || duration.as_secs() == u64::MAX {
+            return Self(nanos); // rounded up, the longest stays the longest
         }
-        Self(nanos.next_down())
+        while is_shorter(duration, Self(nanos).duration()) {
+            nanos = nanos.next_down();
+        }
+        Self(nanos)
     }
 
     /// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`]

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::backoff::{self, Shape};
 use crate::duration::Nanos;
-use crate::jitter::Jitter;
+use crate::jitter::{Jitter, unit};
 use crate::rules::{Key, Keys};
 
 /// How often an operation is attempted, and how long to wait between attempts.
@@ -40,7 +40,8 @@ pub struct Policy {
     pub(crate) max: u32,
     pub(crate) shape: Shape,
     pub(crate) base: Nanos,
-    pub(crate) first: Option<Nanos>,
+    /// `base`, unless the user gave another.
+    pub(crate) first: Nanos,
     pub(crate) factor: f64,
     pub(crate) cap: Nanos,
     pub(crate) jitter: Jitter,
@@ -61,7 +62,7 @@ impl Policy {
             max: 3,
             shape: Shape::Exp,
             base: Nanos::new(Duration::from_millis(100)),
-            first: None,
+            first: Nanos::new(Duration::from_millis(100)),
             factor: 2.0,
             cap: Nanos::new(Duration::from_secs(20)),
             jitter: Jitter::Full,
@@ -151,6 +152,9 @@ impl Policy {
     /// 100 ms.
     pub const fn base(mut self, base: Duration) -> Self {
         self.base = Nanos::new(base);
+        if !self.has(Key::First) {
+            self.first = self.base;
+        }
         self.given = self.given.with(Key::Base);
         self
     }
@@ -161,7 +165,7 @@ impl Policy {
     ///
     /// `base`.
     pub const fn first(mut self, first: Duration) -> Self {
-        self.first = Some(Nanos::new(first));
+        self.first = Nanos::new(first);
         self.given = self.given.with(Key::First);
         self
     }
@@ -301,7 +305,7 @@ impl Policy {
     /// As [`delay`](Self::delay), in nanoseconds.
     #[inline]
     const fn computed(&self, retry: u32) -> Nanos {
-        if self.fast_first && retry == 0 {
+        if self.is_fast(retry) {
             return Nanos(0.0);
         }
         self.uncapped(retry).min(self.cap)
@@ -309,30 +313,24 @@ impl Policy {
 
     #[inline]
     const fn uncapped(&self, retry: u32) -> Nanos {
-        let first = match self.first {
-            Some(first) => first,
-            None => self.base,
-        };
-        // The default first: of a chain of comparisons it pays for one.
-        if matches!(self.shape, Shape::Exp) {
-            return backoff::exponential(first, self.base, self.factor, retry);
-        }
         match self.shape {
             Shape::None => Nanos(0.0),
-            Shape::Fixed | Shape::Fibonacci if retry == 0 => first,
+            Shape::Fixed | Shape::Fibonacci if retry == 0 => self.first,
             Shape::Fixed => self.base,
-            Shape::Linear => backoff::linear(first, self.base, retry),
+            Shape::Linear => backoff::linear(self.first, self.base, retry),
             Shape::Fibonacci => backoff::fibonacci(self.base, retry),
             Shape::Decorrelated => {
                 let longest = Nanos(self.base.0 * 3.0);
                 backoff::exponential(longest, longest, 3.0, retry)
             }
+            Shape::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
             // Not known before it is asked; the cap holds in any case.
-            Shape::Exp | Shape::Custom(_) => self.cap,
+            Shape::Custom(_) => self.cap,
         }
     }
 
-    /// The delay before retry number `retry`, jittered with `r` from `[0, 1)`.
+    /// The delay before retry number `retry`, jittered with 64 random bits, which
+    /// are asked for only when they are needed.
     ///
     /// `previous` is the delay before this one; only decorrelated delays look
     /// at it, and start from `base` when it is `None`.
@@ -340,44 +338,63 @@ impl Policy {
     /// # Units and ranges
     ///
     /// At most `cap`, for every input.
-    #[inline(never)]
-    pub fn draw(&self, retry: u32, previous: Option<Duration>, r: f64) -> Duration {
-        if matches!(self.shape, Shape::Decorrelated | Shape::Custom(_)) {
-            return self.draw_otherwise(retry, previous, r);
+    #[inline]
+    pub fn draw(
+        &self,
+        retry: u32,
+        previous: Option<Duration>,
+        random: impl FnOnce() -> u64,
+    ) -> Duration {
+        if self.is_fast(retry) {
+            return Duration::ZERO;
         }
-        // A jittered delay of nothing is nothing, which `fast_first` means.
-        self.jitter
-            .apply(self.computed(retry), self.cap, r)
-            .duration()
+        match self.shape {
+            Shape::Exp => self.draw_exponential(retry, random),
+            Shape::Decorrelated => self.decorrelated(previous, random()),
+            Shape::Custom(shape) => self.jittered(Nanos::new(shape.delay(retry)), random),
+            _ => self.jittered(self.uncapped(retry), random),
+        }
+    }
+
+    /// As [`draw`](Self::draw), for [`Shape::Exp`] and a retry that is not fast.
+    #[inline]
+    pub(crate) fn draw_exponential(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
+        let delay = backoff::exponential(self.first, self.base, self.factor, retry);
+        self.jittered(delay, random)
+    }
+
+    #[inline]
+    fn jittered(&self, delay: Nanos, random: impl FnOnce() -> u64) -> Duration {
+        let delay = delay.min(self.cap);
+        let r = match self.jitter {
+            Jitter::None => return delay.duration(),
+            _ => unit(random()),
+        };
+        self.jitter.apply(delay, self.cap, r).duration()
     }
 
     #[cold]
-    fn draw_otherwise(&self, retry: u32, previous: Option<Duration>, r: f64) -> Duration {
-        if self.fast_first && retry == 0 {
-            return Duration::ZERO;
-        }
-        if let Shape::Custom(shape) = self.shape {
-            let delay = Nanos::new(shape.delay(retry)).min(self.cap);
-            return self.jitter.apply(delay, self.cap, r).duration();
-        }
+    fn decorrelated(&self, previous: Option<Duration>, random: u64) -> Duration {
         let previous = previous.map_or(self.base, Nanos::new);
         let high = if previous.0 > self.base.0 {
             previous
         } else {
             self.base
         };
-        let delay = self.base.0 + (high.0 * 3.0 - self.base.0) * r;
+        let delay = self.base.0 + (high.0 * 3.0 - self.base.0) * unit(random);
         Nanos(delay).min(self.cap).duration()
     }
 
-    /// Whether drawing a delay needs a random number.
+    /// Whether retry number `retry` comes at once whatever the shape says.
+    #[inline(always)]
+    pub(crate) const fn is_fast(&self, retry: u32) -> bool {
+        self.fast_first && retry == 0
+    }
+
+    /// Whether a delay depends on the one before it.
     #[inline]
-    pub(crate) const fn is_random(&self) -> bool {
-        match self.shape {
-            Shape::None => false,
-            Shape::Decorrelated => true,
-            _ => !matches!(self.jitter, Jitter::None),
-        }
+    pub(crate) const fn looks_back(&self) -> bool {
+        matches!(self.shape, Shape::Decorrelated)
     }
 
     /// Whether the rules of several values must know `key` to be the user's.

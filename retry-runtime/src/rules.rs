@@ -211,17 +211,13 @@ const fn no_attempt(policy: &Policy) -> Broken {
 
 /// R2: no duration is above 24 hours.
 const fn too_long(policy: &Policy) -> Broken {
-    let first = match policy.first {
-        Some(first) => first.duration(),
-        None => Duration::ZERO,
-    };
     let deadline = match policy.deadline {
         Some(deadline) => deadline,
         None => Duration::ZERO,
     };
     let mut rest: &[(Key, Duration)] = &[
         (Base, policy.base.duration()),
-        (First, first),
+        (First, policy.first.duration()),
         (Cap, policy.cap.duration()),
         (Deadline, deadline),
         (Patience, policy.patience),
@@ -315,9 +311,11 @@ const fn above_cap(policy: &Policy) -> Broken {
         return None;
     }
     let cap = policy.cap.duration();
-    let (key, delay) = match policy.first {
-        Some(first) if is_shorter(cap, first.duration()) => (First, first.duration()),
-        _ => (Base, policy.base.duration()),
+    let first = policy.first.duration();
+    let (key, delay) = if policy.has(First) && is_shorter(cap, first) {
+        (First, first)
+    } else {
+        (Base, policy.base.duration())
     };
     if !is_shorter(cap, delay) {
         return None;
@@ -335,10 +333,8 @@ const fn above_cap(policy: &Policy) -> Broken {
 
 /// X2: the first delay alone takes all the time there is.
 const fn above_deadline(policy: &Policy) -> Broken {
-    let (key, delay) = match policy.first {
-        Some(first) => (First, first.duration()),
-        None => (Base, policy.base.duration()),
-    };
+    let key = if policy.has(First) { First } else { Base };
+    let delay = policy.first.duration();
     let Some(deadline) = policy.deadline else {
         return None;
     };

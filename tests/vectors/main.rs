@@ -199,14 +199,14 @@ proptest! {
         fast in any::<bool>(),
         retry in any::<u32>(),
         previous in any::<Option<Duration>>(),
-        r in 0.0..1.0f64,
+        r in any::<u64>(),
     ) {
         let mut policy = Policy::new().backoff(shape).jitter(jitter).base(base).factor(factor).cap(cap).fast_first(fast);
         if let Some(first) = first {
             policy = policy.first(first);
         }
         prop_assert!(policy.delay(retry) <= cap);
-        prop_assert!(policy.draw(retry, previous, r) <= cap);
+        prop_assert!(policy.draw(retry, previous, || r) <= cap);
         let (low, high) = policy.delay_bounds(retry);
         prop_assert!(low <= high && high <= cap, "{low:?} {high:?}");
     }
@@ -220,7 +220,7 @@ proptest! {
         factor in 1.01..10.0f64,
         cap in 1u64..100_000_000_000,
         retry in 0u32..100,
-        r in 0.0..1.0f64,
+        r in any::<u64>(),
     ) {
         let policy = Policy::new()
             .backoff(shape)
@@ -230,7 +230,7 @@ proptest! {
             .cap(Duration::from_nanos(cap));
         let (low, high) = policy.delay_bounds(retry);
         let previous = retry.checked_sub(1).map(|before| policy.delay_bounds(before).1);
-        let drawn = policy.draw(retry, previous, r);
+        let drawn = policy.draw(retry, previous, || r);
         // One nanosecond of rounding.
         let slack = Duration::from_nanos(1 + high.as_nanos() as u64 / 1_000_000_000_000);
         prop_assert!(drawn + slack >= low && drawn <= high + slack, "{drawn:?} not in {low:?}..{high:?}");

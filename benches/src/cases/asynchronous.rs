@@ -50,8 +50,7 @@ async fn ready_bare(script: &Script) -> Result<u64, Fault> {
 async fn ready_hand(script: &Script) -> Result<u64, Fault> {
     let mut retries = 0;
     loop {
-        std::future::ready(()).await;
-        match script.small() {
+        match ready_bare(script).await {
             Err(error) if retries + 1 < 5 && is_transient(&error) => {}
             outcome => return outcome,
         }
@@ -74,8 +73,7 @@ async fn pending_bare(script: &Script) -> Result<u64, Fault> {
 async fn pending_hand(script: &Script) -> Result<u64, Fault> {
     let mut retries = 0;
     loop {
-        Yield::once().await;
-        match script.small() {
+        match pending_bare(script).await {
             Err(error) if retries + 1 < 5 && is_transient(&error) => {}
             outcome => return outcome,
         }
@@ -98,8 +96,7 @@ async fn large_bare(script: &Script) -> io::Result<[u64; 8]> {
 async fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
     let mut retries = 0;
     loop {
-        Yield::once().await;
-        match script.large() {
+        match large_bare(script).await {
             Err(error) if retries + 1 < 5 && is_busy(&error) => {}
             outcome => return outcome,
         }

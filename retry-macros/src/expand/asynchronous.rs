@@ -3,17 +3,19 @@
 //! ```text
 //! let mut call = Count::new();
 //! loop {
-//!     let delay = {
+//!     let pause = {
 //!         let outcome = async { BODY }.await;
 //!         let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
-//!         match failed(&mut call, OPERATION, ..., Cause::Error(&error), VERDICT) {
-//!             Ok(retry) => { ON_RETRY; retry.delay() }
+//!         match pause_after(&mut call, OPERATION, ..., VERDICT) {
+//!             Ok(pause) => pause,
 //!             Err(end) => break fail(error),
 //!         }
 //!     };                                    // the error is gone before the wait
-//!     pause(delay, TIMER).await;
+//!     pause.await;
 //! }
 //! ```
+//!
+//! With hooks the step is taken apart: `failed`, ON_RETRY, `pause`, BEFORE_RETRY.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
@@ -33,7 +35,7 @@ pub(super) fn looped(
     answer: &Answer,
     attempt: impl Fn(&Parts<'_>) -> TokenStream,
 ) -> TokenStream {
-    let parts = Parts::new(model, answer, "async_timer");
+    let parts = Parts::new(model, answer, "ASYNC_TIMER");
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
@@ -41,37 +43,49 @@ pub(super) fn looped(
     let (progress, uses) = (parts.progress(), parts.uses());
     let (apart, judged) = (parts.taken_apart(), parts.judged(settled(krate)));
     let (operation, until) = (parts.operation(), parts.until());
-    let on_retry = parts.on_retry();
     let end = used(ours!(end), parts.wants_end());
     let give_up = parts.give_up();
-    let pause = |delay: TokenStream| ours!(#krate::__private::pause(#delay, &#timer).await;);
+    let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
+    let failed =
+        ours!(#krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict));
+    let after =
+        ours!(#krate::__private::pause_after(&mut call, #operation, #until, &#timer, verdict));
+    let pause = ours!(#krate::__private::pause(retry.delay(), &#timer));
+    let on_retry = parts.on_retry();
     // `before_retry` sees the error, which otherwise is gone before the wait.
-    let (inside, outside) = match parts.before_retry() {
-        Some(hook) => {
-            let (pause, settle) = (pause(ours!(retry.delay())), settled(krate)(hook));
-            (ours!(#pause let () = #settle;), TokenStream::new())
+    let (step, waits_inside) = match (parts.before_retry(), parts.has_hooks()) {
+        (Some(hook), _) => {
+            let settle = settled(krate)(hook);
+            (
+                ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; let () = #settle; } #give_up }),
+                true,
+            )
         }
-        None => (ours!(retry.delay()), pause(ours!(delay))),
+        (None, true) => (
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause } #give_up }),
+            false,
+        ),
+        (None, false) => (
+            ours!(match #after { ::core::result::Result::Ok(pause) => pause, #give_up }),
+            false,
+        ),
     };
-    let delay = parts
-        .model
-        .before_retry
-        .is_none()
-        .then(|| ours!(let delay =));
+    let (bind, wait) = if waits_inside {
+        (TokenStream::new(), TokenStream::new())
+    } else {
+        (ours!(let pause =), ours!(pause.await;))
+    };
     let looped = ours! {
         loop {
-            #delay {
+            #bind {
                 #context
                 let outcome = #attempt.await;
                 #cut
                 #apart
                 #judged
-                match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
-                    ::core::result::Result::Ok(retry) => { #on_retry #inside }
-                    ::core::result::Result::Err(#end) => break #give_up,
-                }
+                #step
             };
-            #outside
+            #wait
         }
     };
     let looped = parts.with_fallback(looped, settled(krate));

@@ -27,7 +27,7 @@ impl<'m> Parts<'m> {
             Some(timer) => ours!((#timer)),
             None => {
                 let default = method(default_timer);
-                ours!(#krate::__private::#default())
+                ours!(#krate::__private::#default)
             }
         };
         Self {
@@ -154,7 +154,7 @@ impl<'m> Parts<'m> {
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
         self.model.context.as_ref().map_or_else(TokenStream::new, |name| {
             ours! {
-                let #name = started.attempt(#krate::__private::Progress::failures(&call), #until, &#timer);
+                let #name = started.attempt(#krate::__private::Progress::failures(call), #until, &#timer);
             }
         })
     }
@@ -347,6 +347,11 @@ impl<'m> Parts<'m> {
     /// Whether the answer when giving up needs to know why.
     pub(super) fn wants_end(&self) -> bool {
         self.model.until.is_some() || matches!(self.answer, Answer::Failed(..))
+    }
+
+    /// Whether anything looks at a retry that is about to happen.
+    pub(super) fn has_hooks(&self) -> bool {
+        self.model.on_retry.is_some() || self.model.before_retry.is_some()
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up. `settle`

@@ -5,12 +5,14 @@
 //! loop {
 //!     let outcome = attempt(|| -> R BODY);          // `?` and `return` leave the attempt
 //!     let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
-//!     match failed(&mut call, OPERATION, ..., Cause::Error(&error), VERDICT) {
-//!         Ok(retry) => { ON_RETRY; sleep(retry.delay(), TIMER); BEFORE_RETRY }
+//!     match wait(&mut call, OPERATION, ..., VERDICT) {
+//!         Ok(()) => {}
 //!         Err(end) => break fail(error),
 //!     }
 //! }
 //! ```
+//!
+//! With hooks the step is taken apart: `failed`, ON_RETRY, `sleep`, BEFORE_RETRY.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
@@ -20,7 +22,7 @@ use crate::item::Answer;
 use crate::model::{Model, at};
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
-    let parts = Parts::new(model, answer, "blocking_timer");
+    let parts = Parts::new(model, answer, "BLOCKING_TIMER");
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
@@ -28,16 +30,12 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (progress, uses) = (parts.progress(), parts.uses());
     let (apart, judged) = (parts.taken_apart(), parts.judged(|value| value));
     let (operation, until) = (parts.operation(), parts.until());
-    let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
-    let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
     let end = used(ours!(end), parts.wants_end());
     let give_up = parts.give_up();
-    let looped = ours! {
-        loop {
-            #context
-            let outcome = #attempt;
-            #apart
-            #judged
+    let step = if parts.has_hooks() {
+        let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
+        let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
+        ours! {
             match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
@@ -46,6 +44,22 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
+        }
+    } else {
+        ours! {
+            match #krate::__private::wait(&mut call, #operation, #until, &#timer, verdict) {
+                ::core::result::Result::Ok(()) => {}
+                ::core::result::Result::Err(#end) => break #give_up,
+            }
+        }
+    };
+    let looped = ours! {
+        loop {
+            #context
+            let outcome = #attempt;
+            #apart
+            #judged
+            #step
         }
     };
     let looped = parts.with_fallback(looped, |value| value);

@@ -6,13 +6,28 @@ use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 
-use super::Until;
+use super::{Progress, Until, admit, delay};
+use crate::failure::Interrupted;
+use crate::operation::Operation;
 use crate::timer::Timer;
+use crate::verdict::Verdict;
 
 pub async fn pause<T: Timer>(delay: Duration, timer: &T) {
     if !delay.is_zero() {
         timer.sleep(delay).await;
     }
+}
+
+pub fn pause_after<'t, T: Timer, P: Progress>(
+    progress: &mut P,
+    operation: &Operation,
+    until: Until,
+    timer: &'t T,
+    verdict: Verdict,
+) -> Result<impl Future<Output = ()> + use<'t, T, P>, Interrupted> {
+    let admitted = admit(progress, operation, until, verdict)?;
+    let delay = delay(progress, operation, until, timer, admitted)?;
+    Ok(pause(delay, timer))
 }
 
 pub async fn limited<T: Timer, F: Future>(body: F, until: Until, timer: T) -> Option<F::Output> {

@@ -14,16 +14,17 @@ mod progress;
 mod until;
 
 #[cfg(feature = "std")]
-pub use asynchronous::{Pause, pause};
+pub use asynchronous::{Pause, pause, pause_after};
 #[cfg(not(feature = "std"))]
-pub use bare::{limited, pause};
-pub use blocking::{attempt, sleep};
+pub use bare::{limited, pause, pause_after};
+pub use blocking::{attempt, sleep, wait};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Limited, limited};
 pub use outcome::{
     Answer, Cut, ambiguous, ask, cut, fail, fall_back, found, split, split_told, tell,
 };
+use progress::{Admitted, admit, delay};
 pub use progress::{Count, Progress, cut_off, failed};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
@@ -137,25 +138,17 @@ pub const fn backoff_by<B: Fn(u32) -> Duration + Send + Sync>(
 
 // The timer of a policy without `timer`.
 #[cfg(feature = "std")]
-pub const fn blocking_timer() -> crate::timer::Threads {
-    crate::timer::Threads
-}
+pub const BLOCKING_TIMER: crate::timer::Threads = crate::timer::Threads;
 
 #[cfg(feature = "tokio")]
-pub const fn async_timer() -> crate::timer::Tokio {
-    crate::timer::Tokio
-}
+pub const ASYNC_TIMER: crate::timer::Tokio = crate::timer::Tokio;
 
 // Named by the error message of a build without a timer.
 #[cfg(not(feature = "std"))]
-pub const fn blocking_timer() -> NoTimer {
-    NoTimer
-}
+pub const BLOCKING_TIMER: NoTimer = NoTimer;
 
 #[cfg(not(feature = "tokio"))]
-pub const fn async_timer() -> NoTimer {
-    NoTimer
-}
+pub const ASYNC_TIMER: NoTimer = NoTimer;
 
 #[cfg(not(feature = "tokio"))]
 #[derive(Debug, Clone, Copy)]
@@ -184,8 +177,13 @@ impl Until {
     }
 
     #[inline(always)]
+    const fn is_never(self) -> bool {
+        self.0.is_endless()
+    }
+
+    #[inline(always)]
     fn remaining(self, clock: &impl Clock) -> Option<Duration> {
-        (self.0 != Self::NEVER.0).then(|| self.0.since(clock.now()))
+        (!self.is_never()).then(|| self.0.since(clock.now()))
     }
 }
 

@@ -5,7 +5,8 @@ use core::time::Duration;
 
 use super::Until;
 use crate::attempt::{Cause, Retry};
-use crate::call::{Call, GaveUp, Step, Surroundings};
+use crate::backoff::Shape;
+use crate::call::{Call, GaveUp, Surroundings};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::policy::Policy;
@@ -13,10 +14,12 @@ use crate::timer::Clock;
 use crate::verdict::Verdict;
 
 // What a loop keeps from one attempt to the next.
-pub trait Progress {
-    fn failures(&self) -> u32;
+pub trait Progress: Copy {
+    fn failures(self) -> u32;
 
-    fn step(&mut self, policy: &Policy, verdict: Verdict, around: &impl Surroundings) -> Step;
+    fn call(self) -> Call;
+
+    fn keep(&mut self, call: Call);
 }
 
 // The number of failures alone: four bytes, which in a future lie beside its
@@ -33,28 +36,35 @@ impl Count {
 
 impl Progress for Count {
     #[inline(always)]
-    fn failures(&self) -> u32 {
+    fn failures(self) -> u32 {
         self.0
     }
 
     #[inline(always)]
-    fn step(&mut self, policy: &Policy, verdict: Verdict, around: &impl Surroundings) -> Step {
-        let mut call = Call::resumed(self.0);
-        let step = call.failed(policy, verdict, around);
+    fn call(self) -> Call {
+        Call::resumed(self.0)
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, call: Call) {
         self.0 = call.failures();
-        step
     }
 }
 
 impl Progress for Call {
     #[inline(always)]
-    fn failures(&self) -> u32 {
-        (*self).failures()
+    fn failures(self) -> u32 {
+        Call::failures(&self)
     }
 
     #[inline(always)]
-    fn step(&mut self, policy: &Policy, verdict: Verdict, around: &impl Surroundings) -> Step {
-        self.failed(policy, verdict, around)
+    fn call(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, call: Self) {
+        *self = call;
     }
 }
 
@@ -75,7 +85,80 @@ impl<C: Clock> Surroundings for Around<'_, C> {
     }
 }
 
-// After a failed attempt: the retry that comes, or the end.
+// What is known of the delay of an admitted retry when the policy is constant:
+// it decides which function is called, and that call is all that stands in the
+// user's function.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Admitted {
+    // None at all.
+    Immediate,
+    // `base * factor^n` of this retry, and nothing else to look at.
+    Exponential(u32),
+    // Anything else, with the delay that the error asks for.
+    General(Option<Duration>),
+}
+
+// After a failed attempt: whether another may follow.
+#[inline(always)]
+pub(super) fn admit<P: Progress>(
+    progress: &mut P,
+    operation: &Operation,
+    until: Until,
+    verdict: Verdict,
+) -> Result<Admitted, Interrupted> {
+    let policy = operation.policy();
+    let mut call = progress.call();
+    let retry = call.failures();
+    let admitted = call.admit(policy, verdict);
+    progress.keep(call);
+    let asked = admitted.map_err(|reason| Interrupted::new(reason, progress.failures()))?;
+    Ok(match policy.shape() {
+        _ if asked.is_some() || !until.is_never() => Admitted::General(asked),
+        Shape::None => Admitted::Immediate,
+        Shape::Exp if policy.is_fast(retry) => Admitted::Immediate,
+        Shape::Exp => Admitted::Exponential(retry),
+        _ => Admitted::General(None),
+    })
+}
+
+// The delay of an admitted retry.
+#[inline(always)]
+pub(super) fn delay<P: Progress>(
+    progress: &mut P,
+    operation: &Operation,
+    until: Until,
+    clock: &impl Clock,
+    admitted: Admitted,
+) -> Result<Duration, Interrupted> {
+    match admitted {
+        Admitted::Immediate => Ok(Duration::ZERO),
+        Admitted::Exponential(retry) => Ok(exponential(operation.policy(), retry, clock)),
+        Admitted::General(asked) => general(progress, operation, until, clock, asked),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn exponential(policy: &Policy, retry: u32, clock: &impl Clock) -> Duration {
+    policy.draw_exponential(retry, || clock.random())
+}
+
+#[cold]
+#[inline(never)]
+fn general<P: Progress>(
+    progress: &mut P,
+    operation: &Operation,
+    until: Until,
+    clock: &impl Clock,
+    asked: Option<Duration>,
+) -> Result<Duration, Interrupted> {
+    let mut call = progress.call();
+    let delay = call.delay(operation.policy(), asked, &Around { until, clock });
+    progress.keep(call);
+    delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
+}
+
+// The retry that comes, for those who look at it, or the end.
 #[inline(always)]
 pub fn failed<'a, E: ?Sized>(
     progress: &mut impl Progress,
@@ -85,15 +168,14 @@ pub fn failed<'a, E: ?Sized>(
     cause: Cause<'a, E>,
     verdict: Verdict,
 ) -> Result<Retry<'a, E>, Interrupted> {
-    match progress.step(operation.policy(), verdict, &Around { until, clock }) {
-        Step::Retry(delay) => Ok(Retry {
-            operation,
-            attempt: progress.failures(),
-            delay,
-            cause,
-        }),
-        Step::GiveUp(reason) => Err(Interrupted::new(reason, progress.failures())),
-    }
+    let admitted = admit(progress, operation, until, verdict)?;
+    let delay = delay(progress, operation, until, clock, admitted)?;
+    Ok(Retry {
+        operation,
+        attempt: progress.failures(),
+        delay,
+        cause,
+    })
 }
 
 // The end of a call whose attempt the deadline cut off.

@@ -28,6 +28,11 @@ impl Moment {
         Self(saturated(since))
     }
 
+    /// Whether this is the last moment there is, which no clock comes to.
+    pub(crate) const fn is_endless(self) -> bool {
+        self.0 == u64::MAX
+    }
+
     /// The time from `earlier` to this moment; 0 when `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {

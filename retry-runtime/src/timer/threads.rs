@@ -31,7 +31,7 @@ thread_local! {
 }
 
 /// 64 random bits of this thread's generator.
-#[inline(never)]
+#[inline]
 pub(super) fn random() -> u64 {
     // Nothing of the user's runs while it is borrowed, so it never is already.
     GENERATOR.with(|generator| {

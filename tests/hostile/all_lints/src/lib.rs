@@ -5,6 +5,7 @@ pub mod asynchronous;
 mod attributes;
 pub mod blocks;
 pub mod methods;
+pub mod once;
 pub mod support;
 pub mod sync;
 

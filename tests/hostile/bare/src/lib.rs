@@ -8,7 +8,7 @@ use core::future::{Future, Ready, ready};
 use core::time::Duration;
 
 use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Classify, Failed, Interrupted, Policy, Retry, Verdict, retry, retry_block};
+use reattempt::{Classify, Failed, Interrupted, Policy, Retry, Verified, retry, retry_block};
 
 /// A clock that goes on only while somebody sleeps.
 #[derive(Debug, Default)]
@@ -48,24 +48,17 @@ impl Timer for Hand {
 }
 
 /// What can go wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Classify)]
 pub enum Fault {
     /// Try again.
+    #[retry(transient)]
     Busy,
     /// Never again.
+    #[retry(permanent)]
     Wrong,
     /// Out of time.
+    #[retry(forbidden)]
     Over,
-}
-
-impl Classify for Fault {
-    fn classify(&self) -> Verdict {
-        match self {
-            Self::Busy => Verdict::Transient,
-            Self::Wrong => Verdict::Permanent,
-            Self::Over => Verdict::Forbidden,
-        }
-    }
 }
 
 impl From<Interrupted> for Fault {
@@ -152,6 +145,12 @@ pub async fn every_async_key(timer: &Hand, calls: &Cell<u32>, list: [u8; 3]) -> 
 #[retry(deadline = "1s", on(_), timer = timer)]
 pub async fn stuck(timer: &Hand) -> Result<u32, Failed<Fault>> {
     core::future::pending().await
+}
+
+/// Whether it was executed after all.
+#[retry(idempotent = false, verify = |_| Verified::Done(5), timer = timer)]
+pub fn verified(timer: &Hand) -> Result<u32, Fault> {
+    Err(Fault::Busy)
 }
 
 /// A future in the signature.

@@ -24,6 +24,7 @@ fn sync() {
     assert_eq!(hostile_bare::every_key(&hand, &calls, [1; 3]), Ok(3));
     assert_eq!(calls.get(), 2);
     assert_eq!(hostile_bare::block(&hand), Ok(3));
+    assert_eq!(hostile_bare::verified(&hand), Ok(5));
     assert_eq!(hostile_bare::global(), Err(Fault::Busy));
 }
 

@@ -4,7 +4,7 @@ extern crate reattempt;
 
 /// A module, where `core::` and `std::` are not at hand.
 pub mod inner {
-    use reattempt::{retry, retry_block, Interrupted};
+    use reattempt::{Interrupted, retry, retry_block};
 
     /// What can go wrong.
     #[derive(Debug)]

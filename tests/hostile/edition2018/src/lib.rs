@@ -6,6 +6,8 @@ pub mod asynchronous;
 pub mod blocks;
 #[path = "../../all_lints/src/methods.rs"]
 pub mod methods;
+#[path = "../../all_lints/src/once.rs"]
+pub mod once;
 #[path = "../../all_lints/src/support.rs"]
 pub mod support;
 #[path = "../../all_lints/src/sync.rs"]

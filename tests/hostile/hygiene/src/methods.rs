@@ -64,3 +64,45 @@ impl Ask for Service {
         Answer::Ok(self.calls)
     }
 }
+
+#[derive(::core::fmt::Debug, ::reattempt::Classify)]
+pub enum Known {
+    #[retry(throttled, after = wait)]
+    Busy { wait: ::core::time::Duration },
+    #[retry(throttled, after = 0)]
+    Later(::core::option::Option<::core::time::Duration>),
+    #[retry(inherit)]
+    Other(Fault),
+    #[retry(transient)]
+    Lost,
+}
+
+pub struct Whole {
+    pub calls: Number,
+}
+
+#[again(max = 3, backoff = "none", idempotent = false)]
+impl Whole {
+    #[again(max = 2, backoff = "none", idempotent = false, verify = |error| {
+        ::core::matches!(error, Known::Lost).then_some(answer + verdict + found)
+    })]
+    pub fn verified(
+        &mut self,
+        answer: Number,
+        verdict: Number,
+        found: Number,
+    ) -> Answer<Number, Known> {
+        self.calls += 1;
+        Answer::Err(Known::Lost)
+    }
+
+    pub async fn inherited(&mut self, error: Number, cause: Number) -> Answer<Number, Known> {
+        self.calls += 1;
+        if self.calls < 3 {
+            Answer::Err(Known::Busy {
+                wait: ::core::time::Duration::ZERO,
+            })?;
+        }
+        Answer::Ok(error + cause)
+    }
+}

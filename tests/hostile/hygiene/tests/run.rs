@@ -64,6 +64,10 @@ async fn methods_retry() {
     assert_eq!(service.asynchronous().await, Err(Fault::Busy));
     assert_eq!(methods::Ask::ask(&service), Ok(5));
     assert_eq!(std::sync::Arc::new(service).shared(), Ok(5));
+    let mut whole = methods::Whole { calls: 0 };
+    assert_eq!(whole.verified(1, 2, 3).ok(), Some(6));
+    assert_eq!(whole.inherited(4, 5).await.ok(), Some(9));
+    assert_eq!(whole.calls, 3);
 }
 
 #[tokio::test(start_paused = true)]

@@ -95,3 +95,27 @@ pub fn boxed() -> Pin<Box<dyn Future<Output = Option<u32>> + Send>> {
     let future = constant();
     Box::pin(future)
 }
+
+/// An error that classifies itself.
+#[derive(Debug, again::Classify)]
+#[retry(crate = ::again)]
+pub enum Known {
+    /// With another error in it.
+    #[retry(inherit)]
+    Other(Fault),
+    /// With a delay.
+    #[retry(throttled, after = 0)]
+    Later(Duration),
+}
+
+/// A policy for all of them.
+#[derive(Debug)]
+pub struct Service;
+
+#[retry(crate = ::again, max = 2, idempotent = false, verify = |_| Some(3))]
+impl Service {
+    /// One of them.
+    pub fn call(&self) -> Result<u32, Known> {
+        Err(Known::Other(Fault::Busy))
+    }
+}

@@ -30,5 +30,7 @@ impl From<Interrupted> for Fault {
 fn seen(_: &Retry<'_, Fault>) {}
 
 pub use blocks::{asynchronous, sync};
-pub use functions::{boxed, constant, every_async_key, every_key, failed, plain, polled};
+pub use functions::{
+    Known, Service, boxed, constant, every_async_key, every_key, failed, plain, polled,
+};
 pub use reexported::{relative, text};

@@ -1,6 +1,6 @@
 use reattempt::retry;
 
-#[retry(never, on(_))]
+#[retry(on(_), verify = |_| Some(1))]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }

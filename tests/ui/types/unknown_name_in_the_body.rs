@@ -7,7 +7,7 @@ fn fetch() -> Result<u32, String> {
 
 #[retry(max = 3, on(_))]
 async fn fetch_later() -> Result<u32, String> {
-    Ok(outcome + pending)
+    Ok(outcome + delay)
 }
 
 fn main() {

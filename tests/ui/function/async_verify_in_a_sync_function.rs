@@ -1,0 +1,10 @@
+use reattempt::retry;
+
+#[retry(on(_), idempotent = false, verify = async |_| Some(1))]
+fn fetch() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch();
+}

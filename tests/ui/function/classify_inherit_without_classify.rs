@@ -1,0 +1,9 @@
+use reattempt::Classify;
+
+#[derive(Classify)]
+enum Fault {
+    #[retry(inherit)]
+    Text(String),
+}
+
+fn main() {}

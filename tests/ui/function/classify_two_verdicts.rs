@@ -1,0 +1,12 @@
+use reattempt::Classify;
+
+#[derive(Classify)]
+enum Fault {
+    #[retry(transient, permanent)]
+    Reset,
+    #[retry(transient)]
+    #[retry(refused)]
+    NotFound,
+}
+
+fn main() {}
