@@ -46,7 +46,7 @@ impl Parse for Function {
 }
 
 /// The braces of a body; a macro's `$body:block` comes in an invisible group.
-fn braces(token: &TokenTree) -> Option<Group> {
+pub(crate) fn braces(token: &TokenTree) -> Option<Group> {
     let TokenTree::Group(group) = token else {
         return None;
     };
@@ -167,7 +167,10 @@ fn spoken(ty: &Type) -> Option<Type> {
         return None;
     };
     let error = arguments.args.iter_mut().nth(1)?;
-    let GenericArgument::Type(Type::Path(failed)) = error else {
+    let GenericArgument::Type(ty) = error else {
+        return None;
+    };
+    let Type::Path(failed) = bare(ty) else {
         return None;
     };
     if failed.path.segments.last()?.ident != "Failed" {
@@ -305,6 +308,13 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
         }
     }
     names.0
+}
+
+/// The names of the generic parameters, lifetimes left out.
+pub(crate) fn generics(signature: &Signature) -> Vec<Ident> {
+    let types = signature.generics.type_params().map(|param| &param.ident);
+    let constants = signature.generics.const_params().map(|param| &param.ident);
+    types.chain(constants).cloned().collect()
 }
 
 /// Takes `mut` from the parameters that each attempt clones: their clones have it.

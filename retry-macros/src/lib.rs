@@ -15,6 +15,7 @@ mod check;
 mod classify;
 mod expand;
 mod faults;
+mod foreign;
 mod item;
 mod keys;
 mod literal;

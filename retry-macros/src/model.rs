@@ -34,6 +34,8 @@ pub(crate) struct Model {
     /// The name of the operation, as an expression.
     pub(crate) name: TokenStream,
     pub(crate) timer: Option<Expr>,
+    /// The function's own generic parameters, which no item in it can see.
+    pub(crate) generics: Vec<Ident>,
     /// Where errors about the error type belong.
     pub(crate) error_span: Span,
 }

@@ -6,8 +6,6 @@ use tracing::instrument;
 use crate::{Fault, Script, sendable};
 
 // Async, with `Failed`, above.
-// DEFECT: the same.
-#[cfg(any())]
 #[instrument(skip_all)]
 #[retry(max = 3, on(_))]
 async fn async_instrument_failed(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
@@ -101,8 +99,6 @@ fn future_instrument_below(script: &Script) -> impl Future<Output = Result<u32, 
 }
 
 // With a parameter that the future owns.
-// DEFECT: E0382, the `async move` of `#[instrument]` stays.
-#[cfg(any())]
 #[instrument(skip_all)]
 #[retry(max = 3, on(_))]
 fn future_instrument_string(
@@ -153,7 +149,6 @@ async_shapes! {
     async_instrument_above => async |script| sendable(async_instrument_above(script)).await,
     async_instrument_below => async |script| sendable(async_instrument_below(script)).await,
     async_instrument_keys_above => async |script| sendable(async_instrument_keys_above(script, "text".into())).await,
-    #[cfg(any())]
     async_instrument_failed => async |script| crate::last(async_instrument_failed(script).await),
     async_instrument_err => async |script| sendable(async_instrument_err(script, "text".into())).await,
     async_instrument_ret => async |script| sendable(async_instrument_ret(script, "text".into())).await,
@@ -162,7 +157,6 @@ async_shapes! {
     async_instrument_cloned => async |script| sendable(async_instrument_cloned(script, "text".into())).await,
     async_instrument_spawn => async |script| sendable(async_instrument_spawn(script, "text".into())).await,
     future_instrument_above => async |script| sendable(future_instrument_above(script)).await,
-    #[cfg(any())]
     future_instrument_string => async |script| future_instrument_string(script.clone(), "text".into()).await,
     future_instrument_below => async |script| sendable(future_instrument_below(script)).await,
     async_instrument_mut_self => async |script| sendable(Service::of(script).async_instrument_mut_self(String::new())).await,

@@ -29,8 +29,6 @@ macro_rules! answer_parts {
 }
 
 answer_parts!(parts_of_answer, u32, Fault);
-// DEFECT: E0277, `Failed` is not seen inside the group that `$error:ty` puts around it.
-#[cfg(any())]
 answer_parts!(failed_of_answer, u32, reattempt::Failed<Fault>);
 
 // The answer as a whole.
@@ -169,15 +167,12 @@ macro_rules! methods {
 methods!(First, Second);
 
 // The body of the block.
-#[cfg(any())]
 macro_rules! block {
     ($max:expr, $body:block) => {
         retry_block!(max = $max, backoff = "none", on(_), $body)
     };
 }
 
-// DEFECT: "expected group token", the block stands in a group without delimiters.
-#[cfg(any())]
 fn block_body(script: &Script) -> Result<u32, Fault> {
     block!(3, { script.step() })
 }
@@ -212,10 +207,8 @@ fn typed_closure(script: &Script) -> Result<u32, Fault> {
 }
 
 shapes! {
-    #[cfg(any())]
     block_body,
     block_of_macro, parts_of_answer, whole_of_answer, tokens_of_macro, item_of_macro, closure_body, typed_closure,
-    #[cfg(any())]
     failed_of_answer => |script| crate::last(failed_of_answer(script)),
     hooks_of_macro => |script| hooks_of_macro(script, String::new(), vec![]),
     outside_of_macro => |script| outside_of_macro(script).map(Script::attempts),

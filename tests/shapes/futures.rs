@@ -127,8 +127,6 @@ fn boxed_another(script: &Script) -> Pin<Box<dyn Future<Output = Answer> + Send 
 }
 
 // Boxed, with a `return` before the end.
-// DEFECT: silent, only the last block is retried: one attempt.
-#[cfg(any())]
 #[retry(max = 3, on(_))]
 fn boxed_early(script: &Script) -> Pin<Box<dyn Future<Output = Answer> + Send + '_>> {
     if script.attempts() < 100 {
@@ -137,7 +135,6 @@ fn boxed_early(script: &Script) -> Pin<Box<dyn Future<Output = Answer> + Send + 
     Box::pin(async move { Ok(0) })
 }
 
-#[cfg(any())]
 macro_rules! unless {
     ($condition:expr, $future:expr) => {
         if $condition {
@@ -147,8 +144,6 @@ macro_rules! unless {
 }
 
 // Boxed, with a `return` that a macro hides.
-// DEFECT: silent, the same.
-#[cfg(any())]
 #[retry(max = 3, on(_))]
 fn boxed_hidden(script: &Script) -> BoxFuture<'_, Answer> {
     unless!(script.attempts() < 100, Box::pin(step(script)));
@@ -191,8 +186,6 @@ fn cast(script: &Script) -> BoxFuture<'_, Answer> {
 }
 
 // One of two boxes.
-// DEFECT: E0308, the closure around the body does not say the type that its arms become.
-#[cfg(any())]
 #[retry(max = 3, on(_))]
 fn boxed_match(script: &Script, left: bool) -> BoxFuture<'_, Answer> {
     match left {
@@ -227,14 +220,11 @@ async_shapes! {
     boxed => async |script| boxed(script).await,
     boxed_after_prefix => async |script| boxed_after_prefix(script).await,
     boxed_another => async |script| boxed_another(script).await,
-    #[cfg(any())]
     boxed_early => async |script| boxed_early(script).await,
-    #[cfg(any())]
     boxed_hidden => async |script| boxed_hidden(script).await,
     box_future => async |script| box_future(script).await,
     boxed_by_method => async |script| boxed_by_method(script).await,
     cast => async |script| cast(script).await,
-    #[cfg(any())]
     boxed_match => async |script| boxed_match(script, false).await,
     failed => async |script| crate::last(failed(script).await),
     option => async |script| option(script).await,

@@ -55,8 +55,6 @@ fn const_generic<const N: usize>(script: &Script) -> Result<[u32; N], Fault> {
 }
 
 // A constant parameter as the value of a key.
-// DEFECT: E0401, the constant item of the check cannot see it.
-#[cfg(any())]
 #[retry(max = N, backoff = "none", on(_))]
 fn const_generic_key<const N: u32>(script: &Script) -> Result<u32, Fault> {
     script.step()
@@ -232,7 +230,6 @@ shapes! {
     generic_error => |script| generic_error::<Fault>(script),
     where_clause => |script| where_clause(script, |fault| fault),
     const_generic => |script| const_generic::<2>(script).map(|pair| pair[1]),
-    #[cfg(any())]
     const_generic_key => |script| const_generic_key::<3>(script),
     explicit_lifetime => |script| explicit_lifetime(script, "?3"),
     two_lifetimes => |script| two_lifetimes(script, "3").map(|(_, text)| text),

@@ -81,8 +81,6 @@ impl Service {
     }
 
     // `self::` is a path, and so is the `self` of `use`.
-    // DEFECT: E0433, both become `this`.
-    #[cfg(any())]
     #[retry(max = 3, backoff = "none", on(_), clone(self))]
     fn clone_of_self_path(self) -> Result<u32, Fault> {
         use std::convert::{self, identity};
@@ -203,7 +201,6 @@ impl Service {
     }
 }
 
-#[cfg(any())]
 fn free(service: Service) -> Result<u32, Fault> {
     service.script.step()
 }
@@ -212,7 +209,6 @@ shapes! {
     clone_of_self => |script| Service::of(script).clone_of_self(),
     clone_of_mut_self => |script| Service::of(script).clone_of_mut_self(),
     clone_of_self_items => |script| Arc::new(Service::of(script)).clone_of_self_items(),
-    #[cfg(any())]
     clone_of_self_path => |script| Service::of(script).clone_of_self_path(),
     by_reference => |script| Service::of(script).by_reference(),
     by_mutable_reference => |script| Service::of(script).by_mutable_reference(),

@@ -10,15 +10,12 @@ trait Remote {
     fn count(&mut self) -> u32;
 
     async fn owned(&self, text: String) -> Result<u32, Fault>;
-    #[cfg(any())]
     async fn mut_owned(&self, list: Vec<u32>) -> Result<u32, Fault>;
-    #[cfg(any())]
     async fn pattern_owned(&self, pair: (String, u32)) -> Result<u32, Fault>;
     async fn failed(&self) -> Result<u32, Failed<Fault>>;
     async fn option(&self) -> Option<u32>;
     async fn context(&mut self) -> Result<u32, Fault>;
     async fn refreshed(&mut self) -> Result<u32, Fault>;
-    #[cfg(any())]
     async fn instrumented(&mut self, text: String) -> Result<u32, Fault>;
     async fn instrumented_reference(&self) -> Result<u32, Fault>;
     async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault>;
@@ -45,8 +42,6 @@ impl Remote for Service {
     }
 
     // A `mut` parameter that is cloned.
-    // DEFECT: E0596, the clone is not `mut`: `#[async_trait]` took it off the parameter.
-    #[cfg(any())]
     #[retry(max = 3, on(_), clone(list))]
     async fn mut_owned(&self, mut list: Vec<u32>) -> Result<u32, Fault> {
         list.push(0);
@@ -55,8 +50,6 @@ impl Remote for Service {
     }
 
     // A pattern whose part is cloned.
-    // DEFECT: refused, `text` is bound by what `#[async_trait]` puts before the body.
-    #[cfg(any())]
     #[retry(max = 3, on(_), clone(text))]
     async fn pattern_owned(&self, (text, zero): (String, u32)) -> Result<u32, Fault> {
         drop(text);
@@ -107,8 +100,6 @@ impl Remote for Service {
     }
 
     // `#[instrument]` above.
-    // DEFECT: E0382, the `async move` of `#[instrument]` stays.
-    #[cfg(any())]
     #[tracing::instrument(skip(self), err)]
     #[retry(max = 3, on(_))]
     async fn instrumented(&mut self, text: String) -> Result<u32, Fault> {
@@ -124,15 +115,12 @@ fn service(script: &Script) -> Service {
 
 async_shapes! {
     owned => async |script| service(script).owned("text".into()).await,
-    #[cfg(any())]
     mut_owned => async |script| service(script).mut_owned(vec![]).await,
-    #[cfg(any())]
     pattern_owned => async |script| service(script).pattern_owned(("text".into(), 0)).await,
     failed => async |script| crate::last(service(script).failed().await),
     option => async |script| service(script).option().await,
     context => async |script| service(script).context().await,
     refreshed => async |script| service(script).refreshed().await,
-    #[cfg(any())]
     instrumented => async |script| service(script).instrumented("text".into()).await,
     instrumented_reference => async |script| service(script).instrumented_reference().await,
     instrumented_below => async |script| service(script).instrumented_below("text".into()).await,

@@ -27,10 +27,19 @@ pub(crate) fn function(
     faults: &mut Faults,
 ) -> Model {
     function::signature(&args, item, answer, flow, faults);
-    let parameters = crate::item::parameters(&item.signature);
+    let mut parameters = crate::item::parameters(&item.signature);
+    if let Some(body) = &item.body {
+        for (name, mutable) in crate::foreign::async_trait::rebound(body) {
+            parameters.retain(|(known, _)| *known != name);
+            parameters.push((name, mutable));
+        }
+    }
+    let generics = crate::item::generics(&item.signature);
     let name = item.signature.ident.unraw().to_string();
     let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
-    policy(args, &parameters, name, answer.error_span(), faults)
+    let mut model = policy(args, &parameters, name, answer.error_span(), faults);
+    model.generics = generics;
+    model
 }
 
 /// Checks the arguments of a block, which has no parameters.
@@ -197,6 +206,7 @@ fn policy(
             .name
             .and_then(|name| named(name, faults))
             .unwrap_or(default_name),
+        generics: Vec::new(),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
     }

@@ -17,7 +17,7 @@ use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
 
 use super::{asynchronous, sync};
 use crate::faults::Faults;
-use crate::item::Answer;
+use crate::item::{self, Answer};
 use crate::{args, check, keys};
 
 /// On any fault an expression of any type is left, so that nothing else fails.
@@ -108,6 +108,22 @@ fn starts_body(input: ParseStream<'_>) -> bool {
 
 impl Parse for Body {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        // A macro's `$body:block` comes in an invisible group.
+        let ahead = input.fork();
+        if let Some(statements) = ahead
+            .parse::<TokenTree>()
+            .ok()
+            .as_ref()
+            .and_then(item::braces)
+        {
+            input.parse::<TokenTree>()?;
+            return Ok(Self {
+                asynchronous: false,
+                moved: None,
+                answer: Answer::Inferred,
+                statements,
+            });
+        }
         let ahead = input.fork();
         let asynchronous = ahead.parse::<Option<Token![async]>>()?;
         let moved = ahead.parse::<Option<Token![move]>>()?;

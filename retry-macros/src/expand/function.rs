@@ -9,8 +9,11 @@
 
 use proc_macro2::{Group, TokenStream};
 
-use super::{asynchronous, docs, future, instrument, sync};
+use syn::Signature;
+
+use super::{asynchronous, docs, future, sync};
 use crate::faults::Faults;
+use crate::foreign::instrument::{self, braces};
 use crate::item::{Answer, Flow, Function};
 use crate::model::Model;
 use crate::{args, check, item};
@@ -34,26 +37,37 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
         return Ok(TokenStream::new()); // refused above
     };
     let (inner, statements) = item::inner_attributes(body.stream());
-    let body = Group::new(body.delimiter(), statements).with_span_of(&body);
     item::without_mut(&mut signature, &model.clone);
-    let body = instrument::borrowing(&body);
-    let expanded = body_of(&model, &flow, &answer, &body);
+    let mut retried = |body: &Group| body_of(&model, &signature, &flow, &answer, body);
+    let whole = braces(&body, statements.clone());
+    let expanded = if matches!(flow, Flow::Future { .. }) && future::ends_in_block(&whole) {
+        retried(&whole)
+    } else {
+        instrument::inside(statements, &mut retried).unwrap_or_else(|| retried(&whole))
+    };
+    // With the span of the user's braces: else lints take the whole function
+    // for somebody else's.
+    let expanded = braces(&body, expanded);
     let docs = docs::lines(&model);
     Ok(ours! {
         #(#attributes)*
         #(#inner)*
         #docs
-        #visibility #signature {
-            #expanded
-        }
+        #visibility #signature #expanded
     })
 }
 
-fn body_of(model: &Model, flow: &Flow, answer: &Answer, body: &Group) -> TokenStream {
+fn body_of(
+    model: &Model,
+    signature: &Signature,
+    flow: &Flow,
+    answer: &Answer,
+    body: &Group,
+) -> TokenStream {
     match flow {
         Flow::Sync => sync::loop_of(model, answer, body),
         Flow::Async => asynchronous::loop_of(model, answer, body),
-        Flow::Future { boxed } => future::expand(model, answer, body, *boxed),
+        Flow::Future { boxed } => future::expand(model, signature, answer, body, *boxed),
     }
 }
 
@@ -100,16 +114,5 @@ fn second_attribute(function: &Function, faults: &mut Faults) {
             syn::spanned::Spanned::span(attribute.path()),
             "a function has one `#[retry]`; put all keys into one of them",
         );
-    }
-}
-
-trait WithSpanOf {
-    fn with_span_of(self, other: &Group) -> Self;
-}
-
-impl WithSpanOf for Group {
-    fn with_span_of(mut self, other: &Group) -> Self {
-        self.set_span(other.span());
-        self
     }
 }

@@ -11,19 +11,33 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote_spanned;
+use syn::Signature;
 
 use super::asynchronous;
+use crate::foreign::{async_trait, instrument};
 use crate::item::Answer;
 use crate::model::{Model, at};
 
-pub(super) fn expand(model: &Model, answer: &Answer, body: &Group, boxed: bool) -> TokenStream {
+pub(super) fn expand(
+    model: &Model,
+    signature: &Signature,
+    answer: &Answer,
+    body: &Group,
+    boxed: bool,
+) -> TokenStream {
     let tokens: Vec<_> = body.stream().into_iter().collect();
     if let Some(found) = innermost(&tokens) {
-        return found.replaced(|block| block_of(model, answer, block));
+        if !(boxed && may_return(found.before)) {
+            return found.replaced(|block| block_of(model, answer, block));
+        }
+    } else if is_wrapped_body(&tokens) {
+        // Inside another macro's `async move {}`: the body of the future itself.
+        return block_of(model, answer, body);
     }
+    let output = boxed.then(|| &signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
-        let closure = quote_spanned!(at(body.span_open())=> || { #statements });
+        let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
         ours!(#krate::__private::attempt(#closure))
     });
     if boxed {
@@ -32,6 +46,70 @@ pub(super) fn expand(model: &Model, answer: &Answer, body: &Group, boxed: bool) 
     } else {
         ours!(async move { #looped })
     }
+}
+
+/// Whether the body ends with the async block that is the future.
+pub(super) fn ends_in_block(body: &Group) -> bool {
+    innermost(&body.stream().into_iter().collect::<Vec<_>>()).is_some()
+}
+
+/// Whether statements in front of the async block may return another future; a
+/// macro may hide a `return`.
+fn may_return(before: &[TokenTree]) -> bool {
+    let mut tokens = before.iter().peekable();
+    while let Some(token) = tokens.next() {
+        let found = match token {
+            TokenTree::Ident(word) => {
+                let is_macro =
+                    matches!(tokens.peek(), Some(TokenTree::Punct(bang)) if bang.as_char() == '!');
+                word == "return" || (is_macro && !is_known_macro(&word.to_string()))
+            }
+            TokenTree::Group(group) => may_return(&group.stream().into_iter().collect::<Vec<_>>()),
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+/// Macros of the standard library and of logging, which do not return.
+fn is_known_macro(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "format",
+        "vec",
+        "println",
+        "eprintln",
+        "print",
+        "eprint",
+        "dbg",
+        "assert",
+        "assert_eq",
+        "assert_ne",
+        "debug_assert",
+        "write",
+        "writeln",
+        "matches",
+        "trace",
+        "debug",
+        "info",
+        "warn",
+        "error",
+        "concat",
+        "stringify",
+        "env",
+        "include_str",
+        "json",
+        "span",
+        "event",
+    ];
+    NAMES.contains(&name)
+}
+
+/// What `#[async_trait]` writes stands in this block itself.
+fn is_wrapped_body(tokens: &[TokenTree]) -> bool {
+    async_trait::parted(tokens).is_some()
 }
 
 /// The block that is retried, and how to put another in its place.
@@ -118,38 +196,21 @@ fn ends_in_async(tokens: &[TokenTree]) -> bool {
 /// The contents of the async block: what `#[async_trait]` puts in front of the
 /// user's body moves the parameters into the block, which can be done once.
 fn block_of(model: &Model, answer: &Answer, block: &Group) -> TokenStream {
-    let tokens: Vec<_> = block.stream().into_iter().collect();
-    match async_trait(&tokens) {
-        Some((before, body)) => {
-            // The hooks meet `self` under the name it has been moved to.
-            let renamed = before.iter().find_map(|token| match token {
-                TokenTree::Ident(name) if name == "__self" => Some(model.with_self(name)),
-                _ => None,
-            });
-            let before: TokenStream = before.iter().cloned().collect();
-            let looped = asynchronous::loop_of(renamed.as_ref().unwrap_or(model), answer, body);
-            ours!(#before #looped)
-        }
-        None => asynchronous::loop_of(model, answer, block),
-    }
+    let mut retried = |body: &Group| contents_of(model, answer, body);
+    instrument::inside(block.stream(), &mut retried).unwrap_or_else(|| retried(block))
 }
 
-/// `PREFIX let __ret: R = BODY; __ret`, as `#[async_trait]` writes it.
-fn async_trait(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
-    let start = tokens.windows(3).position(|window| match window {
-        [
-            TokenTree::Ident(bind),
-            TokenTree::Ident(name),
-            TokenTree::Punct(colon),
-        ] => bind == "let" && name == "__ret" && colon.as_char() == ':',
-        _ => false,
-    })?;
-    let (before, rest) = tokens.split_at(start);
-    let end = rest
-        .iter()
-        .position(|token| matches!(token, TokenTree::Punct(end) if end.as_char() == ';'))?;
-    match rest.get(end.checked_sub(1)?)? {
-        TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => Some((before, body)),
+fn contents_of(model: &Model, answer: &Answer, block: &Group) -> TokenStream {
+    let tokens: Vec<_> = block.stream().into_iter().collect();
+    let Some((before, body)) = async_trait::parted(&tokens) else {
+        return asynchronous::loop_of(model, answer, block);
+    };
+    // The hooks meet `self` under the name it has been moved to.
+    let renamed = before.iter().find_map(|token| match token {
+        TokenTree::Ident(name) if name == "__self" => Some(model.with_self(name)),
         _ => None,
-    }
+    });
+    let before = async_trait::without_mut(before, &model.clone);
+    let looped = asynchronous::loop_of(renamed.as_ref().unwrap_or(model), answer, body);
+    ours!(#before #looped)
 }

@@ -7,7 +7,6 @@ mod block;
 mod docs;
 mod function;
 mod future;
-mod instrument;
 mod methods;
 mod parts;
 mod sync;

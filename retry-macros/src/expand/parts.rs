@@ -124,7 +124,7 @@ impl<'m> Parts<'m> {
         let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
         // An item is evaluated even when the function is never called, but it
         // can't see the function's generics.
-        if mentions_self(&policy) {
+        if mentions(&policy, &self.model.generics) {
             return ours!(const { let policy = #policy; #(#places)* #last; });
         }
         ours!(const _: () = { let policy = #policy; #(#places)* #last; };)
@@ -429,10 +429,11 @@ fn variant(word: &str) -> Ident {
     Ident::new(&camel, Span::mixed_site())
 }
 
-fn mentions_self(tokens: &TokenStream) -> bool {
+/// Whether a constant needs what an item in the function cannot see.
+fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
     tokens.clone().into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == "Self",
-        proc_macro2::TokenTree::Group(group) => mentions_self(&group.stream()),
+        proc_macro2::TokenTree::Ident(ident) => ident == "Self" || generics.contains(&ident),
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), generics),
         _ => false,
     })
 }

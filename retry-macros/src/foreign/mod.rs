@@ -1,0 +1,4 @@
+//! What other attribute macros have written around a body before it came here.
+
+pub(crate) mod async_trait;
+pub(crate) mod instrument;
