@@ -1,5 +1,10 @@
 //! `#[derive(Classify)]`: every kind of variant, and what a policy without `on`
 //! makes of it.
+#![allow(
+    dead_code,
+    clippy::redundant_allocation,
+    reason = "shapes of errors, not their use"
+)]
 
 use std::error::Error;
 use std::io;

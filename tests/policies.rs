@@ -1,5 +1,11 @@
 //! A million random policies: what the rules accept keeps its promises, and
 //! what rule X4 refuses could indeed never start.
+#![allow(
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "a test that panics has failed, and its numbers are small"
+)]
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -1,5 +1,10 @@
 //! Operations that must not run twice, policies on `impl` blocks, ready-made
 //! policies.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed, and its numbers are small"
+)]
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;

@@ -9,6 +9,7 @@
     clippy::todo,
     clippy::try_err,
     deprecated,
+    unused_qualifications,
     reason = "shapes are written as users write them, not as lints like them"
 )]
 

@@ -67,7 +67,7 @@ pub(crate) enum Answer {
     /// `Result<T, E>`, or a name that ends in `Result`.
     Result(Type),
     /// `Result<T, Failed<E>>`: the type that the body speaks, and the answer.
-    Failed(Type, Type),
+    Failed(Box<Type>, Type),
     Option(Type),
     /// A type that is certainly neither.
     Other(Type),
@@ -94,7 +94,7 @@ impl Answer {
         match name.as_str() {
             "Option" => Self::Option(ty.clone()),
             _ if name.ends_with("Result") => match spoken(ty) {
-                Some(spoken) => Self::Failed(spoken, ty.clone()),
+                Some(spoken) => Self::Failed(Box::new(spoken), ty.clone()),
                 None => Self::Result(ty.clone()),
             },
             _ if is_plain(&name) && path.path.segments.len() == 1 => Self::Other(ty.clone()),
@@ -105,11 +105,10 @@ impl Answer {
     /// The type of what the body answers; `_` where it cannot be written.
     pub(crate) fn spoken(&self) -> TokenStream {
         match self {
-            Self::Failed(ty, _)
-            | Self::Result(ty)
-            | Self::Option(ty)
-            | Self::Other(ty)
-            | Self::Unknown(ty) => nameable(ty).into_token_stream(),
+            Self::Failed(ty, _) => nameable(ty).into_token_stream(),
+            Self::Result(ty) | Self::Option(ty) | Self::Other(ty) | Self::Unknown(ty) => {
+                nameable(ty).into_token_stream()
+            }
             Self::Inferred => quote!(_),
         }
     }

@@ -27,7 +27,7 @@ use proc_macro::TokenStream;
 #[doc = include_str!("../docs/retry.md")]
 #[proc_macro_attribute]
 pub fn retry(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand::attribute(arguments.into(), item.into()).into()
+    expand::attribute(&arguments.into(), item.into()).into()
 }
 
 #[doc = include_str!("../docs/retry_block.md")]

@@ -59,9 +59,10 @@ impl Model {
     /// The crate's path, with every token at `span`: the first token of a path
     /// sets where the compiler points.
     pub(crate) fn krate_at(&self, span: Span) -> TokenStream {
-        match &self.krate {
-            Some(path) => located(quote::quote!(#path), span),
-            None => quote_spanned!(at(span)=> ::reattempt),
+        if let Some(path) = &self.krate {
+            located(quote::quote!(#path), span)
+        } else {
+            quote_spanned!(at(span)=> ::reattempt)
         }
     }
 

@@ -57,7 +57,7 @@ impl fmt::Display for Explanation<'_> {
 }
 
 impl Explanation<'_> {
-    fn delays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn delays(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let policy = self.0;
         match policy.shape {
             Shape::None => return f.write_str(" without a delay"),
@@ -87,7 +87,7 @@ impl Explanation<'_> {
         }
     }
 
-    fn listed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn listed(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let policy = self.0;
         let retries = policy
             .attempts()

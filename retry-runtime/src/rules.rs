@@ -79,6 +79,7 @@ impl Keys {
     pub const NONE: Self = Self(0);
 
     /// This set and `key`.
+    #[must_use]
     pub const fn with(self, key: Key) -> Self {
         Self(self.0 | 1 << key as u32)
     }
@@ -553,6 +554,10 @@ impl Policy {
     /// # Errors
     ///
     /// The first [`Violation`]; [`violations`](Self::violations) lists them all.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a policy is checked once"
+    )]
     pub const fn validate(self) -> Result<Self, Violation> {
         match self.violation() {
             None => Ok(self),

@@ -85,11 +85,11 @@ impl Text {
             return this;
         }
         let this = this.push(".").number(rest / 100);
-        if rest % 100 == 0 {
+        if rest.is_multiple_of(100) {
             return this;
         }
         let this = this.number(rest / 10 % 10);
-        if rest % 10 == 0 {
+        if rest.is_multiple_of(10) {
             return this;
         }
         this.number(rest % 10)

@@ -1,5 +1,11 @@
 //! The delays that other systems specify must come out of ours: the same table
 //! through the pure schedule, a sync function and an async one.
+#![allow(
+    clippy::expect_used,
+    clippy::unreadable_literal,
+    clippy::cast_possible_truncation,
+    reason = "a test that panics has failed, and its numbers are small"
+)]
 
 mod table;
 

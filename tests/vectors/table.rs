@@ -4,27 +4,27 @@ use std::time::Duration;
 
 use reattempt::{Jitter, Policy, Shape};
 
-pub struct Vector {
-    pub id: &'static str,
-    pub policy: Policy,
+pub(crate) struct Vector {
+    pub(crate) id: &'static str,
+    pub(crate) policy: Policy,
     /// Calls that fail before one succeeds.
-    pub faults: u32,
+    pub(crate) faults: u32,
     /// Calls that must be made.
-    pub calls: u32,
-    pub succeeds: bool,
+    pub(crate) calls: u32,
+    pub(crate) succeeds: bool,
     /// The schedule; a run may use only the start of it.
-    pub delays: &'static [f64],
+    pub(crate) delays: &'static [f64],
 }
 
 impl Vector {
     /// The delays that a run comes to.
-    pub fn slept(&self) -> impl Iterator<Item = Duration> {
+    pub(crate) fn slept(&self) -> impl Iterator<Item = Duration> {
         let retries = (self.calls - 1) as usize;
         self.delays.iter().take(retries).copied().map(ms)
     }
 }
 
-pub fn ms(milliseconds: f64) -> Duration {
+pub(crate) fn ms(milliseconds: f64) -> Duration {
     Duration::from_secs_f64(milliseconds / 1000.0)
 }
 
@@ -47,7 +47,7 @@ const fn always(id: &'static str, policy: Policy, calls: u32, delays: &'static [
     }
 }
 
-pub const VECTORS: &[Vector] = &[
+pub(crate) const VECTORS: &[Vector] = &[
     Vector {
         id: "V1 AWS standard mode",
         policy: exact(5).base(millis(1000)),
@@ -131,10 +131,10 @@ pub const VECTORS: &[Vector] = &[
             3796.875,
             5695.3125,
             8542.96875,
-            12814.453_125,
-            19221.679_688,
-            28832.519_531,
-            43248.779_297,
+            12_814.453_125,
+            19_221.679_688,
+            28_832.519_531,
+            43_248.779_297,
             60_000.0,
         ],
     ),

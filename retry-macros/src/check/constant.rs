@@ -16,11 +16,7 @@ pub(super) fn is_constant(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
                 && name.chars().all(|c| !c.is_lowercase())
         }),
         Expr::MethodCall(call) => {
-            is_constant(&call.receiver, parameters)
-                && call
-                    .args
-                    .iter()
-                    .all(|argument| is_constant_argument(argument, parameters))
+            is_constant(&call.receiver, parameters) && call.args.iter().all(is_constant_argument)
         }
         Expr::Call(call) => match &*call.func {
             Expr::Path(path) => {
@@ -31,10 +27,7 @@ pub(super) fn is_constant(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
                         .rev()
                         .nth(1)
                         .is_some_and(|segment| segment.ident == "Policy")
-                    && call
-                        .args
-                        .iter()
-                        .all(|argument| is_constant_argument(argument, parameters))
+                    && call.args.iter().all(is_constant_argument)
             }
             _ => false,
         },
@@ -45,23 +38,19 @@ pub(super) fn is_constant(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
 }
 
 /// An argument of the builder: constant unless it mentions a variable.
-fn is_constant_argument(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
+fn is_constant_argument(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(_) | Expr::Const(_) => true,
         Expr::Path(path) => match path.path.get_ident() {
             Some(ident) => ident.to_string().chars().all(|c| !c.is_lowercase()),
             None => true,
         },
-        Expr::Call(call) => call
-            .args
-            .iter()
-            .all(|argument| is_constant_argument(argument, parameters)),
-        Expr::Unary(unary) => is_constant_argument(&unary.expr, parameters),
+        Expr::Call(call) => call.args.iter().all(is_constant_argument),
+        Expr::Unary(unary) => is_constant_argument(&unary.expr),
         Expr::Binary(binary) => {
-            is_constant_argument(&binary.left, parameters)
-                && is_constant_argument(&binary.right, parameters)
+            is_constant_argument(&binary.left) && is_constant_argument(&binary.right)
         }
-        Expr::Paren(paren) => is_constant_argument(&paren.expr, parameters),
+        Expr::Paren(paren) => is_constant_argument(&paren.expr),
         _ => false,
     }
 }

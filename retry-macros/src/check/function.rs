@@ -48,7 +48,7 @@ pub(super) fn signature(
                 format!(
                     "a retry needs to know what failed, and this function returns nothing; {mends}"
                 ),
-            )
+            );
         }
         _ => {}
     }

@@ -30,9 +30,10 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
 fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
     let on_type = verdict::of_type(&input.attrs, &mut faults);
-    let krate = match &on_type.krate {
-        Some(path) => ours!(#path),
-        None => ours!(::reattempt),
+    let krate = if let Some(path) = &on_type.krate {
+        ours!(#path)
+    } else {
+        ours!(::reattempt)
     };
     let mut arms = Arms {
         krate: &krate,
@@ -63,16 +64,13 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
         }
         Data::Struct(data) => {
             let name = &input.ident;
-            match on_type.own.as_ref().or(on_type.default.as_ref()) {
-                Some(said) => {
-                    let arm = arms.arm(&ours!(Self), name.span(), said, &data.fields);
-                    ours!(match self { #arm })
-                }
-                None => {
-                    arms.faults
-                        .push(name.span(), format!("`{name}` has no verdict; {MENDS}"));
-                    TokenStream::new()
-                }
+            if let Some(said) = on_type.own.as_ref().or(on_type.default.as_ref()) {
+                let arm = arms.arm(&ours!(Self), name.span(), said, &data.fields);
+                ours!(match self { #arm })
+            } else {
+                arms.faults
+                    .push(name.span(), format!("`{name}` has no verdict; {MENDS}"));
+                TokenStream::new()
             }
         }
         Data::Union(data) => {

@@ -86,7 +86,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                             word,
                             span: pair.value.span(),
                             is_default: true,
-                        })
+                        });
                     }
                     None => faults.push(
                         pair.value.span(),
@@ -164,14 +164,14 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     .unwrap_or_default();
                 match (Word::of(&word), &said) {
                     (Some(_), Some(_)) => {
-                        faults.push(span, "a variant has one verdict; keep one of them")
+                        faults.push(span, "a variant has one verdict; keep one of them");
                     }
                     (Some(word), None) => {
                         said = Some(Said {
                             word,
                             span,
                             is_default: false,
-                        })
+                        });
                     }
                     (None, _) => faults.push(span, unknown(&word)),
                 }

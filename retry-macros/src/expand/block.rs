@@ -138,14 +138,14 @@ impl Parse for Body {
             });
         }
         if ahead.peek(Token![|]) || ahead.peek(Token![||]) {
-            return Self::closure(input.parse()?);
+            return Self::closure(&input.parse()?);
         }
         Err(input.error("expected a block, an `async` block, a closure or an async closure"))
     }
 }
 
 impl Body {
-    fn closure(closure: ExprClosure) -> syn::Result<Self> {
+    fn closure(closure: &ExprClosure) -> syn::Result<Self> {
         if let Some(parameter) = closure.inputs.first() {
             return Err(syn::Error::new(
                 parameter.span(),

@@ -34,7 +34,7 @@ pub(super) fn expand(
         // Inside another macro's `async move {}`: the body of the future itself.
         return block_of(model, answer, body);
     }
-    let output = boxed.then(|| &signature.output);
+    let output = boxed.then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });

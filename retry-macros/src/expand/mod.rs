@@ -22,12 +22,12 @@ pub(crate) use block::block;
 
 /// `#[retry(...)]`: on any fault the function is still there, so that its
 /// callers do not fail too.
-pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn attribute(arguments: &TokenStream, item: TokenStream) -> TokenStream {
     match attribute_or_faults(arguments.clone(), &item) {
         Ok(expanded) => expanded,
         Err(faults) => {
             let errors = faults.into_compile_errors();
-            let item = function::standing(&arguments, item);
+            let item = function::standing(arguments, item);
             ours!(#item #errors)
         }
     }
@@ -35,9 +35,8 @@ pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStrea
 
 fn attribute_or_faults(arguments: TokenStream, item: &TokenStream) -> Result<TokenStream, Faults> {
     match item::kind(item) {
-        Kind::Function if is_never(&arguments) => Ok(item.clone()),
+        Kind::Function | Kind::Impl if is_never(&arguments) => Ok(item.clone()),
         Kind::Function => function::expand(arguments, syn::parse2(item.clone())?),
-        Kind::Impl if is_never(&arguments) => Ok(item.clone()),
         Kind::Impl => methods::expand(&arguments, item.clone()),
         Kind::Other(span) => Err(syn::Error::new(
             span,

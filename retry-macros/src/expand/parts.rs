@@ -23,12 +23,11 @@ pub(super) struct Parts<'m> {
 impl<'m> Parts<'m> {
     pub(super) fn new(model: &'m Model, answer: &'m Answer, default_timer: &str) -> Self {
         let krate = model.krate();
-        let timer = match &model.timer {
-            Some(timer) => ours!((#timer)),
-            None => {
-                let default = method(default_timer);
-                ours!(#krate::__private::#default)
-            }
+        let timer = if let Some(timer) = &model.timer {
+            ours!((#timer))
+        } else {
+            let default = method(default_timer);
+            ours!(#krate::__private::#default)
         };
         Self {
             model,

@@ -12,7 +12,7 @@
 //! }
 //! ```
 //!
-//! With hooks the step is taken apart: `failed`, ON_RETRY, `sleep`, BEFORE_RETRY.
+//! With hooks the step is taken apart: `failed`, `ON_RETRY`, `sleep`, `BEFORE_RETRY`.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;

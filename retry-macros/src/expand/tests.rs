@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
 
-fn shown(tokens: TokenStream) -> String {
+fn shown(tokens: &TokenStream) -> String {
     match syn::parse2(tokens.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(error) => panic!("{error} in {tokens}"),
@@ -15,7 +15,7 @@ fn parse(text: &str) -> TokenStream {
 }
 
 fn attribute(arguments: &str, item: &str, expected: &Expect) {
-    let text = shown(super::attribute(parse(arguments), parse(item)));
+    let text = shown(&super::attribute(&parse(arguments), parse(item)));
     expected.assert_eq(&text);
 }
 
@@ -141,7 +141,7 @@ fn the_expansion_is_small() {
         "fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url) }",
         "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await }",
     ] {
-        let text = shown(super::attribute(parse(arguments), parse(item)));
+        let text = shown(&super::attribute(&parse(arguments), parse(item)));
         assert!(
             text.lines().count() < 60,
             "{} lines:\n{text}",
@@ -151,6 +151,7 @@ fn the_expansion_is_small() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one expansion")]
 fn every_hook() {
     attribute(
         r#"max = 4, base = "50ms", deadline = "2s", on(Error::Busy | Error::Lost(_) if cold), except = is_final,

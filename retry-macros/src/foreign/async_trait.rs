@@ -86,7 +86,7 @@ fn names_in(tokens: &[TokenTree], names: &mut Vec<(Ident, bool)>) {
                 mutable = false;
             }
             TokenTree::Group(group) => {
-                names_in(&group.stream().into_iter().collect::<Vec<_>>(), names)
+                names_in(&group.stream().into_iter().collect::<Vec<_>>(), names);
             }
             _ => {}
         }

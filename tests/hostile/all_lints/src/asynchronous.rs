@@ -209,13 +209,18 @@ where
 }
 
 /// A future in the signature.
+///
+/// # Errors
+///
+/// As told.
 #[inline]
 #[retry(max = 2, on(_))]
 pub fn returned(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
+    let twice = value.wrapping_mul(2);
     async move {
         core::future::ready(()).await;
-        if value > 3 {
-            Ok(value)
+        if twice > 3 {
+            Ok(twice)
         } else {
             Err(Fault::Busy)
         }
@@ -224,6 +229,7 @@ pub fn returned(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
 
 /// A boxed future.
 #[inline]
+#[must_use]
 #[retry(max = 2, on(_))]
 pub fn boxed(value: &u32) -> Pin<Box<dyn Future<Output = Result<u32, Fault>> + Send + '_>> {
     Box::pin(async move {
@@ -237,6 +243,10 @@ pub fn boxed(value: &u32) -> Pin<Box<dyn Future<Output = Result<u32, Fault>> + S
 }
 
 /// A future that is made elsewhere.
+///
+/// # Errors
+///
+/// As told.
 #[inline]
 #[retry(max = 2, on(_))]
 pub fn elsewhere(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {

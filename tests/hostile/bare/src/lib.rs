@@ -156,7 +156,8 @@ pub fn verified(timer: &Hand) -> Result<u32, Fault> {
 /// A future in the signature.
 #[retry(policy = POLICY, timer = timer)]
 pub fn returned(timer: &Hand) -> impl Future<Output = Result<u32, Fault>> {
-    async move { Err(Fault::Busy) }
+    let fault = Fault::Busy;
+    async move { Err(fault) }
 }
 
 /// A block.
