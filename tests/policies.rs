@@ -50,7 +50,8 @@ impl Random {
         Duration::from_millis(self.below(3000))
     }
 
-    fn policy(&mut self) -> Policy {
+    /// A policy, with its cap and its deadline for the test to hold it to.
+    fn policy(&mut self) -> Drawn {
         let wild = self.one_in(4);
         let mut policy = Policy::new();
         policy = match self.below(12) {
@@ -84,8 +85,10 @@ impl Random {
                 1.0 + 3.0 * self.unit()
             });
         }
+        let mut cap = Duration::from_secs(20);
         if self.one_in(2) {
-            policy = policy.cap(duration(self) * 4);
+            cap = duration(self) * 4;
+            policy = policy.cap(cap);
         }
         policy = match self.below(6) {
             0 => policy.jitter(Jitter::None),
@@ -97,11 +100,22 @@ impl Random {
         if self.one_in(5) {
             policy = policy.fast_first(true);
         }
-        if self.one_in(2) {
-            policy = policy.deadline(duration(self) * 8);
+        let deadline = self.one_in(2).then(|| duration(self) * 8);
+        if let Some(deadline) = deadline {
+            policy = policy.deadline(deadline);
         }
-        policy
+        Drawn {
+            policy,
+            cap,
+            deadline,
+        }
     }
+}
+
+struct Drawn {
+    policy: Policy,
+    cap: Duration,
+    deadline: Option<Duration>,
 }
 
 /// A clock that moves with the sleeps and the attempts, and a random source
@@ -150,17 +164,15 @@ struct Run {
 /// Attempts that are simulated; no rule depends on more.
 const LONGEST_RUN: u32 = 2000;
 
-fn run(
-    policy: &Policy,
-    deadline: Option<Duration>,
-    cap: Duration,
-    chance: Chance,
-    attempt: Duration,
-    seed: u64,
-) -> Option<Run> {
+fn run(drawn: &Drawn, chance: Chance, attempt: Duration, seed: u64) -> Option<Run> {
+    let Drawn {
+        policy,
+        cap,
+        deadline,
+    } = drawn;
     let world = World {
         now: Cell::new(Duration::ZERO),
-        deadline,
+        deadline: *deadline,
         source: Cell::new(seed),
         chance,
     };
@@ -171,7 +183,7 @@ fn run(
         world.now.set(last_start.saturating_add(attempt));
         match call.failed(policy, Verdict::Transient, &world) {
             Step::Retry(delay) => {
-                assert!(delay <= cap, "{delay:?} above the cap: {policy:?}");
+                assert!(delay <= *cap, "{delay:?} above the cap: {policy:?}");
                 slept = slept.saturating_add(delay);
                 world.now.set(world.now.get().saturating_add(delay));
             }
@@ -188,25 +200,12 @@ fn run(
     None
 }
 
-/// What of a policy the test must know; the debug form is the only way to it
-/// that is not the code under test.
-fn field(policy: &Policy, name: &str) -> Option<Duration> {
-    let text = format!("{policy:?}");
-    let start = text.find(&format!(" {name}: "))? + name.len() + 3;
-    let value = text[start..].trim_start_matches("Some(");
-    let end = value.find([',', ')', ' '])?;
-    reattempt::duration::parse(&value[..end]).ok()
-}
-
-fn accepted(policy: &Policy, random: &mut Random) {
+fn accepted(drawn: &Drawn, random: &mut Random) {
+    let policy = &drawn.policy;
     let worst = policy.worst_case();
-    let cap = policy.delay(u32::MAX).max(policy.delay_bounds(u32::MAX).1);
-    let _ = cap;
-    let deadline = worst.wall().filter(|_| worst.attempts() != Some(1));
-    let cap = field(policy, "cap").unwrap_or(Duration::MAX);
     for chance in [Chance::Least, Chance::Most, Chance::Any] {
         for attempt in [Duration::ZERO, random.usual()] {
-            let Some(run) = run(policy, deadline, cap, chance, attempt, random.bits()) else {
+            let Some(run) = run(drawn, chance, attempt, random.bits()) else {
                 assert!(
                     policy.attempts().is_none_or(|max| max >= LONGEST_RUN),
                     "{policy:?}"
@@ -223,7 +222,7 @@ fn accepted(policy: &Policy, random: &mut Random) {
                     run.slept
                 );
             }
-            if let Some(deadline) = deadline {
+            if let Some(deadline) = drawn.deadline {
                 assert!(run.last_start < deadline || run.attempts == 1, "{policy:?}");
             }
             let promised = matches!(chance, Chance::Least) && attempt.is_zero();
@@ -239,7 +238,7 @@ fn accepted(policy: &Policy, random: &mut Random) {
 }
 
 /// The attempt of which the message says that it can't start must not start.
-fn never_starts(policy: &Policy, message: &str, random: &mut Random) {
+fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
     let number = |before: &str| -> u32 {
         let start = message.find(before).map(|at| at + before.len());
         let rest = &message[start.expect("the message names the attempt")..];
@@ -251,16 +250,9 @@ fn never_starts(policy: &Policy, message: &str, random: &mut Random) {
     };
     let refused = number("before attempt ");
     assert_eq!(number("lower `max` to "), refused - 1);
-    let deadline = field(policy, "deadline");
+    let policy = &drawn.policy;
     for chance in [Chance::Least, Chance::Any, Chance::Any, Chance::Any] {
-        if let Some(run) = run(
-            policy,
-            deadline,
-            Duration::MAX,
-            chance,
-            Duration::ZERO,
-            random.bits(),
-        ) {
+        if let Some(run) = run(drawn, chance, Duration::ZERO, random.bits()) {
             assert!(
                 run.attempts < refused,
                 "attempt {refused} started: {policy:?}"
@@ -285,11 +277,12 @@ fn a_million_policies() {
     let mut random = Random(1);
     let (mut kept, mut refused) = (0, 0);
     for _ in 0..POLICIES {
-        let policy = random.policy();
+        let drawn = random.policy();
+        let policy = &drawn.policy;
         let mut broken = policy.violations().peekable();
         if broken.peek().is_none() {
             kept += 1;
-            accepted(&policy, &mut random);
+            accepted(&drawn, &mut random);
             continue;
         }
         // Alone: next to other faults the numbers mean nothing.
@@ -298,17 +291,10 @@ fn a_million_policies() {
             && only.rule() == Rule::NeverStarts
         {
             refused += 1;
-            never_starts(&policy, only.message(), &mut random);
+            never_starts(&drawn, only.message(), &mut random);
         }
         // A policy that breaks rules does not panic either.
-        run(
-            &policy,
-            field(&policy, "deadline"),
-            Duration::MAX,
-            Chance::Any,
-            Duration::ZERO,
-            7,
-        );
+        run(&drawn, Chance::Any, Duration::ZERO, 7);
     }
     assert!(kept > POLICIES / 10, "only {kept} policies were accepted");
     assert!(

@@ -37,7 +37,7 @@ impl Jitter {
         match self {
             Self::Full => (Nanos(0.0), delay),
             Self::Ratio(ratio) => (
-                Nanos(delay.0 * (1.0 - ratio)),
+                Nanos(delay.0 * (1.0 - ratio)).min(cap),
                 Nanos(delay.0 * (1.0 + ratio)).min(cap),
             ),
             Self::Equal => (Nanos(delay.0 * 0.5), delay),
@@ -53,7 +53,8 @@ impl Jitter {
             return Nanos(delay.0 * r);
         }
         let (low, high) = self.bounds(delay, cap);
-        Nanos(low.0 + (high.0 - low.0) * r)
+        // Also for a ratio that the rules refuse.
+        Nanos(low.0 + (high.0 - low.0) * r).min(cap)
     }
 }
 

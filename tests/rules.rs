@@ -1,0 +1,332 @@
+//! Every rule about values at run time: what it refuses, at which key, in which
+//! words, and the nearest policy that it accepts. `tests/ui/rules` has the same
+//! for literals and constants, where a refusal is a compile error.
+
+#![allow(clippy::expect_used, reason = "a test that panics has failed")]
+
+use std::time::Duration;
+
+use reattempt::rules::{Key, Rule};
+use reattempt::{Jitter, Policy, Shape};
+
+const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+const HOURS_24: Duration = Duration::from_secs(24 * 60 * 60);
+
+struct Case {
+    id: &'static str,
+    refused: Policy,
+    key: Key,
+    message: &'static str,
+    /// The nearest policy that breaks no rule.
+    accepted: Policy,
+}
+
+const fn case(
+    id: &'static str,
+    refused: Policy,
+    key: Key,
+    message: &'static str,
+    accepted: Policy,
+) -> Case {
+    Case {
+        id,
+        refused,
+        key,
+        message,
+        accepted,
+    }
+}
+
+const P: Policy = Policy::new();
+
+const CASES: &[Case] = &[
+    case(
+        "R1",
+        P.max(0),
+        Key::Max,
+        "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two",
+        P.max(1),
+    ),
+    case(
+        "R2",
+        P.patience(HOURS_24.saturating_add(ms(1000))),
+        Key::Patience,
+        "`patience` of 24h 1s is above the longest duration of a policy; lower it to 24h or less",
+        P.patience(HOURS_24),
+    ),
+    case(
+        "R2",
+        P.cap(Duration::MAX),
+        Key::Cap,
+        "`cap` of an endless time is above the longest duration of a policy; lower it to 24h or less",
+        P.cap(HOURS_24),
+    ),
+    case(
+        "R3",
+        P.backoff(Shape::Linear).base(Duration::ZERO),
+        Key::Base,
+        "`base` of 0 makes every delay of `backoff = \"linear\"` 0; write `base = \"100ms\"`, or `backoff = \"none\"` if no delay is meant",
+        P.backoff(Shape::Linear).base(Duration::from_nanos(1)),
+    ),
+    case(
+        "R4",
+        P.factor(1.0),
+        Key::Factor,
+        "`factor` is finite and above 1, and this is 1; write `factor = 2.0`, or `backoff = \"fixed\"` for delays that do not grow",
+        P.factor(1.001),
+    ),
+    case(
+        "R4",
+        P.factor(f64::INFINITY),
+        Key::Factor,
+        "`factor` is finite and above 1, and this is infinity; write `factor = 2.0`, or `backoff = \"fixed\"` for delays that do not grow",
+        P.factor(f64::MAX),
+    ),
+    case(
+        "R5",
+        P.jitter(Jitter::Ratio(f64::NAN)),
+        Key::Jitter,
+        "`jitter` is a share of the delay from 0.0 to 1.0, and this is NaN; write `jitter = 0.2` for +/-20 %",
+        P.jitter(Jitter::Ratio(0.0)),
+    ),
+    case(
+        "R5",
+        P.jitter(Jitter::Ratio(1.001)),
+        Key::Jitter,
+        "`jitter` is a share of the delay from 0.0 to 1.0, and this is 1.001; write `jitter = 0.2` for +/-20 %",
+        P.jitter(Jitter::Ratio(1.0)),
+    ),
+    case(
+        "R6",
+        P.cap(Duration::ZERO),
+        Key::Cap,
+        "`cap` of 0 makes every delay 0; write `cap = \"20s\"`, or `backoff = \"none\"` if no delay is meant",
+        P.base(Duration::from_nanos(1)).cap(Duration::from_nanos(1)),
+    ),
+    case(
+        "R7",
+        P.deadline(Duration::ZERO),
+        Key::Deadline,
+        "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for none",
+        P.backoff(Shape::None).deadline(Duration::from_nanos(1)),
+    ),
+    case(
+        "X1",
+        P.base(ms(30_000)),
+        Key::Base,
+        "`base` of 30s is above `cap`, which is 20s by default; lower `base` or write `cap = \"30s\"`",
+        P.base(ms(20_000)),
+    ),
+    case(
+        "X1",
+        P.first(ms(3000)).cap(ms(2000)),
+        Key::First,
+        "`first` of 3s is above `cap`, which is 2s; lower `first` or write `cap = \"3s\"`",
+        P.first(ms(2000)).cap(ms(2000)),
+    ),
+    case(
+        "X2",
+        P.base(ms(1000)).deadline(ms(1000)),
+        Key::Base,
+        "`base` of 1s is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
+        P.base(ms(1000)).deadline(ms(1001)),
+    ),
+    case(
+        "X4",
+        P.max(5)
+            .base(ms(200))
+            .jitter(Jitter::None)
+            .deadline(ms(1000)),
+        Key::Deadline,
+        "`deadline` of 1s is over before attempt 4 of 5 can start (at least 1.4s of delays come before it); raise `deadline` or lower `max` to 3",
+        P.max(3)
+            .base(ms(200))
+            .jitter(Jitter::None)
+            .deadline(ms(1000)),
+    ),
+    case(
+        "X4",
+        P.max(4)
+            .backoff(Shape::Fixed)
+            .base(ms(100))
+            .jitter(Jitter::Equal)
+            .deadline(ms(150)),
+        Key::Deadline,
+        "`deadline` of 150ms is over before attempt 4 of 4 can start (at least 150ms of delays come before it); raise `deadline` or lower `max` to 3",
+        P.max(4)
+            .backoff(Shape::Fixed)
+            .base(ms(100))
+            .jitter(Jitter::Equal)
+            .deadline(ms(151)),
+    ),
+    case(
+        "X4",
+        P.max(5)
+            .backoff(Shape::Fixed)
+            .base(ms(100))
+            .jitter(Jitter::Ratio(0.5))
+            .fast_first(true)
+            .deadline(ms(150)),
+        Key::Deadline,
+        "`deadline` of 150ms is over before attempt 5 of 5 can start (at least 150ms of delays come before it); raise `deadline` or lower `max` to 4",
+        P.max(4)
+            .backoff(Shape::Fixed)
+            .base(ms(100))
+            .jitter(Jitter::Ratio(0.5))
+            .fast_first(true)
+            .deadline(ms(150)),
+    ),
+    case(
+        "X4",
+        P.max(u32::MAX - 1)
+            .backoff(Shape::Decorrelated)
+            .base(ms(1))
+            .deadline(ms(1000)),
+        Key::Deadline,
+        "`deadline` of 1s is over before attempt 1001 of 4294967294 can start (at least 1s of delays come before it); raise `deadline` or lower `max` to 1000",
+        P.max(1000)
+            .backoff(Shape::Decorrelated)
+            .base(ms(1))
+            .deadline(ms(1000)),
+    ),
+    case(
+        "X5",
+        P.max(1).jitter(Jitter::None),
+        Key::Jitter,
+        "`jitter` matters only for a retry, and `max = 1` allows none; drop `jitter` or write `max = 3`",
+        P.max(1).deadline(ms(5)),
+    ),
+    case(
+        "X6",
+        P.unlimited(),
+        Key::Max,
+        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"`, or write a number for `max`",
+        P.unlimited().deadline(ms(30_000)),
+    ),
+    case(
+        "X6",
+        P.unlimited().backoff(Shape::None).deadline(ms(30_000)),
+        Key::Max,
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
+        P.unlimited().backoff(Shape::Exp).deadline(ms(30_000)),
+    ),
+    case(
+        "X7",
+        P.max(21),
+        Key::Max,
+        "`max` of 21 is above 20, which needs a bound in time; add `deadline = \"30s\"` or lower `max` to 20",
+        P.max(20),
+    ),
+    case(
+        "X7",
+        P.max(4).backoff(Shape::None),
+        Key::Max,
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`",
+        P.max(3).backoff(Shape::None),
+    ),
+    case(
+        "X8",
+        P.backoff(Shape::Fixed).factor(3.0),
+        Key::Factor,
+        "`factor` has no effect on `backoff = \"fixed\"`; drop `factor` or write `backoff = \"exp\"`",
+        P.backoff(Shape::Fixed),
+    ),
+    case(
+        "X8",
+        P.backoff(Shape::None).base(ms(5)),
+        Key::Base,
+        "`base` has no effect on `backoff = \"none\"`; drop `base` or write `backoff = \"exp\"`",
+        P.backoff(Shape::None),
+    ),
+    case(
+        "X8",
+        P.backoff(Shape::Decorrelated).jitter(Jitter::Full),
+        Key::Jitter,
+        "`jitter` has no effect on `backoff = \"decorrelated\"`; drop `jitter` or write `backoff = \"exp\"`",
+        P.backoff(Shape::Decorrelated).base(ms(5)),
+    ),
+];
+
+#[test]
+fn refused_and_nearest_accepted() {
+    for Case {
+        id,
+        refused,
+        key,
+        message,
+        accepted,
+    } in CASES
+    {
+        let found: Vec<_> = refused.violations().collect();
+        let [violation] = found.as_slice() else {
+            panic!("{id}: expected one violation, found {found:#?}");
+        };
+        assert_eq!(violation.rule().id(), *id, "{violation}");
+        assert_eq!(violation.key(), *key, "{violation}");
+        assert_eq!(violation.message(), *message);
+        assert_eq!(
+            refused.validate().expect_err("refused").to_string(),
+            *message
+        );
+        assert_eq!(accepted.violation(), None, "{id}: {accepted:?}");
+    }
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    for rule in Rule::ALL {
+        assert!(CASES.iter().any(|case| case.id == rule.id()), "{rule:?}");
+    }
+}
+
+/// The form that all messages keep.
+#[test]
+fn messages_name_the_rule_then_the_mend() {
+    for case in CASES {
+        let (rule, mend) = case.message.split_once("; ").unwrap_or_default();
+        assert!(!rule.is_empty() && !mend.is_empty(), "{}", case.message);
+        assert!(
+            !case.message.starts_with(char::is_uppercase) && !case.message.ends_with('.'),
+            "{}",
+            case.message
+        );
+        assert!(
+            rule.contains(&format!("`{}`", case.key)) || rule.contains(&format!("`{} ", case.key)),
+            "{}",
+            case.message
+        );
+    }
+}
+
+/// What breaks several rules hears of all of them.
+#[test]
+fn all_at_once() {
+    let policy = P
+        .max(0)
+        .factor(0.5)
+        .jitter(Jitter::Ratio(-0.5))
+        .cap(Duration::ZERO)
+        .deadline(Duration::ZERO);
+    let ids: Vec<_> = policy
+        .violations()
+        .map(|violation| violation.rule().id())
+        .collect();
+    assert_eq!(ids, ["R1", "R4", "R5", "R6", "R7"]);
+}
+
+/// A constant is refused when it is evaluated, with the same words.
+#[test]
+fn a_constant_panics_with_the_message() {
+    let panic = std::panic::catch_unwind(|| P.max(0).checked()).expect_err("refused");
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref().copied());
+    assert!(
+        message.is_some_and(|message| message.starts_with("`max` counts")),
+        "{message:?}"
+    );
+}
