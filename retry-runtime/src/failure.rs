@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::call::GaveUp;
+use crate::verdict::{Classify, Verdict};
 
 /// A call that ended where no error of its own exists: the deadline cut an
 /// attempt off, or polling (`until`) ran out of attempts.
@@ -110,6 +111,29 @@ impl<E: core::error::Error + 'static> core::error::Error for Failed<E> {
 impl<E> From<Interrupted> for Failed<E> {
     fn from(interrupted: Interrupted) -> Self {
         Self::new(interrupted.reason, interrupted.attempts, None)
+    }
+}
+
+/// For a call around the one that was cut off: it may have been executed, unless
+/// the service or the policy ruled another attempt out.
+impl Classify for Interrupted {
+    fn classify(&self) -> Verdict {
+        match self.reason {
+            GaveUp::Permanent => Verdict::Permanent,
+            GaveUp::Forbidden => Verdict::Forbidden,
+            GaveUp::Patience => Verdict::Throttled(None),
+            GaveUp::Attempts | GaveUp::Deadline => Verdict::Transient,
+        }
+    }
+}
+
+/// As the last error says; without one, as [`Interrupted`] does.
+impl<E: Classify> Classify for Failed<E> {
+    fn classify(&self) -> Verdict {
+        match &self.last {
+            Some(error) => error.classify(),
+            None => Interrupted::new(self.reason, self.attempts).classify(),
+        }
     }
 }
 

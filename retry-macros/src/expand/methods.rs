@@ -1,13 +1,16 @@
 //! An `impl` block: every method that returns `Result` gets the policy.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote_spanned};
 use syn::ImplItem;
 use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
 
 use super::function;
+use crate::args;
 use crate::faults::Faults;
 use crate::item::{self, Answer, Function};
+use crate::model::at;
 
 /// An `impl` block: what stands before its braces, and its items.
 struct Block {
@@ -70,6 +73,8 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
         braces,
         items,
     } = syn::parse2(block)?;
+    let hidden = generics(&head);
+    let krate = krate(arguments);
     let mut faults = Faults::default();
     let mut methods = TokenStream::new();
     for item in items {
@@ -83,7 +88,10 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
                     }
                 }
             }
-            Item::Method(_, tokens) | Item::Other(tokens) => tokens,
+            Item::Method(method, tokens) => {
+                hidden_result(&method, &hidden, &krate).unwrap_or(tokens)
+            }
+            Item::Other(tokens) => tokens,
         });
     }
     let mut body = Group::new(Delimiter::Brace, methods);
@@ -91,10 +99,90 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     faults.finish(ours!(#head #body))
 }
 
+/// The path of this crate; faults in the arguments are told by the methods.
+fn krate(arguments: &TokenStream) -> TokenStream {
+    let arguments = args::parse(arguments.clone(), &mut Faults::default());
+    match arguments.krate.map(|path| path.0) {
+        Some(Ok(path)) => ours!(#path),
+        _ => ours!(::reattempt),
+    }
+}
+
 /// A method that returns `Result` and has no attribute of its own.
 fn is_retried(method: &Function) -> bool {
-    let own = method.attributes.iter().any(item::is_retry);
+    !has_own(method) && matches!(answer(method), Answer::Result(_) | Answer::Failed(..))
+}
+
+fn has_own(method: &Function) -> bool {
+    method.attributes.iter().any(item::is_retry)
+}
+
+fn answer(method: &Function) -> Answer {
     let (_, answer) = item::flow(&method.signature);
-    let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
-    !own && matches!(answer, Answer::Result(_) | Answer::Failed(..))
+    answer.as_ref().map_or(Answer::Inferred, Answer::of)
+}
+
+/// A method whose type may be a `Result` under another name, with a constant in
+/// its body that does not compile if it is: nothing is left without retries in
+/// silence. `hidden` are names that a constant cannot see.
+fn hidden_result(method: &Function, hidden: &[Ident], krate: &TokenStream) -> Option<TokenStream> {
+    let (Answer::Unknown(ty), Some(body)) = (answer(method), &method.body) else {
+        return None;
+    };
+    let tokens = ty.to_token_stream();
+    if has_own(method)
+        || !can_stand_in_constant(&tokens, hidden, &item::generics(&method.signature))
+    {
+        return None;
+    }
+    let (span, statements) = (at(ty.span()), body.stream());
+    let (inner, statements) = item::inner_attributes(statements);
+    let check = quote_spanned! {span=>
+        const _: () = {
+            use #krate::__private::IsNoResult as _;
+            #krate::__private::refuse_alias(#krate::__private::IsResult::<#ty>::YES)
+        };
+    };
+    let Function {
+        attributes,
+        visibility,
+        signature,
+        ..
+    } = method;
+    let mut body = Group::new(Delimiter::Brace, ours!(#check #statements));
+    body.set_span(method.body.as_ref()?.span());
+    Some(ours!(#(#attributes)* #(#inner)* #visibility #signature #body))
+}
+
+/// Whether the type names nothing that belongs to the method or the block.
+fn can_stand_in_constant(tokens: &TokenStream, hidden: &[Ident], own: &[Ident]) -> bool {
+    tokens.clone().into_iter().all(|token| match token {
+        TokenTree::Ident(ident) => {
+            ident != "Self" && !hidden.contains(&ident) && !own.contains(&ident)
+        }
+        TokenTree::Punct(punct) => punct.as_char() != '\'',
+        TokenTree::Group(group) => can_stand_in_constant(&group.stream(), hidden, own),
+        TokenTree::Literal(_) => true,
+    })
+}
+
+/// The names between `impl<` and its `>`.
+fn generics(head: &TokenStream) -> Vec<Ident> {
+    let mut depth = 0_usize;
+    let mut names = Vec::new();
+    for token in head.clone() {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '<' => depth = depth.saturating_add(1),
+            TokenTree::Punct(punct) if punct.as_char() == '>' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    break;
+                }
+            }
+            TokenTree::Ident(ident) if depth > 0 => names.push(ident),
+            _ if depth == 0 && !names.is_empty() => break,
+            _ => {}
+        }
+    }
+    names
 }

@@ -22,7 +22,8 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Limited, limited};
 pub use outcome::{
-    Answer, Cut, ambiguous, ask, cut, fail, fall_back, found, split, split_told, tell,
+    Answer, Cut, IsNoResult, IsResult, ambiguous, ask, cut, fail, fall_back, found, refuse_alias,
+    split, split_told, tell,
 };
 use progress::{Admitted, admit, delay};
 pub use progress::{Count, Progress, cut_off, failed};

@@ -1,6 +1,8 @@
 //! What functions return: where the error is, and what a call that ended
 //! without success answers.
 
+use core::marker::PhantomData;
+
 use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
@@ -29,6 +31,30 @@ pub fn fail<R: Outcome>(error: R::Error) -> R {
 // The same with the whole story.
 pub fn tell<T, E>(error: E, end: Interrupted) -> Result<T, Failed<E>> {
     Err(Failed::new(end.reason(), end.attempts(), Some(error)))
+}
+
+// Whether a type is a `Result` under another name: an inherent constant is found
+// before that of a trait.
+#[derive(Debug)]
+pub struct IsResult<T: ?Sized>(PhantomData<T>);
+
+impl<T, E> IsResult<Result<T, E>> {
+    pub const YES: bool = true;
+}
+
+pub trait IsNoResult {
+    const YES: bool = false;
+}
+
+impl<T: ?Sized> IsNoResult for IsResult<T> {}
+
+// An alias that the policy of an `impl` block does not reach.
+#[track_caller]
+pub const fn refuse_alias(is_result: bool) {
+    assert!(
+        !is_result,
+        "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method"
+    );
 }
 
 // The answer of a call that the deadline cut off in the middle of an attempt.

@@ -96,7 +96,11 @@ impl Whole {
         Answer::Err(Known::Lost)
     }
 
-    pub async fn inherited(&mut self, error: Number, cause: Number) -> ::core::result::Result<Number, Known> {
+    pub async fn inherited(
+        &mut self,
+        error: Number,
+        cause: Number,
+    ) -> ::core::result::Result<Number, Known> {
         self.calls += 1;
         if self.calls < 3 {
             Answer::Err(Known::Busy {
