@@ -104,13 +104,44 @@ pub(crate) struct CratePath(pub(crate) Result<Path, syn::Error>);
 
 /// Reads the arguments of an attribute.
 pub(crate) fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
+    let left_out = without_value(tokens.clone());
+    if !left_out.is_empty() {
+        for fault in left_out {
+            faults.add(fault);
+        }
+        return Args::default();
+    }
     match items.parse2(tokens) {
         Ok(found) => from_items(found, keys::KEYS, faults),
         Err(fault) => {
-            faults.add(fault);
+            let message = format!("{fault}; keys are written `key = value`, `key(...)` or alone");
+            faults.push(fault.span(), message);
             Args::default()
         }
     }
+}
+
+/// Keys of which nothing but `key =` stands there; the parser would only miss an
+/// expression, at the end of the attribute without a place.
+pub(crate) fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
+    use proc_macro2::TokenTree;
+    let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let mut faults = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let TokenTree::Ident(key) = token else {
+            continue;
+        };
+        let starts = i == 0 || is(tokens.get(i - 1), ',');
+        let value = tokens.get(i + 2);
+        if starts && is(tokens.get(i + 1), '=') && (value.is_none() || is(value, ',')) {
+            faults.push(syn::Error::new(
+                key.span(),
+                format!("`{key}` needs a value; write `{key} = ...`, or drop `{key}`"),
+            ));
+        }
+    }
+    faults
 }
 
 fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
@@ -125,7 +156,10 @@ pub(crate) fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Fa
     for item in items {
         let (path, span) = match &item {
             NestedMeta::Meta(meta) => (meta.path(), meta.path().span()),
-            NestedMeta::NameValueInvalidExpr(pair) => (&pair.path, pair.path.span()),
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                faults.add(no_expression(pair));
+                continue;
+            }
             NestedMeta::Lit(lit) => {
                 faults.push(lit.span(), "expected `key = value`; write `max = 3`");
                 continue;
@@ -180,7 +214,12 @@ fn needs_value(meta: &Meta, example: &str) -> syn::Error {
 
 /// A value that is no expression at all.
 fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
-    syn::Error::new(pair.value.span(), pair.error.to_string())
+    let path = &pair.path;
+    let key = quote::quote!(#path);
+    syn::Error::new(
+        pair.value.span(),
+        format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
+    )
 }
 
 macro_rules! keep_faults {
@@ -216,10 +255,14 @@ impl<T: Literal> FromMeta for Value<T> {
                 Some(Err(message)) => Given::Wrong(syn::Error::new(pair.value.span(), message)),
                 None => Given::Expression(pair.value.clone()),
             },
-            _ => Given::Wrong(syn::Error::new(
-                meta.span(),
-                format!("expected {}", T::EXAMPLE),
-            )),
+            _ => {
+                let path = meta.path();
+                let word = quote::quote!(#path);
+                Given::Wrong(syn::Error::new(
+                    key,
+                    format!("`{word}` takes a value after `=`, {}", T::EXAMPLE),
+                ))
+            }
         };
         Ok(Self { key, given })
     }
@@ -233,19 +276,32 @@ impl FromMeta for Filter {
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let key = meta.path().span();
+        let path = meta.path();
+        let word = quote::quote!(#path).to_string();
         let given = match meta {
+            Meta::NameValue(pair) if matches!(pair.value, Expr::Lit(_)) => {
+                Given::Wrong(syn::Error::new(
+                    pair.value.span(),
+                    format!(
+                        "`{word}` asks a closure, a path or a pattern about the error; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
+                    ),
+                ))
+            }
             Meta::NameValue(pair) => {
                 Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
             }
-            Meta::List(list) => match pattern.parse2(list.tokens.clone()) {
-                Ok(()) => {
-                    Given::Literal(Predicate::Pattern(list.tokens.clone()), list.tokens.span())
-                }
+            Meta::List(list) => match list.parse_args_with(pattern) {
+                Ok(pattern) => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
                 Err(_) if list.tokens.is_empty() => Given::Wrong(syn::Error::new(
                     meta.span(),
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
                 )),
-                Err(fault) => Given::Wrong(fault),
+                Err(fault) => Given::Wrong(syn::Error::new(
+                    fault.span(),
+                    format!(
+                        "this is no pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
+                    ),
+                )),
             },
             Meta::Path(_) => Given::Wrong(needs_value(meta, "|error| ...")),
         };
@@ -253,13 +309,40 @@ impl FromMeta for Filter {
     }
 }
 
-/// Whether the tokens are `pattern` or `pattern if guard`.
-fn pattern(input: ParseStream<'_>) -> syn::Result<()> {
-    Pat::parse_multi_with_leading_vert(input)?;
-    if input.parse::<Option<Token![if]>>()?.is_some() {
-        input.parse::<Expr>()?;
+/// `pattern` or `pattern if guard`. A lone name such as `Timeout` must name
+/// something: as a binding it would match every error.
+fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    struct Named;
+    impl syn::visit_mut::VisitMut for Named {
+        fn visit_pat_mut(&mut self, pat: &mut Pat) {
+            syn::visit_mut::visit_pat_mut(self, pat);
+            if let Pat::Ident(binding) = pat
+                && binding.by_ref.is_none()
+                && binding.mutability.is_none()
+                && binding.subpat.is_none()
+                && is_camel_case(&binding.ident)
+            {
+                let name = &binding.ident;
+                *pat = Pat::Verbatim(quote::quote!(#name { .. }));
+            }
+        }
     }
-    Ok(())
+    let mut pattern = Pat::parse_multi_with_leading_vert(input)?;
+    syn::visit_mut::VisitMut::visit_pat_mut(&mut Named, &mut pattern);
+    let guard = match input.parse::<Option<Token![if]>>()? {
+        Some(_) => {
+            let guard: Expr = input.parse()?;
+            quote::quote!(if #guard)
+        }
+        None => TokenStream::new(),
+    };
+    Ok(quote::quote!(#pattern #guard))
+}
+
+/// Whether a name is that of a type or a variant, not of a binding or a constant.
+fn is_camel_case(name: &Ident) -> bool {
+    let name = name.unraw().to_string();
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
 
 impl FromMeta for Code {
@@ -298,7 +381,7 @@ impl FromMeta for Names {
 
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let given = match meta {
-            Meta::List(list) => names.parse2(list.tokens.clone()).and_then(|names| {
+            Meta::List(list) => list.parse_args_with(names).and_then(|names| {
                 if names.is_empty() {
                     return Err(syn::Error::new(
                         meta.span(),
@@ -335,7 +418,12 @@ impl FromMeta for CratePath {
                 Expr::Lit(syn::ExprLit {
                     lit: syn::Lit::Str(text),
                     ..
-                }) => text.parse(),
+                }) => text.parse().map_err(|_| {
+                    syn::Error::new(
+                        text.span(),
+                        "`crate` is the path of this crate; write `crate = ::reattempt`",
+                    )
+                }),
                 _ => Err(syn::Error::new(
                     expr.span(),
                     "`crate` is the path of this crate; write `crate = ::reattempt`",

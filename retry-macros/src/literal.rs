@@ -117,7 +117,11 @@ impl Literal for Duration {
     }
 
     fn from_int(number: &syn::LitInt) -> Option<Result<Self, String>> {
-        Some(Err(bare(number.base10_digits())))
+        // `5s` without quotes is a number with a suffix.
+        Some(Err(match number.suffix() {
+            "" => bare(number.base10_digits()),
+            _ => format!("a duration is a text; write `\"{number}\"`"),
+        }))
     }
 
     fn from_float(value: f64) -> Option<Result<Self, String>> {
@@ -250,7 +254,7 @@ impl Literal for Shape {
 }
 
 impl Literal for bool {
-    const EXAMPLE: &'static str = "`true` or `false`, or the key alone";
+    const EXAMPLE: &'static str = "a flag; write `true` or `false`, or the key alone";
 
     fn from_bool(value: bool) -> Option<Result<Self, String>> {
         Some(Ok(value))

@@ -103,7 +103,7 @@ pub(super) fn cloned(
             Some((_, mutable)) => cloned.push((name, *mutable)),
             None if parameters.is_empty() => faults.push(
                 name.span(),
-                format!("`{name}` is no parameter of this function, which has none"),
+                format!("`{name}` is no parameter of this function, which has none; drop it"),
             ),
             None => {
                 let list: Vec<_> = parameters

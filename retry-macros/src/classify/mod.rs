@@ -46,7 +46,10 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
             let mut all = TokenStream::new();
             for variant in &data.variants {
                 let said = verdict::of_variant(&variant.attrs, arms.faults);
-                if said.is_none() && on_type.default.is_none() {
+                let marked = variant.attrs.iter().any(crate::item::is_retry);
+                if said.is_none() && (marked || on_type.default.is_some()) {
+                    // What is wrong with its verdict was said.
+                } else if said.is_none() {
                     let name = &variant.ident;
                     arms.faults.push(name.span(), format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
                     continue;

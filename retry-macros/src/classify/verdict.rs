@@ -131,7 +131,7 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
     {
         let Meta::List(list) = &attribute.meta else {
             faults.push(
-                attribute.span(),
+                attribute.path().span(),
                 "a verdict is missing; write `#[retry(transient)]` or another one",
             );
             continue;
@@ -139,7 +139,7 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
         match Punctuated::<NestedMeta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
             Ok(found) if found.is_empty() => {
                 faults.push(
-                    attribute.span(),
+                    attribute.path().span(),
                     "a verdict is missing; write `#[retry(transient)]` or another one",
                 );
             }

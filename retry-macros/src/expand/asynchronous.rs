@@ -17,7 +17,7 @@
 //!
 //! With hooks the step is taken apart: `failed`, `ON_RETRY`, `pause`, `BEFORE_RETRY`.
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Group, Span, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::rules::Key;
 
@@ -47,20 +47,26 @@ pub(super) fn looped(
     let give_up = parts.give_up();
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
     let failed =
-        ours!(#krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict));
-    let after =
-        ours!(#krate::__private::pause_after(&mut call, #operation, #until, &#timer, verdict));
-    let pause = ours!(#krate::__private::pause(retry.delay(), &#timer));
+        ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict));
+    // Where the compiler says that a timer is none.
+    let waits = model
+        .timer
+        .as_ref()
+        .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
+    let (waits, waiting) = (at(waits), model.krate_at(waits));
+    let after = quote_spanned! {waits=>
+        #waiting::__private::pause_after(&mut call, #operation, #until, #timer, verdict)
+    };
+    let pause = quote_spanned! {waits=>
+        #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
+    };
     let on_retry = parts.on_retry();
     // `before_retry` sees the error, which otherwise is gone before the wait.
-    let (step, waits_inside) = match (parts.before_retry(), parts.has_hooks()) {
-        (Some(hook), _) => {
-            let settle = settled(krate)(hook);
-            (
-                ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; let () = #settle; } #give_up }),
-                true,
-            )
-        }
+    let (step, waits_inside) = match (parts.before_retry(settled(krate)), parts.has_hooks()) {
+        (Some(hook), _) => (
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook } #give_up }),
+            true,
+        ),
         (None, true) => (
             ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause } #give_up }),
             false,
@@ -73,7 +79,7 @@ pub(super) fn looped(
     let (bind, wait) = if waits_inside {
         (TokenStream::new(), TokenStream::new())
     } else {
-        (ours!(let pause =), ours!(pause.await;))
+        (ours!(let pause =), quote_spanned!(waits=> pause.await;))
     };
     let looped = ours! {
         loop {
@@ -88,7 +94,7 @@ pub(super) fn looped(
             #wait
         }
     };
-    let looped = parts.with_fallback(looped, settled(krate));
+    let looped = parts.used_up(parts.with_fallback(looped, settled(krate)));
     ours! {
         #uses
         #prelude
@@ -123,12 +129,14 @@ fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStrea
     if !parts.model.has(Key::Deadline) || whole {
         return (attempt.clone(), TokenStream::new());
     }
-    let Parts { krate, timer, .. } = parts;
+    let Parts {
+        krate, timer_kept, ..
+    } = parts;
     let span = parts.model.error_span;
     let located = parts.model.krate_at(span);
     let cut = quote_spanned!(at(span)=> #located::__private::cut(end));
     (
-        ours!(#krate::__private::limited(#attempt, until, #timer)),
+        ours!(#krate::__private::limited(#attempt, until, #timer_kept)),
         ours! {
             let outcome = match outcome {
                 ::core::option::Option::Some(outcome) => outcome,
@@ -144,9 +152,10 @@ fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStrea
 /// What a hook gave: a future is awaited, anything else is taken as it is.
 fn settled(krate: &TokenStream) -> impl Fn(TokenStream) -> TokenStream {
     move |reply| {
-        ours!({
+        let span = at(syn::spanned::Spanned::span(&reply));
+        quote_spanned! {span=> {
             use #krate::__private::{SettleFuture as _, SettleValue as _};
-            #krate::__private::Reply(::core::option::Option::Some(#reply)).settle().await
-        })
+            #krate::__private::Reply(::core::option::Option::Some(#reply)).reattempt_settle().await
+        }}
     }
 }

@@ -20,27 +20,52 @@ use crate::faults::Faults;
 use crate::item::{self, Answer};
 use crate::{args, check, keys};
 
-/// On any fault an expression of any type is left, so that nothing else fails.
+/// On any fault an expression is left, so that nothing else fails: of the type
+/// of the body, as far as one is known.
 pub(crate) fn block(input: TokenStream) -> TokenStream {
-    match block_or_faults(input) {
-        Ok(expanded) => expanded,
-        Err(faults) => {
-            let errors = faults.into_compile_errors();
-            ours!({ #errors ::core::panic!() })
+    let left_out = args::without_value(input.clone());
+    let mut faults = Faults::default();
+    if !left_out.is_empty() {
+        for fault in left_out {
+            faults.add(fault);
+        }
+        return refused(faults, &anything());
+    }
+    match Input::parse.parse2(input) {
+        Err(fault) => refused(fault.into(), &anything()),
+        Ok(input) => {
+            let standing = input.standing();
+            block_or_faults(input).unwrap_or_else(|faults| refused(faults, &standing))
         }
     }
 }
 
-fn block_or_faults(input: TokenStream) -> Result<TokenStream, Faults> {
+fn refused(faults: Faults, standing: &TokenStream) -> TokenStream {
+    let errors = faults.into_compile_errors();
+    ours!({ #errors #standing })
+}
+
+/// An expression of any type. A closure, as the compiler would warn that nothing
+/// after a bare `panic!()` is reached.
+fn anything() -> TokenStream {
+    ours!((|| ::core::panic!())())
+}
+
+fn block_or_faults(Input { items, body }: Input) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
-    let Input { items, body } = Input::parse.parse2(input)?;
     let known: Vec<&str> = keys::KEYS
         .iter()
         .copied()
         .filter(|key| !keys::is_one_of(key, keys::FUNCTION_ONLY))
         .collect();
     let arguments = args::from_items(items, &known, &mut faults);
-    let model = check::block(arguments, body.answer.error_span(), &mut faults);
+    let model = check::block(
+        arguments,
+        body.answer
+            .error_span()
+            .or_else(|| Some(body.statements.span_open())),
+        &mut faults,
+    );
     let model = faults.finish(model)?;
     let Body {
         asynchronous,
@@ -69,18 +94,49 @@ struct Body {
     statements: Group,
 }
 
+impl Input {
+    /// What stands in the place of a block that was refused.
+    fn standing(&self) -> TokenStream {
+        let Body {
+            asynchronous,
+            moved,
+            answer,
+            statements,
+        } = &self.body;
+        let bound = self
+            .items
+            .iter()
+            .any(|item| matches!(item, NestedMeta::Meta(meta) if meta.path().is_ident("context")));
+        let once = match answer.ty() {
+            Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
+            None if bound => anything(),
+            None if *asynchronous => return ours!(async #moved #statements),
+            None => ours!((|| #statements)()),
+        };
+        if *asynchronous {
+            ours!(async #moved { #once })
+        } else {
+            once
+        }
+    }
+}
+
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut items = Vec::new();
+        let mut last = None;
         while !input.is_empty() && !starts_body(input) {
+            last = Some(input.span());
             items.push(input.parse()?);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
         }
         if input.is_empty() {
-            return Err(input.error(
-                "`retry_block!` ends with what is retried; write `retry_block!(on(_), { ... })`",
+            // Without a token the macro as a whole is the place.
+            return Err(syn::Error::new(
+                last.unwrap_or_else(|| input.span()),
+                "`retry_block!` ends with a block or a closure that is retried; write `retry_block!(on(_), { ... })`",
             ));
         }
         let body = input.parse()?;

@@ -85,19 +85,27 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
         .clone()
         .into_iter()
         .any(|token| token.to_string() == "context");
-    if !(told || bound) || function.body.is_none() || matches!(flow, Flow::Future { .. }) {
-        return item;
-    }
+    let keeps = !(told || bound) || matches!(flow, Flow::Future { .. });
     let Function {
         attributes,
         visibility,
         signature,
-        ..
+        body,
     } = function;
+    let Some(body) = body else {
+        return item;
+    };
+    let attributes = attributes.iter().filter(|other| !item::is_retry(other));
+    if keeps {
+        return ours!(#(#attributes)* #visibility #signature #body);
+    }
+    // Named, so that none counts as unused.
+    let parameters = item::parameters(&signature);
+    let parameters = parameters.iter().map(|(name, _)| name);
     ours! {
         #(#attributes)*
-        #[allow(unused)]
         #visibility #signature {
+            let _ = (#(&#parameters,)*);
             ::core::panic!()
         }
     }

@@ -44,7 +44,8 @@ pub(super) fn expand(
         let krate = model.krate();
         ours!(#krate::__private::Box::pin(async move { #looped }))
     } else {
-        ours!(async move { #looped })
+        // Two statements, so that the signature is not said to want `async fn`.
+        ours!(let retried = async move { #looped }; retried)
     }
 }
 

@@ -1,6 +1,6 @@
 //! An `impl` block: every method that returns `Result` gets the policy.
 
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ImplItem;
 use syn::parse::{Parse, ParseStream};
@@ -77,6 +77,13 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     let krate = krate(arguments);
     let mut faults = Faults::default();
     let mut methods = TokenStream::new();
+    if !items.iter().any(is_meant) {
+        let place = head.clone().into_iter().next();
+        faults.push(
+            place.map_or_else(Span::call_site, |token| token.span()),
+            "no method of this block returns a `Result`, so nothing would be retried; put `#[retry]` on the methods, or drop it here",
+        );
+    }
     for item in items {
         methods.extend(match item {
             Item::Method(method, tokens) if is_retried(&method) => {
@@ -97,6 +104,11 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     let mut body = Group::new(Delimiter::Brace, methods);
     body.set_span(braces.span());
     faults.finish(ours!(#head #body))
+}
+
+/// Whether the policy of the block has something to do with this item.
+fn is_meant(item: &Item) -> bool {
+    matches!(item, Item::Method(method, _) if is_retried(method) || has_own(method))
 }
 
 /// The path of this crate; faults in the arguments are told by the methods.

@@ -18,22 +18,27 @@ pub(super) struct Parts<'m> {
     pub(super) krate: TokenStream,
     /// The user's timer, or the one for this kind of function.
     pub(super) timer: TokenStream,
+    /// The same for a future that keeps it; ours has no size.
+    pub(super) timer_kept: TokenStream,
 }
 
 impl<'m> Parts<'m> {
     pub(super) fn new(model: &'m Model, answer: &'m Answer, default_timer: &str) -> Self {
         let krate = model.krate();
-        let timer = if let Some(timer) = &model.timer {
-            ours!((#timer))
+        let (timer, timer_kept) = if let Some(timer) = &model.timer {
+            let timer = quote_spanned!(at(timer.span())=> &(#timer));
+            (timer.clone(), timer)
         } else {
             let default = method(default_timer);
-            ours!(#krate::__private::#default)
+            let timer = ours!(#krate::__private::#default);
+            (ours!(&#timer), timer)
         };
         Self {
             model,
             answer,
             krate,
             timer,
+            timer_kept,
         }
     }
 
@@ -76,13 +81,13 @@ impl<'m> Parts<'m> {
         });
         let until = self.model.may_have_deadline().then(|| {
             let operation = self.operation();
-            ours!(let until = #krate::__private::Until::start(#operation.policy(), &#timer);)
+            ours!(let until = #krate::__private::Until::start(#krate::Operation::policy(#operation), #timer);)
         });
         let started = self
             .model
             .context
             .as_ref()
-            .map(|_| ours!(let started = #krate::__private::Started::now(&#timer);));
+            .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
         ours!(#checks #operation #until #started)
     }
 
@@ -153,7 +158,8 @@ impl<'m> Parts<'m> {
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
         self.model.context.as_ref().map_or_else(TokenStream::new, |name| {
             ours! {
-                let #name = started.attempt(#krate::__private::Progress::failures(call), #until, &#timer);
+                let failures = #krate::__private::Progress::failures(call);
+                let #name = #krate::__private::Started::attempt(&started, failures, #until, #timer);
             }
         })
     }
@@ -173,7 +179,8 @@ impl<'m> Parts<'m> {
             if name == "self" {
                 statements = self_to(statements, &bound);
             }
-            clones.extend(ours!(let #mutable #bound = ::core::clone::Clone::clone(&#name);));
+            let clone = quote_spanned!(at(name.span())=> ::core::clone::Clone::clone(&#name));
+            clones.extend(ours!(let #mutable #bound = #clone;));
         }
         ours!(#clones #statements)
     }
@@ -197,9 +204,10 @@ impl<'m> Parts<'m> {
             let span = self
                 .answer
                 .ty()
-                .map_or_else(Span::call_site, syn::spanned::Spanned::span);
+                .map_or(self.model.error_span, syn::spanned::Spanned::span);
             let located = self.model.krate_at(span);
-            let split = method(if told { "split_told" } else { "split" });
+            let split = if told { "split_told" } else { "split" };
+            let split = Ident::new(split, at(span));
             let split = quote_spanned!(at(span)=> #located::__private::#split(outcome));
             return ours! {
                 let error = match #split {
@@ -218,7 +226,7 @@ impl<'m> Parts<'m> {
             ours!(outcome)
         };
         ours! {
-            let cause = match #krate::__private::Polled(&outcome).cause(|value| #test) {
+            let cause = match #krate::__private::Polled(&outcome).reattempt_cause(|value| #test) {
                 ::core::option::Option::None => break #label #answer,
                 ::core::option::Option::Some(cause) => cause,
             };
@@ -270,15 +278,15 @@ impl<'m> Parts<'m> {
 
     /// `on` or `except`, asked about `error`.
     fn asked(&self, predicate: &Predicate, how: &str) -> TokenStream {
-        let how = method(how);
         match predicate {
             Predicate::Pattern(pattern) => {
-                let krate = &self.krate;
+                let (krate, how) = (&self.krate, method(how));
                 ours!(#krate::__private::#how(error, |error| ::core::matches!(error, #pattern)))
             }
             Predicate::Code(code) => {
                 let (span, hook) = (code.span(), hook(code));
-                let krate = self.model.krate_at(span);
+                // The name carries the bound on what the hook answers.
+                let (krate, how) = (self.model.krate_at(span), Ident::new(how, at(span)));
                 quote_spanned!(at(span)=> #krate::__private::#how(error, #hook))
             }
         }
@@ -319,12 +327,16 @@ impl<'m> Parts<'m> {
             })
     }
 
-    /// The answer of `before_retry`, a future or `()`.
-    pub(super) fn before_retry(&self) -> Option<TokenStream> {
+    /// The statement for `before_retry`; `settle` awaits a future.
+    pub(super) fn before_retry(
+        &self,
+        settle: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> Option<TokenStream> {
         self.model.before_retry.as_ref().map(|code| {
             let (span, hook) = (code.span(), hook(code));
             let krate = self.model.krate_at(span);
-            quote_spanned!(at(span)=> #krate::__private::before(&retry, #hook))
+            let reply = settle(quote_spanned!(at(span)=> #krate::__private::before(&retry, #hook)));
+            quote_spanned!(at(span)=> let () = #reply;)
         })
     }
 
@@ -336,10 +348,17 @@ impl<'m> Parts<'m> {
             (Some(_), _) => {
                 let span = self.model.error_span;
                 let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::Polled(outcome).end(end))
+                quote_spanned!(at(span)=> #krate::__private::Polled(outcome).reattempt_end(end))
             }
             (None, Answer::Failed(..)) => ours!(#krate::__private::tell(error, end)),
-            (None, _) => ours!(#krate::__private::fail(error)),
+            (None, _) => {
+                let span = self
+                    .answer
+                    .ty()
+                    .map_or(self.model.error_span, syn::spanned::Spanned::span);
+                let krate = self.model.krate_at(span);
+                quote_spanned!(at(span)=> #krate::__private::fail(error))
+            }
         }
     }
 
@@ -351,6 +370,21 @@ impl<'m> Parts<'m> {
     /// Whether anything looks at a retry that is about to happen.
     pub(super) fn has_hooks(&self) -> bool {
         self.model.on_retry.is_some() || self.model.before_retry.is_some()
+    }
+
+    /// `looped`, after which the parameters are used up of which the attempts got
+    /// clones: else they count as such that need not be passed by value.
+    pub(super) fn used_up(&self, looped: TokenStream) -> TokenStream {
+        let cloned = self.model.clone.iter().map(|(name, _)| name);
+        let cloned: Vec<_> = cloned.filter(|name| *name != "self").collect();
+        if cloned.is_empty() {
+            return looped;
+        }
+        ours! {
+            let answer = #looped;
+            ::core::mem::drop((#(#cloned,)*));
+            answer
+        }
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up. `settle`
@@ -366,7 +400,7 @@ impl<'m> Parts<'m> {
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
         let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
-        let settled = settle(ours!(value));
+        let settled = settle(quote_spanned!(at(span)=> value));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
         ours! {
             'answer: {

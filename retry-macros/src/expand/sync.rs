@@ -33,13 +33,12 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let end = used(ours!(end), parts.wants_end());
     let give_up = parts.give_up();
     let step = if parts.has_hooks() {
-        let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
-        let before_retry = before_retry.map(|hook| ours!(let () = #hook;));
+        let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry(|value| value));
         ours! {
-            match #krate::__private::failed(&mut call, #operation, #until, &#timer, cause, verdict) {
+            match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
-                    #krate::__private::sleep(retry.delay(), &#timer);
+                    #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
@@ -47,7 +46,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         }
     } else {
         ours! {
-            match #krate::__private::wait(&mut call, #operation, #until, &#timer, verdict) {
+            match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict) {
                 ::core::result::Result::Ok(()) => {}
                 ::core::result::Result::Err(#end) => break #give_up,
             }
@@ -62,7 +61,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #step
         }
     };
-    let looped = parts.with_fallback(looped, |value| value);
+    let looped = parts.used_up(parts.with_fallback(looped, |value| value));
     ours! {
         #uses
         #prelude

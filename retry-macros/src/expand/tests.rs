@@ -43,7 +43,7 @@ fn sync_function() {
                         cause,
                         |error| ::reattempt::__private::judge(error, is_transient),
                     );
-                    match ::reattempt::__private::failed(
+                    match ::reattempt::__private::wait(
                         &mut call,
                         const {
                             &::reattempt::Operation::new(
@@ -55,16 +55,10 @@ fn sync_function() {
                             )
                         },
                         ::reattempt::__private::Until::NEVER,
-                        &::reattempt::__private::blocking_timer(),
-                        cause,
+                        &::reattempt::__private::BLOCKING_TIMER,
                         verdict,
                     ) {
-                        ::core::result::Result::Ok(retry) => {
-                            ::reattempt::__private::sleep(
-                                retry.delay(),
-                                &::reattempt::__private::blocking_timer(),
-                            );
-                        }
+                        ::core::result::Result::Ok(()) => {}
                         ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
                     }
                 }
@@ -84,7 +78,7 @@ fn async_function() {
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 let mut call = ::reattempt::__private::Count::new();
                 loop {
-                    let delay = {
+                    let pause = {
                         let outcome = async {
                             if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
                                 Result<Page, FetchError>,
@@ -103,7 +97,7 @@ fn async_function() {
                             cause,
                             |error| ::reattempt::__private::judge(error, is_transient),
                         );
-                        match ::reattempt::__private::failed(
+                        match ::reattempt::__private::pause_after(
                             &mut call,
                             const {
                                 &::reattempt::Operation::new(
@@ -115,18 +109,16 @@ fn async_function() {
                                 )
                             },
                             ::reattempt::__private::Until::NEVER,
-                            &::reattempt::__private::async_timer(),
-                            cause,
+                            &::reattempt::__private::ASYNC_TIMER,
                             verdict,
                         ) {
-                            ::core::result::Result::Ok(retry) => retry.delay(),
+                            ::core::result::Result::Ok(pause) => pause,
                             ::core::result::Result::Err(_) => {
                                 break ::reattempt::__private::fail(error);
                             }
                         }
                     };
-                    ::reattempt::__private::pause(delay, &::reattempt::__private::async_timer())
-                        .await;
+                    pause.await;
                 }
             }
         "#]],
@@ -163,7 +155,7 @@ fn every_hook() {
             /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
             async fn fetch(name: String) -> Result<Page, Failed<Error>> {
                 let until = ::again::__private::Until::start(
-                    const {
+                    ::again::Operation::policy(const {
                         &::again::Operation::new(
                             ::core::concat!(::core::module_path!(), "::", "fetch"),
                             ::again::Policy::new()
@@ -171,21 +163,21 @@ fn every_hook() {
                                 .base(::core::time::Duration::new(0u64, 50000000u32))
                                 .deadline(::core::time::Duration::new(2u64, 0u32)),
                         )
-                    }
-                        .policy(),
-                    &::again::__private::async_timer(),
+                    }),
+                    &::again::__private::ASYNC_TIMER,
                 );
-                let started = ::again::__private::Started::now(&::again::__private::async_timer());
+                let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
                 let mut call = ::again::__private::Count::new();
-                'answer: {
+                let answer = 'answer: {
                     let end = loop {
                         {
-                            let attempt = started
-                                .attempt(
-                                    ::again::__private::Progress::failures(&call),
-                                    until,
-                                    &::again::__private::async_timer(),
-                                );
+                            let failures = ::again::__private::Progress::failures(call);
+                            let attempt = ::again::__private::Started::attempt(
+                                &started,
+                                failures,
+                                until,
+                                &::again::__private::ASYNC_TIMER,
+                            );
                             let outcome = ::again::__private::limited(
                                     async {
                                         if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
@@ -197,7 +189,7 @@ fn every_hook() {
                                         get(name, attempt).await
                                     },
                                     until,
-                                    ::again::__private::async_timer(),
+                                    ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
                             let outcome = match outcome {
@@ -238,15 +230,15 @@ fn every_hook() {
                                     )
                                 },
                                 until,
-                                &::again::__private::async_timer(),
+                                &::again::__private::ASYNC_TIMER,
                                 cause,
                                 verdict,
                             ) {
                                 ::core::result::Result::Ok(retry) => {
                                     ::again::__private::observe(&retry, |retry| log(retry));
                                     ::again::__private::pause(
-                                            retry.delay(),
-                                            &::again::__private::async_timer(),
+                                            ::again::Retry::delay(&retry),
+                                            &::again::__private::ASYNC_TIMER,
                                         )
                                         .await;
                                     let () = {
@@ -258,7 +250,7 @@ fn every_hook() {
                                                     ::again::__private::before(&retry, async |_| renew().await),
                                                 ),
                                             )
-                                            .settle()
+                                            .reattempt_settle()
                                             .await
                                     };
                                 }
@@ -274,12 +266,14 @@ fn every_hook() {
                             ::again::__private::Answer::answer({
                                 use ::again::__private::{SettleFuture as _, SettleValue as _};
                                 ::again::__private::Reply(::core::option::Option::Some(value))
-                                    .settle()
+                                    .reattempt_settle()
                                     .await
                             })
                         }
                     }
-                }
+                };
+                ::core::mem::drop((name,));
+                answer
             }
         "#]],
     );

@@ -29,13 +29,13 @@ pub struct Reply<O>(pub Option<O>);
 pub trait SettleFuture {
     type Future;
 
-    fn settle(self) -> Self::Future;
+    fn reattempt_settle(self) -> Self::Future;
 }
 
 impl<F: Future> SettleFuture for Reply<F> {
     type Future = Settle<F>;
 
-    fn settle(self) -> Settle<F> {
+    fn reattempt_settle(self) -> Settle<F> {
         match self.0 {
             Some(future) => future,
             None => unreachable!("a reply is made with its answer"),
@@ -48,13 +48,13 @@ type Settle<F> = F;
 pub trait SettleValue {
     type Value;
 
-    fn settle(&mut self) -> Ready<Self::Value>;
+    fn reattempt_settle(&mut self) -> Ready<Self::Value>;
 }
 
 impl<O> SettleValue for Reply<O> {
     type Value = O;
 
-    fn settle(&mut self) -> Ready<O> {
+    fn reattempt_settle(&mut self) -> Ready<O> {
         match self.0.take() {
             Some(value) => ready(value),
             None => unreachable!("a reply is settled once"),

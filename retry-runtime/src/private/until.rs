@@ -19,7 +19,7 @@ pub struct Polled<R>(pub R);
 
 impl<'a, T, E> Polled<&'a Result<T, E>> {
     #[inline(always)]
-    pub fn cause(self, is_final: impl FnOnce(&T) -> bool) -> Option<Cause<'a, E>> {
+    pub fn reattempt_cause(self, is_final: impl FnOnce(&T) -> bool) -> Option<Cause<'a, E>> {
         match self.0 {
             Ok(value) if is_final(value) => None,
             Ok(_) => Some(Cause::NotFinal),
@@ -30,7 +30,7 @@ impl<'a, T, E> Polled<&'a Result<T, E>> {
 
 impl<T, E> Polled<Result<T, E>> {
     // Polling that gives up has no error of its own.
-    pub fn end(self, end: Interrupted) -> Result<T, E>
+    pub fn reattempt_end(self, end: Interrupted) -> Result<T, E>
     where
         E: Unfinished,
     {
@@ -59,7 +59,7 @@ impl<T, E> Polled<Result<T, E>> {
 pub trait Whole {
     type Value;
 
-    fn cause<'a>(
+    fn reattempt_cause<'a>(
         self,
         is_final: impl FnOnce(&Self::Value) -> bool,
     ) -> Option<Cause<'a, Infallible>>;
@@ -69,7 +69,10 @@ impl<R> Whole for Polled<&R> {
     type Value = R;
 
     #[inline(always)]
-    fn cause<'a>(self, is_final: impl FnOnce(&R) -> bool) -> Option<Cause<'a, Infallible>> {
+    fn reattempt_cause<'a>(
+        self,
+        is_final: impl FnOnce(&R) -> bool,
+    ) -> Option<Cause<'a, Infallible>> {
         (!is_final(self.0)).then_some(Cause::NotFinal)
     }
 }
@@ -77,14 +80,14 @@ impl<R> Whole for Polled<&R> {
 pub trait WholeEnd {
     type Value;
 
-    fn end(self, end: Interrupted) -> Self::Value;
+    fn reattempt_end(self, end: Interrupted) -> Self::Value;
 }
 
 impl<R> WholeEnd for Polled<R> {
     type Value = R;
 
     // Nothing else can be answered: the last value, which the caller can see is not final.
-    fn end(self, _: Interrupted) -> R {
+    fn reattempt_end(self, _: Interrupted) -> R {
         self.0
     }
 }
