@@ -132,7 +132,7 @@ fn rename(expr: &mut Expr, name: &Ident) {
 }
 
 /// The user's path, for an error at `span`.
-fn located(path: TokenStream, span: Span) -> TokenStream {
+pub(crate) fn located(path: TokenStream, span: Span) -> TokenStream {
     path.into_iter()
         .map(|mut token| {
             token.set_span(token.span().located_at(span));

@@ -52,6 +52,11 @@ impl Jitter {
         if matches!(self, Self::Full) {
             return Nanos(delay.0 * r);
         }
+        self.within(delay, cap, r)
+    }
+
+    #[inline(never)]
+    const fn within(self, delay: Nanos, cap: Nanos, r: f64) -> Nanos {
         let (low, high) = self.bounds(delay, cap);
         // Also for a ratio that the rules refuse.
         Nanos(low.0 + (high.0 - low.0) * r).min(cap)

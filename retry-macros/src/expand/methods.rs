@@ -10,7 +10,7 @@ use super::function;
 use crate::args;
 use crate::faults::Faults;
 use crate::item::{self, Answer, Function};
-use crate::model::at;
+use crate::model::{at, located};
 
 /// An `impl` block: what stands before its braces, and its items.
 struct Block {
@@ -148,6 +148,7 @@ fn hidden_result(method: &Function, hidden: &[Ident], krate: &TokenStream) -> Op
         return None;
     }
     let (span, statements) = (at(ty.span()), body.stream());
+    let krate = located(krate.clone(), span);
     let (inner, statements) = item::inner_attributes(statements);
     let check = quote_spanned! {span=>
         const _: () = {
