@@ -222,26 +222,7 @@ fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
     )
 }
 
-macro_rules! keep_faults {
-    ($wrong:expr) => {
-        fn from_nested_meta(item: &NestedMeta) -> darling::Result<Self> {
-            match item {
-                NestedMeta::Meta(meta) => Self::from_meta(meta),
-                NestedMeta::NameValueInvalidExpr(pair) => {
-                    Ok($wrong(pair.path.span(), no_expression(pair)))
-                }
-                NestedMeta::Lit(lit) => Err(darling::Error::unexpected_lit_type(lit)),
-            }
-        }
-    };
-}
-
 impl<T: Literal> FromMeta for Value<T> {
-    keep_faults!(|key, fault| Self {
-        key,
-        given: Given::Wrong(fault)
-    });
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let key = meta.path().span();
         let given = match meta {
@@ -269,11 +250,6 @@ impl<T: Literal> FromMeta for Value<T> {
 }
 
 impl FromMeta for Filter {
-    keep_faults!(|key, fault| Self {
-        key,
-        given: Given::Wrong(fault)
-    });
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let key = meta.path().span();
         let path = meta.path();
@@ -346,11 +322,6 @@ fn is_camel_case(name: &Ident) -> bool {
 }
 
 impl FromMeta for Code {
-    keep_faults!(|key, fault| Self {
-        key,
-        given: Err(fault)
-    });
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self {
             key: meta.path().span(),
@@ -360,8 +331,6 @@ impl FromMeta for Code {
 }
 
 impl FromMeta for Binding {
-    keep_faults!(|_, fault| Self(Err(fault)));
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self(value(meta, "attempt").and_then(|expr| match &expr {
             Expr::Path(path) => path.path.require_ident().cloned(),
@@ -374,11 +343,6 @@ impl FromMeta for Binding {
 }
 
 impl FromMeta for Names {
-    keep_faults!(|key, fault| Self {
-        key,
-        given: Err(fault)
-    });
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let given = match meta {
             Meta::List(list) => list.parse_args_with(names).and_then(|names| {
@@ -408,8 +372,6 @@ fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
 }
 
 impl FromMeta for CratePath {
-    keep_faults!(|_, fault| Self(Err(fault)));
-
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self(value(meta, "::reattempt").and_then(
             |expr| match &expr {

@@ -71,6 +71,9 @@ pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
 
 /// What to say about a key that does not exist.
 pub(crate) fn unknown(word: &str) -> String {
+    if word == "never" {
+        return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
+    }
     if let Some((_, ours, remark)) = FOREIGN.iter().find(|(theirs, ..)| *theirs == word) {
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
     }

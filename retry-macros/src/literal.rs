@@ -98,8 +98,14 @@ impl Literal for Attempts {
     }
 
     fn from_float(value: f64) -> Option<Result<Self, String>> {
+        // `-1` was written without a fraction, `3.0` with one.
+        let written = if value < 0.0 {
+            value.to_string()
+        } else {
+            format!("{value:?}")
+        };
         Some(Err(format!(
-            "`max` is a whole number of attempts from 1 on, and this is {value}; write `max = 3`"
+            "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
         )))
     }
 

@@ -179,7 +179,7 @@ impl Arms<'_> {
         if mentions(ty, self.generics) {
             self.bounds.push(ty.clone());
         }
-        let classify = quote_spanned!(at(ty.span())=> #krate::__private::classify(inner));
+        let classify = quote_spanned!(at(ty.span())=> #krate::__private::inherit(inner));
         ours!(#path { #member: inner } => #classify,)
     }
 }

@@ -114,10 +114,8 @@ fn is_meant(item: &Item) -> bool {
 /// The path of this crate; faults in the arguments are told by the methods.
 fn krate(arguments: &TokenStream) -> TokenStream {
     let arguments = args::parse(arguments.clone(), &mut Faults::default());
-    match arguments.krate.map(|path| path.0) {
-        Some(Ok(path)) => ours!(#path),
-        _ => ours!(::reattempt),
-    }
+    let path = arguments.krate.and_then(|path| path.0.ok());
+    path.map_or_else(|| ours!(::reattempt), |path| ours!(#path))
 }
 
 /// A method that returns `Result` and has no attribute of its own.

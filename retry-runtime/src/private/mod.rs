@@ -98,6 +98,27 @@ pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
     error.classify()
 }
 
+// `inherit`.
+pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
+    inner.verdict()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
+    label = "`Classify` is not implemented for this error",
+    note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or implement `reattempt::Classify` for `{Self}`"
+)]
+pub trait Inherit {
+    fn verdict(&self) -> Verdict;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Classify + ?Sized> Inherit for E {
+    fn verdict(&self) -> Verdict {
+        self.classify()
+    }
+}
+
 // `throttled, after = field`.
 pub fn after<A: After>(field: &A) -> Option<Duration> {
     field.after()
