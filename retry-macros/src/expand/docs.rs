@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 
-use super::parts::literal_policy;
+use super::policy::literal_policy;
 use crate::model::Model;
 
 pub(super) fn lines(model: &Model) -> TokenStream {

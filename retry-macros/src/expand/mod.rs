@@ -9,6 +9,7 @@ mod function;
 mod future;
 mod methods;
 mod parts;
+mod policy;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,156 @@
+//! The policy in an expansion: built from its keys, checked where only the
+//! compiler can, and named as an operation.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use retry_runtime::Policy;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Ident};
+
+use super::parts::{Parts, method};
+use crate::model::{Inherited, Model, at};
+
+impl Parts<'_> {
+    /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
+    fn policy(&self) -> TokenStream {
+        let krate = &self.krate;
+        let start = match &self.model.inherited {
+            Some(Inherited {
+                expr,
+                constant: true,
+            }) => {
+                quote_spanned!(at(expr.span())=> #krate::__private::inherited(#expr))
+            }
+            Some(Inherited { .. }) => ours!(policy),
+            None => ours!(#krate::Policy::new()),
+        };
+        let mut policy = start;
+        for setting in &self.model.settings {
+            let (method, value) = (method(setting.key.word()), &setting.value);
+            let value = match (setting.key.word(), &setting.expression) {
+                ("backoff", Some(span)) => custom_backoff(krate, value, *span),
+                _ => value.clone(),
+            };
+            policy = ours!(#policy.#method(#value));
+        }
+        policy
+    }
+
+    /// Statements before the loop: constants the compiler must judge, and what
+    /// has to be known from the start of the call on.
+    pub(super) fn prelude(&self) -> TokenStream {
+        let (krate, timer) = (&self.krate, &self.timer);
+        let checks = self.constant_checks();
+        let operation = self.runtime_policy().map(|inherited| {
+            let (name, policy) = (&self.model.name, self.policy());
+            ours! {
+                let policy = #krate::__private::inherited(#inherited);
+                let operation = #krate::Operation::new(#name, #policy);
+            }
+        });
+        let until = self.model.may_have_deadline().then(|| {
+            let operation = self.operation();
+            ours!(let until = #krate::__private::Until::start(#krate::Operation::policy(#operation), #timer);)
+        });
+        let started = self
+            .model
+            .context
+            .as_ref()
+            .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
+        ours!(#checks #operation #until #started)
+    }
+
+    /// The inherited policy, if it can only be evaluated when the function is called.
+    fn runtime_policy(&self) -> Option<&Expr> {
+        self.model
+            .inherited
+            .as_ref()
+            .filter(|inherited| !inherited.constant)
+            .map(|inherited| &inherited.expr)
+    }
+
+    /// Policies with parts that only the compiler can evaluate are judged where
+    /// it does, each fault at its own expression.
+    fn constant_checks(&self) -> TokenStream {
+        if self.model.is_literal() || self.runtime_policy().is_some() {
+            return TokenStream::new();
+        }
+        let policy = self.policy();
+        let places = self.model.settings.iter().filter_map(|setting| {
+            let span = setting.expression?;
+            let (key, krate) = (variant(setting.key.word()), self.model.krate_at(span));
+            Some(quote_spanned! {at(span)=>
+                let policy = #krate::__private::blame(policy, #krate::rules::Key::#key);
+            })
+        });
+        let whole = self.model.inherited.as_ref().map_or_else(
+            || {
+                self.model
+                    .settings
+                    .iter()
+                    .find_map(|setting| setting.expression)
+            },
+            |inherited| Some(inherited.expr.span()),
+        );
+        let whole = whole.unwrap_or_else(Span::call_site);
+        let located = self.model.krate_at(whole);
+        let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
+        // An item is evaluated even when the function is never called, but it
+        // can't see the function's generics.
+        if mentions(&policy, &self.model.generics) {
+            return ours!(const { let policy = #policy; #(#places)* #last; });
+        }
+        ours!(const _: () = { let policy = #policy; #(#places)* #last; };)
+    }
+
+    /// A `&Operation`.
+    pub(super) fn operation(&self) -> TokenStream {
+        if self.runtime_policy().is_some() {
+            return ours!((&operation));
+        }
+        let (krate, name, policy) = (&self.krate, &self.model.name, self.policy());
+        ours!(const { &#krate::Operation::new(#name, #policy) })
+    }
+}
+
+/// `Shape::Custom(...)`; a closure is told the type of its parameter.
+fn custom_backoff(krate: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
+    let closure = syn::parse2::<ExprClosure>(value.clone()).is_ok();
+    let make = if closure {
+        ours!(backoff_by)
+    } else {
+        ours!(backoff)
+    };
+    quote_spanned!(at(span)=> #krate::Shape::Custom(#krate::__private::#make(&#value)))
+}
+
+/// `FastFirst` for `fast_first`.
+fn variant(word: &str) -> Ident {
+    let camel: String = word
+        .split('_')
+        .map(|part| {
+            let mut letters = part.chars();
+            letters
+                .next()
+                .map(|first| first.to_ascii_uppercase())
+                .into_iter()
+                .chain(letters)
+                .collect::<String>()
+        })
+        .collect();
+    Ident::new(&camel, Span::mixed_site())
+}
+
+/// Whether a constant needs what an item in the function cannot see.
+fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "Self" || generics.contains(&ident),
+        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), generics),
+        _ => false,
+    })
+}
+
+/// The policy, as far as literals tell, for the documentation.
+pub(super) fn literal_policy(model: &Model) -> Option<&Policy> {
+    model.is_literal().then_some(&model.known)
+}

@@ -1,0 +1,95 @@
+//! The keys of a policy, and sets of them.
+
+use core::fmt;
+
+/// A key of a policy: the word in attributes and files, the method of the builder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each stands for the method of its name")]
+pub enum Key {
+    Max,
+    Backoff,
+    Base,
+    First,
+    Factor,
+    Cap,
+    Jitter,
+    FastFirst,
+    Deadline,
+    Patience,
+    Idempotent,
+}
+
+impl Key {
+    /// Every key, in the order of the documentation.
+    pub const ALL: [Self; 11] = [
+        Self::Max,
+        Self::Backoff,
+        Self::Base,
+        Self::First,
+        Self::Factor,
+        Self::Cap,
+        Self::Jitter,
+        Self::FastFirst,
+        Self::Deadline,
+        Self::Patience,
+        Self::Idempotent,
+    ];
+
+    /// The word for this key.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Max => "max",
+            Self::Backoff => "backoff",
+            Self::Base => "base",
+            Self::First => "first",
+            Self::Factor => "factor",
+            Self::Cap => "cap",
+            Self::Jitter => "jitter",
+            Self::FastFirst => "fast_first",
+            Self::Deadline => "deadline",
+            Self::Patience => "patience",
+            Self::Idempotent => "idempotent",
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A set of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keys(u32);
+
+impl Keys {
+    /// No key.
+    pub const NONE: Self = Self(0);
+
+    /// This set and `key`.
+    #[must_use]
+    pub const fn with(self, key: Key) -> Self {
+        Self(self.0 | 1 << key as u32)
+    }
+
+    /// Whether `key` is in this set.
+    pub const fn contains(self, key: Key) -> bool {
+        self.0 & (1 << key as u32) != 0
+    }
+
+    /// Whether the two sets share a key.
+    pub const fn touches(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) const fn of(keys: &[Key]) -> Self {
+        let (mut set, mut rest) = (Self::NONE, keys);
+        while let [key, tail @ ..] = rest {
+            set = set.with(*key);
+            rest = tail;
+        }
+        set
+    }
+}

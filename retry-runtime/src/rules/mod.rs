@@ -1,0 +1,182 @@
+//! Which policies are refused, and in what words. The attribute asks for every
+//! literal, constants are checked when they are evaluated, configuration when
+//! it is loaded: all three run the functions of `checks`.
+#![warn(clippy::arithmetic_side_effects)]
+
+mod checks;
+mod key;
+
+use core::fmt;
+
+use crate::policy::Policy;
+use crate::text::Text;
+
+use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Max, Patience};
+pub use key::{Key, Keys};
+
+/// A rule that a policy breaks: which, at which key, and in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation {
+    rule: Rule,
+    key: Key,
+    message: Text,
+}
+
+impl Violation {
+    /// The rule.
+    pub const fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// The key whose value breaks the rule.
+    pub const fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The rule with the numbers of this policy, then a mend.
+    pub const fn message(&self) -> &str {
+        self.message.as_str()
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl core::error::Error for Violation {}
+
+macro_rules! rules {
+    ($($rule:ident, $id:literal, reads $reads:expr, $check:ident;)+) => {
+        /// A rule about a policy. `id` is its number in the documentation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[expect(missing_docs, reason = "the table below names the function that documents each")]
+        pub enum Rule { $($rule),+ }
+
+        impl Rule {
+            /// Every rule, in the order in which they are checked.
+            pub const ALL: &'static [Self] = &[$(Self::$rule),+];
+
+            /// The number of the rule in the documentation.
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$rule => $id),+ }
+            }
+
+            /// The keys this rule looks at: it can be judged when all of them are known.
+            pub const fn reads(self) -> Keys {
+                match self { $(Self::$rule => Keys::of($reads)),+ }
+            }
+
+            /// The violation of this rule by `policy`, if it breaks it.
+            pub const fn check(self, policy: &Policy) -> Option<Violation> {
+                let broken = match self { $(Self::$rule => checks::$check(policy)),+ };
+                match broken {
+                    Some((key, message)) => Some(Violation { rule: self, key, message }),
+                    None => None,
+                }
+            }
+        }
+    };
+}
+
+// One value first: a rule about several speaks of values that are sound alone.
+rules! {
+    NoAttempt, "R1", reads &[Max], no_attempt;
+    TooLong, "R2", reads &[Base, First, Cap, Deadline, Patience], too_long;
+    NoBase, "R3", reads &[Backoff, Base], no_base;
+    FactorRange, "R4", reads &[Factor], factor_range;
+    JitterRange, "R5", reads &[Key::Jitter], jitter_range;
+    NoCap, "R6", reads &[Cap], no_cap;
+    NoDeadline, "R7", reads &[Deadline], no_deadline;
+    AboveCap, "X1", reads &[Backoff, Base, First, Cap], above_cap;
+    AboveDeadline, "X2", reads &[Max, Backoff, Base, First, FastFirst, Deadline], above_deadline;
+    NeverStarts, "X4", reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
+    OnlyForRetries, "X5", reads &[Max], only_for_retries;
+    Endless, "X6", reads &[Max, Backoff, Deadline], endless;
+    TooMany, "X7", reads &[Max, Backoff, Deadline], too_many;
+    WithoutEffect, "X8", reads &[Backoff], without_effect;
+}
+
+impl Policy {
+    /// Every rule this policy breaks, in the order of the rules.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use retry_runtime::Policy;
+    ///
+    /// let policy = Policy::new().max(0).factor(f64::NAN);
+    /// let ids: Vec<_> = policy.violations().map(|v| v.rule().id()).collect();
+    /// assert_eq!(ids, ["R1", "R4"]);
+    /// ```
+    pub fn violations(&self) -> impl Iterator<Item = Violation> {
+        Rule::ALL.iter().filter_map(|rule| rule.check(self))
+    }
+
+    /// The first rule this policy breaks.
+    pub const fn violation(&self) -> Option<Violation> {
+        let mut rest = Rule::ALL;
+        while let [rule, tail @ ..] = rest {
+            let broken = rule.check(self);
+            if broken.is_some() {
+                return broken;
+            }
+            rest = tail;
+        }
+        None
+    }
+
+    /// This policy, if it breaks no rule: for policies made of run-time values.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Violation`]; [`violations`](Self::violations) lists them all.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a policy is checked once"
+    )]
+    pub const fn validate(self) -> Result<Self, Violation> {
+        match self.violation() {
+            None => Ok(self),
+            Some(violation) => Err(violation),
+        }
+    }
+
+    /// This policy, unless the value of `key` breaks a rule.
+    #[track_caller]
+    pub(crate) const fn blame(self, key: Key) -> Self {
+        let mut rest = Rule::ALL;
+        while let [rule, tail @ ..] = rest {
+            if let Some(violation) = rule.check(&self)
+                && violation.key as u32 == key as u32
+            {
+                panic!("{}", violation.message());
+            }
+            rest = tail;
+        }
+        self
+    }
+
+    /// This policy, or a compile error where it is evaluated as a constant.
+    ///
+    /// # Panics
+    ///
+    /// With the words of the first rule that it breaks. For run-time values
+    /// there is [`validate`](Self::validate).
+    ///
+    /// # Examples
+    ///
+    /// ```compile_fail
+    /// # use retry_runtime::Policy;
+    /// const POLICY: Policy = Policy::new().max(0).checked();
+    /// ```
+    #[track_caller]
+    pub const fn checked(self) -> Self {
+        if let Some(violation) = self.violation() {
+            panic!("{}", violation.message());
+        }
+        self
+    }
+}
