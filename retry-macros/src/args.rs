@@ -166,7 +166,7 @@ pub(crate) fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Fa
             }
         };
         let word = path.get_ident().map(|ident| ident.unraw().to_string());
-        let word = word.unwrap_or_else(|| quote::quote!(#path).to_string());
+        let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
         if !keys::is_one_of(&word, keys::KEYS) {
             faults.push(span, keys::unknown(&word));
         } else if !keys::is_one_of(&word, known) {

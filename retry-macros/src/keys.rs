@@ -59,7 +59,11 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("predicate", "on", ""),
     ("unless", "except", ""),
     ("notify", "on_retry", ""),
-    ("timeout", "deadline", ", one limit over all attempts"),
+    (
+        "timeout",
+        "deadline",
+        ", one limit over all attempts; the limit of a single attempt is set in the client",
+    ),
     ("max_elapsed_time", "deadline", ""),
     ("total_timeout", "deadline", ""),
 ];
@@ -76,6 +80,14 @@ pub(crate) fn unknown(word: &str) -> String {
     }
     if let Some((_, ours, remark)) = FOREIGN.iter().find(|(theirs, ..)| *theirs == word) {
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
+    }
+    if nearest(&word.to_lowercase(), &["never"]).is_some() {
+        return format!("unknown key `{word}`; did you mean `never`, alone?");
+    }
+    if word.contains("::") {
+        return format!(
+            "`{word}` is no key; a policy is given by its key, write `policy = {word}(...)`"
+        );
     }
     match nearest(word, KEYS) {
         Some(key) => format!("unknown key `{word}`; did you mean `{key}`?"),

@@ -103,6 +103,11 @@ impl Model {
         self.settings.iter().any(|setting| setting.key == key)
     }
 
+    /// Whether an error is retried only when it proves that nothing was executed.
+    pub(crate) fn wants_proof(&self) -> bool {
+        self.verify.is_none() && self.has(Key::Idempotent) && !self.known.is_idempotent()
+    }
+
     /// `max = 1`, in the open.
     pub(crate) fn is_single_attempt(&self) -> bool {
         self.is_literal() && self.known.attempts() == Some(1)

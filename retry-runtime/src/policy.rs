@@ -274,6 +274,11 @@ impl Policy {
         }
     }
 
+    /// Whether the operation may be executed twice.
+    pub const fn is_idempotent(&self) -> bool {
+        self.idempotent
+    }
+
     /// The shape of the delays.
     pub const fn shape(&self) -> Shape {
         self.shape

@@ -97,8 +97,9 @@ impl IntoVerdict for Verdict {
 #[diagnostic::on_unimplemented(
     message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
     label = "`Classify` is not implemented for this error",
-    note = "implement `reattempt::Classify` for `{Self}`, or say which errors in the policy: `on = |error| ...`, `on(Pattern | Pattern)`",
-    note = "`on(_)` retries any error"
+    note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
+    note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
+    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`"
 )]
 pub trait Classify {
     /// The verdict on this value.

@@ -50,6 +50,10 @@ pub(super) fn signature(
                 ),
             );
         }
+        Answer::Option(ty) if args.on.is_none() && super::together::wants_proof(args) => faults.push(
+            ty.span(),
+            "`None` does not say that nothing was executed, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
+        ),
         _ => {}
     }
     if matches!(flow, Flow::Sync) {

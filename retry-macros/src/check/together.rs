@@ -1,7 +1,7 @@
 //! Rules about keys that only an attribute can have; the runtime's rules know
 //! the others.
 
-use crate::args::{Args, Given, Value};
+use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::faults::Faults;
 use crate::literal::Attempts;
 
@@ -42,10 +42,42 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
             faults.push(verify.key, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
         }
     }
+    nothing_proved(args, faults);
     if let (Some(on), Some(except)) = (&args.on, &args.except)
         && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
         && on.text() == except.text()
     {
         faults.push(*place, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+    }
+}
+
+/// `idempotent = false` without `verify`: only what proves that nothing was
+/// executed is retried.
+pub(super) fn wants_proof(args: &Args) -> bool {
+    let strict = matches!(
+        &args.idempotent,
+        Some(Value {
+            given: Given::Literal(false, _),
+            ..
+        })
+    );
+    strict && args.verify.is_none()
+}
+
+/// A pattern says that an error is worth another attempt, not that nothing was
+/// executed: with `idempotent = false` it would retry nothing.
+fn nothing_proved(args: &Args, faults: &mut Faults) {
+    if !wants_proof(args) {
+        return;
+    }
+    if let Some(Filter {
+        given: Given::Literal(Predicate::Pattern(_), place),
+        ..
+    }) = &args.on
+    {
+        faults.push(
+            *place,
+            "a pattern does not say that nothing was executed, so `idempotent = false` would retry nothing; write `on = |error| ...` that answers `Verdict::Refused`, or add `verify`",
+        );
     }
 }

@@ -41,7 +41,7 @@ fn attribute_or_faults(arguments: TokenStream, item: &TokenStream) -> Result<Tok
         Kind::Impl => methods::expand(&arguments, item.clone()),
         Kind::Other(span) => Err(syn::Error::new(
             span,
-            "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`",
+            "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
         )
         .into()),
     }

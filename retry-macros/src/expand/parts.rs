@@ -157,6 +157,7 @@ impl<'m> Parts<'m> {
                 let _ = error;
                 #krate::Verdict::Permanent
             }),
+            Some(predicate) if self.model.wants_proof() => self.asked(predicate, "judge_by_proof"),
             Some(predicate) => self.asked(predicate, "judge"),
             None => {
                 let span = self.model.error_span;

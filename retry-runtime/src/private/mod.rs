@@ -46,6 +46,27 @@ pub fn judge<E: ?Sized, V: IntoVerdict>(error: &E, on: impl FnOnce(&E) -> V) -> 
     on(error).into_verdict()
 }
 
+// `on` with `idempotent = false` and no `verify`.
+#[inline(always)]
+pub fn judge_by_proof<E: ?Sized, V: Proof>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
+    on(error).proof()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whether anything was executed, so `idempotent = false` would retry nothing",
+    label = "expected `Verdict`",
+    note = "answer `reattempt::Verdict::Refused` for errors that prove that nothing was executed, or add `verify`"
+)]
+pub trait Proof {
+    fn proof(self) -> Verdict;
+}
+
+impl Proof for Verdict {
+    fn proof(self) -> Verdict {
+        self
+    }
+}
+
 // `except`.
 #[inline(always)]
 pub fn exclude<E: ?Sized, V: IntoVerdict>(

@@ -62,7 +62,7 @@ pub const fn refuse_alias(is_result: bool) {
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<Interrupted>`",
     note = "`deadline` on an async function ends a call where no error of its own exists",
-    note = "implement `From<reattempt::Interrupted>` for the error, or return `Result<T, reattempt::Failed<E>>`"
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
 )]
 pub trait Cut {
     fn cut(end: Interrupted) -> Self;

@@ -96,7 +96,7 @@ impl<R> WholeEnd for Polled<R> {
     message = "polling can end without a final value, and `{Self}` cannot say so",
     label = "`From<Interrupted>` is not implemented for this error",
     note = "`until` ends a call where no error of its own exists",
-    note = "implement `From<reattempt::Interrupted>` for the error, or return `Result<T, reattempt::Failed<E>>`"
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
 )]
 pub trait Unfinished {
     fn unfinished(end: Interrupted) -> Self;

@@ -1,0 +1,21 @@
+use reattempt::retry;
+
+#[derive(Debug)]
+enum Fault {
+    Refused,
+    Lost,
+}
+
+#[retry(idempotent = false, on(Fault::Refused))]
+fn by_pattern() -> Result<u32, Fault> {
+    Err(Fault::Lost)
+}
+
+#[retry(idempotent = false)]
+fn by_option() -> Option<u32> {
+    None
+}
+
+fn main() {
+    let _ = (by_pattern(), by_option());
+}
