@@ -179,3 +179,112 @@ fn a_single_attempt() {
     assert_eq!(once(), Err("no".to_owned()));
     assert_eq!(Verdict::from(true), Verdict::Transient);
 }
+
+/// A value that arrived is not ambiguous: polling goes on.
+#[test]
+fn polling_what_is_not_idempotent() {
+    #[retry(backoff = "none", idempotent = false, until = |calls| *calls == 3)]
+    fn poll(service: &Service) -> Result<u32, Failed<Fault>> {
+        service.call()
+    }
+    assert_eq!(poll(&Service::failing(&[])), Ok(3));
+}
+
+/// `verify` is not asked where the inherited policy is idempotent.
+#[test]
+fn verify_beside_an_idempotent_policy() {
+    const IDEMPOTENT: Policy = Policy::new().base(Duration::from_nanos(1));
+    #[retry(policy = IDEMPOTENT, verify = |_| Verified::Unknown)]
+    fn post(service: &Service) -> Result<u32, Fault> {
+        service.call()
+    }
+    assert_eq!(
+        post(&Service::failing(&[Fault::Reset, Fault::Reset])),
+        Ok(3)
+    );
+}
+
+/// No attempt starts after the deadline, however long `before_retry` takes.
+#[tokio::test(start_paused = true)]
+async fn a_slow_hook_ends_the_call() {
+    #[retry(base = "1ms", deadline = "1s", before_retry = async |_| nap().await)]
+    async fn fetch(service: &Service) -> Result<u32, Failed<Fault>> {
+        service.call()
+    }
+    async fn nap() {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
+    let service = Service::failing(&[Fault::Reset; 3]);
+    let failed = fetch(&service).await.expect_err("out of time");
+    assert_eq!(
+        (failed.reason(), failed.attempts(), failed.last()),
+        (GaveUp::Deadline, 1, Some(&Fault::Reset))
+    );
+    assert_eq!(service.calls.get(), 1);
+}
+
+/// A `move` closure changes copies of its own.
+#[test]
+fn a_block_that_moves() {
+    let mut calls = 0;
+    let answer = reattempt::retry_block!(backoff = "none", on(_), move || -> Result<u32, u32> {
+        calls += 1;
+        if calls == 3 { Ok(calls) } else { Err(calls) }
+    });
+    calls += 10;
+    assert_eq!((answer, calls), (Ok(3), 10));
+}
+
+/// A broken path says nothing about what the other end has done.
+#[test]
+fn what_io_errors_prove() {
+    use std::io::{Error, ErrorKind as Kind};
+    for (kind, verdict) in [
+        (Kind::ConnectionRefused, Verdict::Refused),
+        (Kind::HostUnreachable, Verdict::Transient),
+        (Kind::NetworkUnreachable, Verdict::Transient),
+        (Kind::TimedOut, Verdict::Transient),
+        (Kind::PermissionDenied, Verdict::Permanent),
+    ] {
+        assert_eq!(Error::from(kind).classify(), verdict, "{kind}");
+    }
+}
+
+/// An item whose type names a function is still an `impl` block.
+trait Call {
+    fn call(&self, calls: &Cell<u32>) -> Result<u32, u32>;
+}
+
+#[retry(backoff = "none", on(_))]
+impl Call for fn(u32) -> u32 {
+    fn call(&self, calls: &Cell<u32>) -> Result<u32, u32> {
+        calls.set(self(calls.get()));
+        if calls.get() == 3 {
+            Ok(3)
+        } else {
+            Err(calls.get())
+        }
+    }
+}
+
+#[test]
+fn an_impl_for_a_function_type() {
+    let next: fn(u32) -> u32 = |n| n + 1;
+    assert_eq!(Call::call(&next, &Cell::new(0)), Ok(3));
+}
+
+/// Constants of the block around a method.
+struct Sized<const N: u32>(Cell<u32>);
+
+impl<const N: u32> Sized<N> {
+    #[retry(max = N, base = "1ms", jitter = "none", on(_))]
+    fn call(&self) -> Result<u32, u32> {
+        self.0.set(self.0.get() + 1);
+        Err(self.0.get())
+    }
+}
+
+#[test]
+fn a_constant_of_the_block() {
+    assert_eq!(Sized::<2>(Cell::new(0)).call(), Err(2));
+}

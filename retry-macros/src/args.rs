@@ -312,6 +312,21 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
         }
         None => TokenStream::new(),
     };
+    if let (Pat::Ident(binding), true) = (&pattern, guard.is_empty())
+        && binding.subpat.is_none()
+        && binding
+            .ident
+            .to_string()
+            .starts_with(|first: char| first.is_lowercase())
+    {
+        let name = &binding.ident;
+        return Err(syn::Error::new(
+            name.span(),
+            format!(
+                "`{name}` alone is a binding that matches any error; if it is a function, write it after `=`, or `_` for any error"
+            ),
+        ));
+    }
     Ok(quote::quote!(#pattern #guard))
 }
 

@@ -367,6 +367,20 @@ pub(crate) fn is_retry(attribute: &Attribute) -> bool {
         .is_some_and(|last| last.ident == "retry")
 }
 
+/// Whether one of ours hides behind a condition, where the policy of a block
+/// cannot tell what it will be.
+pub(crate) fn hides_retry(attribute: &Attribute) -> bool {
+    fn mentions(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "retry",
+            TokenTree::Group(group) => mentions(group.stream()),
+            _ => false,
+        })
+    }
+    attribute.path().is_ident("cfg_attr")
+        && matches!(&attribute.meta, syn::Meta::List(list) if mentions(list.tokens.clone()))
+}
+
 /// What an attribute stands on.
 pub(crate) enum Kind {
     Function,
@@ -381,17 +395,15 @@ pub(crate) fn kind(tokens: &TokenStream) -> Kind {
         input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
         let rest: TokenStream = input.parse()?;
-        let mut words = rest.clone().into_iter().take_while(|token| !is_end(token));
+        let words = rest.clone().into_iter().take_while(|token| !is_end(token));
         let word = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
-        if words.clone().any(|token| word(&token, "fn")) {
-            return Ok(Kind::Function);
-        }
-        let is_impl = words.any(|token| word(&token, "impl"));
-        Ok(if is_impl {
-            Kind::Impl
-        } else {
-            Kind::Other(rest.span())
-        })
+        // The first of the two words: `impl Trait for fn()` has both.
+        let found = words.into_iter().find_map(|token| match &token {
+            token if word(token, "fn") => Some(Kind::Function),
+            token if word(token, "impl") => Some(Kind::Impl),
+            _ => None,
+        });
+        Ok(found.unwrap_or_else(|| Kind::Other(rest.span())))
     }
     syn::parse::Parser::parse2(probe, tokens.clone()).unwrap_or_else(|_| Kind::Other(tokens.span()))
 }

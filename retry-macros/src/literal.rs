@@ -50,6 +50,13 @@ pub(crate) fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
         Expr::Paren(paren) => return read(&paren.expr),
         _ => return None,
     };
+    if let Lit::Float(number) = lit
+        && !number.base10_parse::<f64>().is_ok_and(f64::is_finite)
+    {
+        return Some(Err(
+            "this number is too large for any value; write a smaller one".to_owned(),
+        ));
+    }
     let read = match lit {
         Lit::Str(text) => T::from_str(&text.value()),
         Lit::Int(number) if negative => negated(number).and_then(T::from_float),

@@ -73,6 +73,9 @@ impl Model {
     /// The same with `name` for `self` in the user's code.
     pub(crate) fn with_self(&self, name: &Ident) -> Self {
         let mut model = self.clone();
+        if let Some(inherited) = &mut model.inherited {
+            rename(&mut inherited.expr, name);
+        }
         let code = [
             &mut model.verify,
             &mut model.until,

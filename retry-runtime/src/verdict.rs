@@ -139,10 +139,11 @@ impl Classify for std::io::Error {
     fn classify(&self) -> Verdict {
         use std::io::ErrorKind as Kind;
         match self.kind() {
-            Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable => {
-                Verdict::Refused
-            }
-            Kind::ConnectionReset
+            Kind::ConnectionRefused => Verdict::Refused,
+            // Also said of a connection that stood and broke in the middle.
+            Kind::HostUnreachable
+            | Kind::NetworkUnreachable
+            | Kind::ConnectionReset
             | Kind::ConnectionAborted
             | Kind::NotConnected
             | Kind::BrokenPipe

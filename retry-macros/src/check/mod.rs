@@ -100,10 +100,21 @@ impl Draft<'_> {
         });
     }
 
+    /// Whether all of `keys` are given.
+    fn knows(&self, keys: Keys) -> bool {
+        let given = |key: &Key| self.places.iter().any(|(known, ..)| known == key);
+        Key::ALL
+            .iter()
+            .filter(|key| keys.contains(**key))
+            .all(given)
+    }
+
     /// The runtime's rules, as far as everything they look at is known.
-    fn judge(&mut self) {
+    /// Of keys that override an inherited policy, only those rules are judged
+    /// here that look at nothing else.
+    fn judge(&mut self, is_override: bool) {
         for rule in Rule::ALL {
-            if rule.reads().touches(self.unknown) {
+            if rule.reads().touches(self.unknown) || (is_override && !self.knows(rule.reads())) {
                 continue;
             }
             let Some(violation) = rule.check(&self.known) else {
@@ -172,10 +183,7 @@ fn policy(
     draft.take(Key::Idempotent, args.idempotent, |policy, on| {
         policy.idempotent(*on)
     });
-    // With an inherited policy nothing is known until it is evaluated.
-    if inherited.is_none() {
-        draft.judge();
-    }
+    draft.judge(inherited.is_some());
     let Draft {
         known,
         unknown,

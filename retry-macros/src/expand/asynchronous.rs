@@ -45,6 +45,7 @@ pub(super) fn looped(
     let (operation, until) = (parts.operation(), parts.until());
     let end = used(ours!(end), parts.wants_end());
     let give_up = parts.give_up();
+    let over = parts.over(&end, &give_up);
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
     let failed =
         ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict));
@@ -64,7 +65,7 @@ pub(super) fn looped(
     // `before_retry` sees the error, which otherwise is gone before the wait.
     let (step, waits_inside) = match (parts.before_retry(settled(krate)), parts.has_hooks()) {
         (Some(hook), _) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook } #give_up }),
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #over } #give_up }),
             true,
         ),
         (None, true) => (

@@ -78,7 +78,11 @@ fn block_or_faults(Input { items, body }: Input) -> Result<TokenStream, Faults> 
         Ok(ours!(async #moved { #looped }))
     } else {
         let looped = sync::loop_of(&model, &answer, &statements);
-        Ok(ours!({ #looped }))
+        // What a `move` closure changes it changes in copies of its own.
+        Ok(match moved {
+            Some(moved) => ours!((#moved || { #looped })()),
+            None => ours!({ #looped }),
+        })
     }
 }
 

@@ -85,6 +85,18 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
         );
     }
     for item in items {
+        if let Item::Method(method, _) = &item {
+            for attribute in method
+                .attributes
+                .iter()
+                .filter(|other| item::hides_retry(other))
+            {
+                faults.push(
+                    attribute.path().span(),
+                    "the policy of the `impl` block cannot see a `#[retry]` behind `cfg_attr`; put `#[cfg(...)]` on two versions of the method",
+                );
+            }
+        }
         methods.extend(match item {
             Item::Method(method, tokens) if is_retried(&method) => {
                 match function::expand(arguments.clone(), *method) {
@@ -140,19 +152,22 @@ fn hidden_result(method: &Function, hidden: &[Ident], krate: &TokenStream) -> Op
         return None;
     };
     let tokens = ty.to_token_stream();
-    if has_own(method)
-        || !can_stand_in_constant(&tokens, hidden, &item::generics(&method.signature))
-    {
+    if has_own(method) {
         return None;
     }
+    let as_item = can_stand_in_constant(&tokens, hidden, &item::generics(&method.signature));
     let (span, statements) = (at(ty.span()), body.stream());
     let krate = located(krate.clone(), span);
     let (inner, statements) = item::inner_attributes(statements);
-    let check = quote_spanned! {span=>
-        const _: () = {
-            use #krate::__private::IsNoResult as _;
-            #krate::__private::refuse_alias(#krate::__private::IsResult::<#ty>::YES)
-        };
+    let check = quote_spanned! {span=> {
+        use #krate::__private::IsNoResult as _;
+        #krate::__private::refuse_alias(#krate::__private::IsResult::<#ty>::YES)
+    }};
+    // What an item cannot name is judged when code is made for the method.
+    let check = if as_item {
+        quote_spanned!(span=> const _: () = #check;)
+    } else {
+        quote_spanned!(span=> const { #check };)
     };
     let Function {
         attributes,

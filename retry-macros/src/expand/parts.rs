@@ -202,10 +202,10 @@ impl<'m> Parts<'m> {
         let located = self.model.krate_at(span);
         let asked = settle(quote_spanned!(at(span)=> #located::__private::ask(error, #hook)));
         let found = quote_spanned!(at(span)=> #located::__private::found(#asked));
-        let label = self.label();
+        let (label, operation) = (self.label(), self.operation());
         ours! {
             let verdict = #verdict;
-            let verdict = match #krate::__private::ambiguous(cause, verdict) {
+            let verdict = match #krate::__private::ambiguous(#operation, cause, verdict) {
                 ::core::option::Option::None => verdict,
                 ::core::option::Option::Some(error) => match #found {
                     ::core::result::Result::Ok(answer) => break #label answer,
@@ -264,6 +264,20 @@ impl<'m> Parts<'m> {
     /// Whether the answer when giving up needs to know why.
     pub(super) fn wants_end(&self) -> bool {
         self.model.until.is_some() || matches!(self.answer, Answer::Failed(..))
+    }
+
+    /// No attempt starts after the deadline, however long `before_retry` took.
+    pub(super) fn over(&self, end: &TokenStream, give_up: &TokenStream) -> TokenStream {
+        if !self.model.may_have_deadline() {
+            return TokenStream::new();
+        }
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        ours! {
+            if #krate::__private::is_over(#until, #timer) {
+                let #end = #krate::__private::over(&call);
+                break #give_up
+            }
+        }
     }
 
     /// Whether anything looks at a retry that is about to happen.

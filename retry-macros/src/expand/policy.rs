@@ -141,10 +141,18 @@ fn variant(word: &str) -> Ident {
     Ident::new(&camel, Span::mixed_site())
 }
 
+/// `N`, `T`: by custom a generic parameter, maybe of the `impl` block around.
+fn is_one_letter(ident: &Ident) -> bool {
+    let name = ident.to_string();
+    name.len() == 1 && name.starts_with(|letter: char| letter.is_uppercase())
+}
+
 /// Whether a constant needs what an item in the function cannot see.
 fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
     tokens.clone().into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == "Self" || generics.contains(&ident),
+        proc_macro2::TokenTree::Ident(ident) => {
+            ident == "Self" || generics.contains(&ident) || is_one_letter(&ident)
+        }
         proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), generics),
         _ => false,
     })

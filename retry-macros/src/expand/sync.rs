@@ -34,12 +34,14 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let give_up = parts.give_up();
     let step = if parts.has_hooks() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry(|value| value));
+        let over = before_retry.as_ref().map(|_| parts.over(&end, &give_up));
         ours! {
             match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
+                    #over
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
             }

@@ -26,7 +26,7 @@ pub use outcome::{
     split, split_told, tell,
 };
 use progress::{Admitted, admit, delay};
-pub use progress::{Count, Progress, cut_off, failed};
+pub use progress::{Count, Progress, cut_off, failed, is_over, over};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
@@ -87,7 +87,8 @@ pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict 
 pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict) -> Verdict {
     match cause {
         Cause::Error(error) => judge(error),
-        Cause::NotFinal => Verdict::Transient,
+        // There was an answer, so nothing about it is ambiguous.
+        Cause::NotFinal => Verdict::Refused,
     }
 }
 

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
+use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::verdict::Verdict;
 use crate::verified::{IntoVerified, Verified};
@@ -125,8 +126,13 @@ pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) ->
 }
 
 // The error that `verify` is asked about: nobody knows whether it was executed.
-pub fn ambiguous<E: ?Sized>(cause: Cause<'_, E>, verdict: Verdict) -> Option<&E> {
+pub fn ambiguous<'e, E: ?Sized>(
+    operation: &Operation,
+    cause: Cause<'e, E>,
+    verdict: Verdict,
+) -> Option<&'e E> {
     match (cause, verdict) {
+        _ if operation.policy().is_idempotent() => None,
         (Cause::Error(error), Verdict::Transient) => Some(error),
         _ => None,
     }

@@ -182,3 +182,13 @@ pub fn failed<'a, E: ?Sized>(
 pub fn cut_off(progress: &impl Progress) -> Interrupted {
     Interrupted::new(GaveUp::Deadline, progress.failures().saturating_add(1))
 }
+
+// Whether `before_retry` took all the time that was left.
+pub fn is_over(until: Until, clock: &impl Clock) -> bool {
+    until.remaining(clock).is_some_and(|left| left.is_zero())
+}
+
+// The end of a call whose deadline passed in `before_retry`.
+pub fn over(progress: &impl Progress) -> Interrupted {
+    Interrupted::new(GaveUp::Deadline, progress.failures())
+}

@@ -1,0 +1,14 @@
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy, Shape, retry};
+
+const LIMIT: Duration = Duration::from_millis(100);
+
+#[retry(deadline = LIMIT, on(_))]
+fn fetch() -> Result<u32, u8> {
+    Err(1)
+}
+
+fn main() {
+    let _ = (fetch(), Duration::ZERO, Jitter::None, Shape::Exp, Policy::new());
+}

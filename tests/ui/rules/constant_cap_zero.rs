@@ -1,0 +1,14 @@
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy, Shape, retry};
+
+const CAP: Duration = Duration::from_millis(0);
+
+#[retry(cap = CAP, on(_))]
+fn fetch() -> Result<u32, u8> {
+    Err(1)
+}
+
+fn main() {
+    let _ = (fetch(), Duration::ZERO, Jitter::None, Shape::Exp, Policy::new());
+}

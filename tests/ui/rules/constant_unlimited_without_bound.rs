@@ -1,0 +1,14 @@
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy, Shape, retry};
+
+const ATTEMPTS: u32 = u32::MAX;
+
+#[retry(max = ATTEMPTS, on(_))]
+fn fetch() -> Result<u32, u8> {
+    Err(1)
+}
+
+fn main() {
+    let _ = (fetch(), Duration::ZERO, Jitter::None, Shape::Exp, Policy::new());
+}
