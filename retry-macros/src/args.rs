@@ -267,7 +267,15 @@ impl FromMeta for Filter {
                 Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
             }
             Meta::List(list) => match list.parse_args_with(pattern) {
-                Ok(pattern) => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
+                Ok(pattern) => match lone_binding(&pattern) {
+                    Some(name) => Given::Wrong(syn::Error::new(
+                        name.span(),
+                        format!(
+                            "`{name}` alone is a binding and matches any error; write `{word} = {name}` for a function, or `{word}(_)` for any error"
+                        ),
+                    )),
+                    None => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
+                },
                 Err(_) if list.tokens.is_empty() => Given::Wrong(syn::Error::new(
                     meta.span(),
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
@@ -312,22 +320,15 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
         }
         None => TokenStream::new(),
     };
-    if let (Pat::Ident(binding), true) = (&pattern, guard.is_empty())
-        && binding.subpat.is_none()
-        && binding
-            .ident
-            .to_string()
-            .starts_with(|first: char| first.is_lowercase())
-    {
-        let name = &binding.ident;
-        return Err(syn::Error::new(
-            name.span(),
-            format!(
-                "`{name}` alone is a binding that matches any error; if it is a function, write it after `=`, or `_` for any error"
-            ),
-        ));
-    }
     Ok(quote::quote!(#pattern #guard))
+}
+
+/// The name, if a pattern is nothing but a binding.
+fn lone_binding(pattern: &TokenStream) -> Option<Ident> {
+    let name: Ident = syn::parse2(pattern.clone()).ok()?;
+    name.to_string()
+        .starts_with(|first: char| first.is_lowercase())
+        .then_some(name)
 }
 
 /// Whether a name is that of a type or a variant, not of a binding or a constant.
