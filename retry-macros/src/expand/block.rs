@@ -79,10 +79,8 @@ fn block_or_faults(Input { items, body }: Input) -> Result<TokenStream, Faults> 
     } else {
         let looped = sync::loop_of(&model, &answer, &statements);
         // What a `move` closure changes it changes in copies of its own.
-        Ok(match moved {
-            Some(moved) => ours!((#moved || { #looped })()),
-            None => ours!({ #looped }),
-        })
+        let inside = ours!({ #looped });
+        Ok(moved.map_or(inside.clone(), |moved| ours!((#moved || #inside)())))
     }
 }
 
