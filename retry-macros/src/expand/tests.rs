@@ -253,6 +253,13 @@ fn every_hook() {
                                             .reattempt_settle()
                                             .await
                                     };
+                                    if ::again::__private::is_over(
+                                        until,
+                                        &::again::__private::ASYNC_TIMER,
+                                    ) {
+                                        let end = ::again::__private::over(&call);
+                                        break ::again::__private::tell(error, end);
+                                    }
                                 }
                                 ::core::result::Result::Err(end) => {
                                     break ::again::__private::tell(error, end);
