@@ -316,6 +316,12 @@ pub(crate) fn generics(signature: &Signature) -> Vec<Ident> {
     types.chain(constants).cloned().collect()
 }
 
+/// `N`, `T`: by custom a generic parameter.
+pub(crate) fn is_one_letter(ident: &Ident) -> bool {
+    let name = ident.to_string();
+    name.len() == 1 && name.starts_with(|letter: char| letter.is_uppercase())
+}
+
 /// Takes `mut` from the parameters that each attempt clones: their clones have it.
 pub(crate) fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     for input in &mut signature.inputs {

@@ -34,12 +34,35 @@ pub(crate) fn function(
             parameters.push((name, mutable));
         }
     }
-    let generics = crate::item::generics(&item.signature);
+    let mut generics = crate::item::generics(&item.signature);
+    if item.signature.receiver().is_some() {
+        generics.extend(single_capitals(&args));
+    }
     let name = item.signature.ident.unraw().to_string();
     let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
     model.generics = generics;
     model
+}
+
+/// Values that are a single capital: on a method that may be a parameter of the
+/// block around it, which an item in the method could not see.
+fn single_capitals(args: &Args) -> Vec<Ident> {
+    fn name<T>(value: Option<&Value<T>>) -> Option<Ident> {
+        match &value?.given {
+            Given::Expression(Expr::Path(path)) => path.path.get_ident().cloned(),
+            _ => None,
+        }
+    }
+    let names = [
+        name(args.max.as_ref()),
+        name(args.factor.as_ref()),
+        name(args.jitter.as_ref()),
+        name(args.fast_first.as_ref()),
+        name(args.idempotent.as_ref()),
+    ];
+    let names = names.into_iter().flatten();
+    names.filter(crate::item::is_one_letter).collect()
 }
 
 /// Checks the arguments of a block, which has no parameters.

@@ -93,16 +93,20 @@ impl<'m> Parts<'m> {
         }
     }
 
+    /// Where errors about the answer as a whole belong.
+    fn answer_span(&self) -> Span {
+        self.answer
+            .ty()
+            .map_or(self.model.error_span, syn::spanned::Spanned::span)
+    }
+
     /// Takes `outcome` apart: leaves the loop with a success, or binds `cause`.
     pub(super) fn taken_apart(&self) -> TokenStream {
         let krate = &self.krate;
         let label = self.label();
         let told = matches!(self.answer, Answer::Failed(..));
         let Some(until) = &self.model.until else {
-            let span = self
-                .answer
-                .ty()
-                .map_or(self.model.error_span, syn::spanned::Spanned::span);
+            let span = self.answer_span();
             let located = self.model.krate_at(span);
             let split = if told { "split_told" } else { "split" };
             let split = Ident::new(split, at(span));
@@ -251,10 +255,7 @@ impl<'m> Parts<'m> {
             }
             (None, Answer::Failed(..)) => ours!(#krate::__private::tell(error, end)),
             (None, _) => {
-                let span = self
-                    .answer
-                    .ty()
-                    .map_or(self.model.error_span, syn::spanned::Spanned::span);
+                let span = self.answer_span();
                 let krate = self.model.krate_at(span);
                 quote_spanned!(at(span)=> #krate::__private::fail(error))
             }

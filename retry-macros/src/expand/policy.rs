@@ -1,13 +1,14 @@
 //! The policy in an expansion: built from its keys, checked where only the
 //! compiler can, and named as an operation.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use retry_runtime::Policy;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
 use super::parts::{Parts, method};
+use crate::item;
 use crate::model::{Inherited, Model, at};
 
 impl Parts<'_> {
@@ -141,21 +142,27 @@ fn variant(word: &str) -> Ident {
     Ident::new(&camel, Span::mixed_site())
 }
 
-/// `N`, `T`: by custom a generic parameter, maybe of the `impl` block around.
-fn is_one_letter(ident: &Ident) -> bool {
-    let name = ident.to_string();
-    name.len() == 1 && name.starts_with(|letter: char| letter.is_uppercase())
-}
-
-/// Whether a constant needs what an item in the function cannot see.
+/// Whether a constant needs what an item in the function cannot see: `Self`,
+/// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
 fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
-    tokens.clone().into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => {
-            ident == "Self" || generics.contains(&ident) || is_one_letter(&ident)
+    let mut tokens = tokens.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let starts_path =
+            matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
+        let found = match token {
+            TokenTree::Ident(ident) => {
+                ident == "Self"
+                    || generics.contains(&ident)
+                    || (starts_path && item::is_one_letter(&ident))
+            }
+            TokenTree::Group(group) => mentions(&group.stream(), generics),
+            _ => false,
+        };
+        if found {
+            return true;
         }
-        proc_macro2::TokenTree::Group(group) => mentions(&group.stream(), generics),
-        _ => false,
-    })
+    }
+    false
 }
 
 /// The policy, as far as literals tell, for the documentation.

@@ -98,7 +98,7 @@ pub const fn never<R>() -> Option<R> {
     None
 }
 
-// `policy = ...`: a policy or a reference to one.
+// `policy = ...`: says at the user's expression what is expected there.
 pub const fn inherited(policy: Policy) -> Policy {
     policy
 }
