@@ -6,7 +6,7 @@ use std::time::Duration;
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::{Jitter, Shape};
+use retry_runtime::{Jitter, Nested, Shape};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -30,8 +30,10 @@ pub(crate) struct Args {
     pub(crate) jitter: Option<Value<Jitter>>,
     pub(crate) fast_first: Option<Value<bool>>,
     pub(crate) deadline: Option<Value<Duration>>,
+    pub(crate) timeout: Option<Value<Duration>>,
     pub(crate) patience: Option<Value<Duration>>,
     pub(crate) idempotent: Option<Value<bool>>,
+    pub(crate) nested: Option<Value<Nested>>,
     pub(crate) verify: Option<Code>,
     pub(crate) on: Option<Filter>,
     pub(crate) except: Option<Filter>,

@@ -113,6 +113,13 @@ impl Answer {
         }
     }
 
+    /// The type of what the body answers, where it can be written in full.
+    pub(crate) fn named(&self) -> Option<TokenStream> {
+        let spoken = self.spoken();
+        let whole = !matches!(self, Self::Inferred) && !has_hole(spoken.clone());
+        whole.then_some(spoken)
+    }
+
     /// What the whole function answers.
     pub(crate) fn ty(&self) -> Option<&Type> {
         match self {
@@ -429,4 +436,14 @@ fn is_end(token: &TokenTree) -> bool {
         }
         TokenTree::Literal(_) => false,
     }
+}
+
+/// Whether a type has a `_` in it.
+fn has_hole(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "_",
+        TokenTree::Punct(punct) => punct.as_char() == '_',
+        TokenTree::Group(group) => has_hole(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::{Jitter, Shape, duration};
+use retry_runtime::{Jitter, Nested, Shape, duration};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 use crate::keys;
@@ -262,6 +262,27 @@ impl Literal for Shape {
             Self::Fibonacci => ours!(#krate::Shape::Fibonacci),
             Self::Decorrelated => ours!(#krate::Shape::Decorrelated),
             _ => ours!(#krate::Shape::Exp),
+        }
+    }
+}
+
+const NESTED: &[&str] = &["collapse", "multiply"];
+
+impl Literal for Nested {
+    const EXAMPLE: &'static str = "what a call inside a retry does; write `nested = \"multiply\"`";
+
+    fn from_str(text: &str) -> Option<Result<Self, String>> {
+        Some(match text {
+            "collapse" => Ok(Self::Collapse),
+            "multiply" => Ok(Self::Multiply),
+            _ => Err(unknown_word("nested", text, NESTED, "")),
+        })
+    }
+
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        match self {
+            Self::Multiply => ours!(#krate::Nested::Multiply),
+            _ => ours!(#krate::Nested::Collapse),
         }
     }
 }

@@ -97,6 +97,12 @@ impl Model {
         model
     }
 
+    /// Whether an attempt may be cut off: by a limit of its own, by the call's, or
+    /// by those of an inherited policy.
+    pub(crate) fn may_be_cut(&self) -> bool {
+        self.may_have_deadline() || self.has(Key::Timeout)
+    }
+
     /// Whether the deadline may be set: by a key, or by an inherited policy.
     pub(crate) fn may_have_deadline(&self) -> bool {
         self.inherited.is_some() || self.has(Key::Deadline)

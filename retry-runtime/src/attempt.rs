@@ -62,6 +62,8 @@ pub enum Cause<'a, E: ?Sized> {
     Error(&'a E),
     /// It succeeded with a value that `until` does not accept.
     NotFinal,
+    /// It took longer than `timeout`, and was dropped.
+    TimedOut,
 }
 
 impl<E: ?Sized> Clone for Cause<'_, E> {
@@ -77,6 +79,7 @@ impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
         match self {
             Self::Error(error) => error.fmt(f),
             Self::NotFinal => f.write_str("the value is not final yet"),
+            Self::TimedOut => f.write_str("the attempt timed out"),
         }
     }
 }
@@ -111,12 +114,12 @@ impl<'a, E: ?Sized> Retry<'a, E> {
         self.delay
     }
 
-    /// The error of the failed attempt; `None` when it succeeded with a value
-    /// that `until` does not accept.
+    /// The error of the failed attempt; `None` when it timed out, or succeeded
+    /// with a value that `until` does not accept.
     pub const fn error(&self) -> Option<&'a E> {
         match self.cause {
             Cause::Error(error) => Some(error),
-            Cause::NotFinal => None,
+            Cause::NotFinal | Cause::TimedOut => None,
         }
     }
 

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use crate::duration::{Nanos, is_shorter};
 use crate::jitter::unit;
-use crate::policy::Policy;
+use crate::policy::{Nested, Policy};
 use crate::verdict::Verdict;
 
 /// Why a call ended without success.
@@ -26,6 +26,8 @@ pub enum GaveUp {
     Deadline,
     /// The service asked for a longer delay than the policy's `patience`.
     Patience,
+    /// The call ran inside a retry of another call, which decides instead.
+    Nested,
 }
 
 impl GaveUp {
@@ -37,6 +39,7 @@ impl GaveUp {
             Self::Attempts => "attempts",
             Self::Deadline => "deadline",
             Self::Patience => "patience",
+            Self::Nested => "nested",
         }
     }
 }
@@ -49,6 +52,7 @@ impl fmt::Display for GaveUp {
             Self::Attempts => "all attempts are used up",
             Self::Deadline => "the deadline leaves no time for another attempt",
             Self::Patience => "the service asked for a longer delay than `patience` allows",
+            Self::Nested => "the call above is retrying already",
         })
     }
 }
@@ -68,6 +72,14 @@ pub trait Surroundings {
     fn remaining(&self) -> Option<Duration>;
     /// 64 random bits.
     fn random(&self) -> u64;
+    /// Whether this call runs inside a retry of another call.
+    ///
+    /// # Default
+    ///
+    /// `false`.
+    fn is_nested(&self) -> bool {
+        false
+    }
 }
 
 /// One call of an operation: its attempts and the delays between them.
@@ -177,6 +189,9 @@ impl Call {
         asked: Option<Duration>,
         around: &impl Surroundings,
     ) -> Result<Duration, GaveUp> {
+        if matches!(policy.nested, Nested::Collapse) && around.is_nested() {
+            return Err(GaveUp::Nested);
+        }
         let retry = self.failures.wrapping_sub(1);
         let delay = match asked {
             Some(asked) if is_shorter(policy.patience, asked) => return Err(GaveUp::Patience),

@@ -45,6 +45,9 @@ impl fmt::Display for Explanation<'_> {
         if policy.attempts() != Some(1) {
             self.delays(f)?;
         }
+        if let Some(timeout) = policy.timeout {
+            write!(f, "; {} for each attempt", Human(timeout))?;
+        }
         if let Some(deadline) = policy.deadline {
             write!(
                 f,

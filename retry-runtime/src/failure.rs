@@ -6,7 +6,8 @@ use crate::call::GaveUp;
 use crate::verdict::{Classify, Verdict};
 
 /// A call that ended where no error of its own exists: the deadline cut an
-/// attempt off, or polling (`until`) ran out of attempts.
+/// attempt off, the last attempt timed out, or polling (`until`) ran out of
+/// attempts.
 ///
 /// A policy that can end so wants `From<Interrupted>` of the function's error;
 /// an error type that cannot have it is wrapped: `Result<T, Failed<E>>`.
@@ -14,54 +15,23 @@ use crate::verdict::{Classify, Verdict};
 pub struct Interrupted {
     reason: GaveUp,
     attempts: u32,
+    timed_out: bool,
 }
 
 impl Interrupted {
     pub(crate) const fn new(reason: GaveUp, attempts: u32) -> Self {
-        Self { reason, attempts }
-    }
-
-    /// Why the call ended.
-    pub const fn reason(&self) -> GaveUp {
-        self.reason
-    }
-
-    /// Attempts that were started.
-    pub const fn attempts(&self) -> u32 {
-        self.attempts
-    }
-}
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "gave up after {}: {}",
-            Attempts(self.attempts),
-            self.reason
-        )
-    }
-}
-
-impl core::error::Error for Interrupted {}
-
-/// The error of a function that is written `-> Result<T, Failed<E>>`: why and
-/// after how many attempts the call ended, and the last error, if there is one.
-///
-/// The body of such a function still speaks `Result<T, E>`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed<E> {
-    reason: GaveUp,
-    attempts: u32,
-    last: Option<E>,
-}
-
-impl<E> Failed<E> {
-    pub(crate) const fn new(reason: GaveUp, attempts: u32, last: Option<E>) -> Self {
         Self {
             reason,
             attempts,
-            last,
+            timed_out: false,
+        }
+    }
+
+    /// The same, whose last attempt took longer than `timeout`.
+    pub(crate) const fn timed_out(self) -> Self {
+        Self {
+            timed_out: true,
+            ..self
         }
     }
 
@@ -75,7 +45,63 @@ impl<E> Failed<E> {
         self.attempts
     }
 
-    /// The last error; `None` when the call was cut off before there was one.
+    /// Whether it was time that ran out: the last attempt took longer than
+    /// `timeout`, or the deadline was over.
+    pub const fn is_timeout(&self) -> bool {
+        self.timed_out || matches!(self.reason, GaveUp::Deadline)
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "gave up after {}: {}",
+            Attempts(self.attempts),
+            self.reason
+        )?;
+        if self.timed_out {
+            f.write_str("; the last attempt timed out")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for Interrupted {}
+
+/// The error of a function that is written `-> Result<T, Failed<E>>`: why and
+/// after how many attempts the call ended, and the last error, if there is one.
+///
+/// The body of such a function still speaks `Result<T, E>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed<E> {
+    end: Interrupted,
+    last: Option<E>,
+}
+
+impl<E> Failed<E> {
+    pub(crate) const fn new(end: Interrupted, last: Option<E>) -> Self {
+        Self { end, last }
+    }
+
+    /// Why the call ended.
+    pub const fn reason(&self) -> GaveUp {
+        self.end.reason
+    }
+
+    /// Attempts that were started.
+    pub const fn attempts(&self) -> u32 {
+        self.end.attempts
+    }
+
+    /// Whether it was time that ran out: the last attempt took longer than
+    /// `timeout`, or the deadline was over.
+    pub const fn is_timeout(&self) -> bool {
+        self.end.is_timeout()
+    }
+
+    /// The last attempt's error; `None` when it had none: it was cut off, or polling
+    /// ended without a final value.
     pub const fn last(&self) -> Option<&E> {
         self.last.as_ref()
     }
@@ -88,12 +114,7 @@ impl<E> Failed<E> {
 
 impl<E: fmt::Display> fmt::Display for Failed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "gave up after {}: {}",
-            Attempts(self.attempts),
-            self.reason
-        )?;
+        self.end.fmt(f)?;
         match &self.last {
             Some(error) => write!(f, "; last error: {error}"),
             None => Ok(()),
@@ -110,7 +131,7 @@ impl<E: core::error::Error + 'static> core::error::Error for Failed<E> {
 
 impl<E> From<Interrupted> for Failed<E> {
     fn from(interrupted: Interrupted) -> Self {
-        Self::new(interrupted.reason, interrupted.attempts, None)
+        Self::new(interrupted, None)
     }
 }
 
@@ -122,7 +143,7 @@ impl Classify for Interrupted {
             GaveUp::Permanent => Verdict::Permanent,
             GaveUp::Forbidden => Verdict::Forbidden,
             GaveUp::Patience => Verdict::Throttled(None),
-            GaveUp::Attempts | GaveUp::Deadline => Verdict::Transient,
+            GaveUp::Attempts | GaveUp::Deadline | GaveUp::Nested => Verdict::Transient,
         }
     }
 }
@@ -132,7 +153,7 @@ impl<E: Classify> Classify for Failed<E> {
     fn classify(&self) -> Verdict {
         match &self.last {
             Some(error) => error.classify(),
-            None => Interrupted::new(self.reason, self.attempts).classify(),
+            None => self.end.classify(),
         }
     }
 }

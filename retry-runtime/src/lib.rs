@@ -4,9 +4,12 @@
 //! together with the attribute.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+mod ambient;
 mod attempt;
 mod backoff;
 mod call;
+#[cfg(feature = "std")]
+pub mod deadline;
 pub mod duration;
 mod explain;
 mod failure;
@@ -33,7 +36,7 @@ pub use failure::{Failed, Interrupted};
 pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::Outcome;
-pub use policy::Policy;
+pub use policy::{Nested, Policy};
 pub use run::{ByClassify, Judge, Observe, On, Runner, Tell};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};

@@ -47,9 +47,25 @@ pub struct Policy {
     pub(crate) jitter: Jitter,
     pub(crate) fast_first: bool,
     pub(crate) deadline: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) patience: Duration,
     pub(crate) idempotent: bool,
+    pub(crate) nested: Nested,
     pub(crate) given: Keys,
+}
+
+/// What a call does that runs inside a retry of another call: inside its second
+/// or a later attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Nested {
+    /// It makes one attempt and leaves the decision to the call above
+    /// ([`GaveUp::Nested`](crate::GaveUp::Nested)): k layers of n attempts come to
+    /// n + (k - 1)(n - 1) calls of the innermost function, not to n^k.
+    #[default]
+    Collapse,
+    /// It makes all its attempts, each time.
+    Multiply,
 }
 
 /// `max` of a policy without a limit.
@@ -68,8 +84,10 @@ impl Policy {
             jitter: Jitter::Full,
             fast_first: false,
             deadline: None,
+            timeout: None,
             patience: Duration::from_secs(60),
             idempotent: true,
+            nested: Nested::Collapse,
             given: Keys::NONE,
         }
     }
@@ -233,6 +251,27 @@ impl Policy {
         self
     }
 
+    /// The limit of one attempt, in async functions.
+    ///
+    /// An attempt that takes longer is dropped, and that is retried as a failure
+    /// that may have been executed. A blocked thread cannot be interrupted: in
+    /// sync functions it has no effect, and a constant policy with it does not
+    /// compile there.
+    ///
+    /// # Units and ranges
+    ///
+    /// At least 1 ms, below `deadline`. It is counted from the start of the
+    /// attempt, and shrinks with the deadline.
+    ///
+    /// # Default
+    ///
+    /// None.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self.given = self.given.with(Key::Timeout);
+        self
+    }
+
     /// The longest delay asked for by an error ([`Verdict::Throttled`]) that is
     /// waited for; a longer one ends the call at once.
     ///
@@ -262,6 +301,17 @@ impl Policy {
     pub const fn idempotent(mut self, idempotent: bool) -> Self {
         self.idempotent = idempotent;
         self.given = self.given.with(Key::Idempotent);
+        self
+    }
+
+    /// What a call does that runs inside a retry of another call.
+    ///
+    /// # Default
+    ///
+    /// [`Nested::Collapse`].
+    pub const fn nested(mut self, nested: Nested) -> Self {
+        self.nested = nested;
+        self.given = self.given.with(Key::Nested);
         self
     }
 

@@ -8,7 +8,11 @@ use crate::call::Call;
 use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::private::{Until, failed, pause, sleep};
+use crate::failure::{Failed, Interrupted};
+use crate::private::{
+    Until, attempt_until, cause_of, endured, failed, in_time, limited, pause, sleep,
+    split_limited_told, tell_limited, verdict,
+};
 use crate::timer::{ByFeature, ForAsync, ForSync};
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
@@ -50,8 +54,9 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// The last error, untouched. The deadline is looked at between attempts;
-    /// a running attempt is not cut off.
+    /// The last error, untouched. The deadline is looked at between attempts, and
+    /// no attempt is cut off, not by a `timeout` either: for that there is
+    /// [`Runner::try_run_async`], whose error can say so.
     ///
     /// # Cancel safety
     ///
@@ -183,11 +188,44 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
     /// # Errors
     ///
     /// The last error, untouched.
-    pub fn run<R>(mut self, mut operation: impl FnMut() -> R) -> R
+    pub fn run<R>(self, mut operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
         J: Judge<R::Error>,
         O: Observe<R::Error>,
+        T: ForSync,
+    {
+        match self.blocking(|| operation().split()) {
+            Ok(value) => R::success(value),
+            Err((error, _)) => R::failure(error),
+        }
+    }
+
+    /// As [`Policy::run`], with the whole story when it gives up.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`]: the last error, why and after how many attempts the call ended.
+    pub fn try_run<V, E>(
+        self,
+        operation: impl FnMut() -> Result<V, E>,
+    ) -> Result<V, Failed<E>>
+    where
+        J: Judge<E>,
+        O: Observe<E>,
+        T: ForSync,
+    {
+        self.blocking(operation)
+            .map_err(|(error, end)| Failed::new(end, Some(error)))
+    }
+
+    fn blocking<V, E>(
+        mut self,
+        mut operation: impl FnMut() -> Result<V, E>,
+    ) -> Result<V, (E, Interrupted)>
+    where
+        J: Judge<E>,
+        O: Observe<E>,
         T: ForSync,
     {
         let named = Operation::new(self.name, *self.policy);
@@ -195,24 +233,18 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let until = Until::start(self.policy, &timer);
         let mut call = Call::new();
         loop {
-            let error = match operation().split() {
-                Ok(value) => break R::success(value),
+            let error = match attempt_until(call, until, &timer, &mut operation) {
+                Ok(value) => break Ok(value),
                 Err(error) => error,
             };
             let verdict = self.judge.judge(&error);
-            match failed(
-                &mut call,
-                &named,
-                until,
-                &timer,
-                Cause::Error(&error),
-                verdict,
-            ) {
+            let cause = Cause::Error(&error);
+            match failed(&mut call, &named, until, &timer, cause, verdict) {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
                 }
-                Err(_) => break R::failure(error),
+                Err(end) => break Err((error, end)),
             }
         }
     }
@@ -240,24 +272,71 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let mut call = Call::new();
         loop {
             let delay = {
-                let error = match operation().await.split() {
+                let limit = until.of_attempt(self.policy, &timer);
+                let Ok(outcome) = endured(operation(), limit, call, &timer).await;
+                let error = match outcome.split() {
                     Ok(value) => break R::success(value),
                     Err(error) => error,
                 };
                 let verdict = self.judge.judge(&error);
-                match failed(
-                    &mut call,
-                    &named,
-                    until,
-                    &timer,
-                    Cause::Error(&error),
-                    verdict,
-                ) {
+                let cause = Cause::Error(&error);
+                match failed(&mut call, &named, until, &timer, cause, verdict) {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         retry.delay()
                     }
                     Err(_) => break R::failure(error),
+                }
+            };
+            pause(delay, &timer).await;
+        }
+    }
+
+    /// As [`Policy::run_async`], with the whole story when it gives up; the
+    /// policy's `timeout` and its deadline cut an attempt off.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`]: the last error, if there is one, why and after how many attempts
+    /// the call ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn try_run_async<V, E, F>(
+        mut self,
+        mut operation: impl FnMut() -> F,
+    ) -> Result<V, Failed<E>>
+    where
+        F: Future<Output = Result<V, E>>,
+        J: Judge<E>,
+        O: Observe<E>,
+        T: ForAsync,
+    {
+        let named = Operation::new(self.name, *self.policy);
+        let timer = self.timer.for_async();
+        let until = Until::start(self.policy, &timer);
+        let mut call = Call::new();
+        loop {
+            let delay = {
+                let limit = until.of_attempt(self.policy, &timer);
+                let outcome = limited(operation(), limit, call, &timer).await;
+                let outcome = match in_time(outcome, call, until, &timer) {
+                    Ok(outcome) => outcome,
+                    Err((_, end)) => break Err(end.into()),
+                };
+                let error = match split_limited_told(outcome) {
+                    Ok(answer) => break answer,
+                    Err(error) => error,
+                };
+                let cause = cause_of(&error);
+                let verdict = verdict(cause, |error| self.judge.judge(error));
+                match failed(&mut call, &named, until, &timer, cause, verdict) {
+                    Ok(retry) => {
+                        self.observer.observe(&retry);
+                        retry.delay()
+                    }
+                    Err(end) => break tell_limited(error, end),
                 }
             };
             pause(delay, &timer).await;

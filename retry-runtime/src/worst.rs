@@ -30,8 +30,8 @@ impl WorstCase {
     }
 
     /// The longest time from the start of the call to the start of its last
-    /// attempt, which is also its end where the attempt is cut off; `None` when
-    /// it depends on how long attempts take.
+    /// attempt, which with a `deadline` is also its end where the attempt is cut
+    /// off; `None` when it depends on how long attempts take.
     pub const fn wall(&self) -> Option<Duration> {
         self.wall
     }
@@ -58,15 +58,20 @@ impl Policy {
     /// assert_eq!(worst.sleeping(), Some(Duration::from_millis(700)));
     /// ```
     pub const fn worst_case(&self) -> WorstCase {
-        let sleeping = match (self.longest_sleeping(), self.deadline) {
-            (Some(sum), Some(deadline)) => Some(shorter(sum, deadline)),
-            (None, deadline) => deadline,
-            (sum, None) => sum,
+        let sleeping = self.longest_sleeping();
+        let trying = match (self.attempts(), self.timeout) {
+            (Some(1), _) => Some(Duration::ZERO),
+            (Some(max), Some(timeout)) => Some(timeout.saturating_mul(max.saturating_sub(1))),
+            _ => None,
         };
-        let wall = match self.attempts() {
-            Some(1) => Some(Duration::ZERO),
-            _ => self.deadline,
+        let wall = match (sleeping, trying) {
+            (Some(sleeping), Some(trying)) => Some(sleeping.saturating_add(trying)),
+            _ => None,
         };
+        let (sleeping, wall) = (
+            shortest(sleeping, self.deadline),
+            shortest(wall, self.deadline),
+        );
         WorstCase {
             attempts: self.attempts(),
             sleeping,
@@ -95,5 +100,13 @@ impl Policy {
             sum = sum.saturating_add(self.cap.duration().saturating_mul(rest));
         }
         Some(sum)
+    }
+}
+
+/// The shorter of two limits, of which each may be none.
+const fn shortest(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(shorter(one, other)),
+        (None, limit) | (limit, None) => limit,
     }
 }

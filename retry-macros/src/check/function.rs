@@ -57,19 +57,41 @@ pub(super) fn signature(
         _ => {}
     }
     if matches!(flow, Flow::Sync) {
-        sync_hooks(args, faults);
+        blocking(args, "function", faults);
+    }
+    if let (Answer::Other(ty), Some(timeout), Some(_)) = (answer, &args.timeout, &args.until) {
+        faults.push(
+            timeout.key,
+            format!(
+                "`timeout` cuts an attempt off, and `{}` cannot say so; return `Result` or `Option`, or drop `timeout`",
+                text(ty)
+            ),
+        );
     }
 }
 
+/// What needs a future: nothing can interrupt a blocked thread.
+pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
+    if let Some(timeout) = &args.timeout {
+        faults.push(
+            timeout.key,
+            format!(
+                "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and `context = attempt` and give the client a time-out of `attempt.remaining()`"
+            ),
+        );
+    }
+    sync_hooks(args, what, faults);
+}
+
 /// A blocked thread cannot wait for a future.
-fn sync_hooks(args: &Args, faults: &mut Faults) {
+fn sync_hooks(args: &Args, what: &str, faults: &mut Faults) {
     for (key, code) in [
         ("before_retry", &args.before_retry),
         ("fallback", &args.fallback),
         ("verify", &args.verify),
     ] {
         if let Some(span) = async_closure(code.as_ref()) {
-            faults.push(span, format!("`{key}` cannot be async in a sync function; make the function async or the closure sync"));
+            faults.push(span, format!("`{key}` cannot be async in a sync {what}; make the {what} async or the closure sync"));
         }
     }
 }

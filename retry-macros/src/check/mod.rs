@@ -66,7 +66,15 @@ fn single_capitals(args: &Args) -> Vec<Ident> {
 }
 
 /// Checks the arguments of a block, which has no parameters.
-pub(crate) fn block(args: Args, error_span: Option<Span>, faults: &mut Faults) -> Model {
+pub(crate) fn block(
+    args: Args,
+    asynchronous: bool,
+    error_span: Option<Span>,
+    faults: &mut Faults,
+) -> Model {
+    if !asynchronous {
+        function::blocking(&args, "block", faults);
+    }
     let name = ours!(::core::concat!(
         ::core::module_path!(),
         ":",
@@ -200,11 +208,17 @@ fn policy(
     draft.take(Key::Deadline, args.deadline, |policy, deadline| {
         policy.deadline(*deadline)
     });
+    draft.take(Key::Timeout, args.timeout, |policy, timeout| {
+        policy.timeout(*timeout)
+    });
     draft.take(Key::Patience, args.patience, |policy, patience| {
         policy.patience(*patience)
     });
     draft.take(Key::Idempotent, args.idempotent, |policy, on| {
         policy.idempotent(*on)
+    });
+    draft.take(Key::Nested, args.nested, |policy, nested| {
+        policy.nested(*nested)
     });
     draft.judge(inherited.is_some());
     let Draft {

@@ -4,8 +4,13 @@
 //! let mut call = Count::new();
 //! loop {
 //!     let pause = {
-//!         let outcome = async { BODY }.await;
-//!         let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
+//!         let first = is_first(call);
+//!         let attempt = async { BODY };
+//!         let error = if first {                            // the same twice, but for `again`
+//!             match split(attempt.await) { Ok(answer) => break answer, Err(error) => error }
+//!         } else {
+//!             match split(again(attempt, call).await) { ... }
+//!         };
 //!         match pause_after(&mut call, OPERATION, ..., VERDICT) {
 //!             Ok(pause) => pause,
 //!             Err(end) => break fail(error),
@@ -15,13 +20,13 @@
 //! }
 //! ```
 //!
-//! With hooks the step is taken apart: `failed`, `ON_RETRY`, `pause`, `BEFORE_RETRY`.
+//! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `pause`,
+//! `BEFORE_RETRY`. With a limit in time the attempt is `limited(async { BODY }, ...)`.
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::quote_spanned;
-use retry_runtime::rules::Key;
 
-use super::parts::{Parts, used};
+use super::parts::Parts;
 use crate::item::Answer;
 use crate::model::{Model, at};
 
@@ -35,17 +40,14 @@ pub(super) fn looped(
     answer: &Answer,
     attempt: impl Fn(&Parts<'_>) -> TokenStream,
 ) -> TokenStream {
-    let parts = Parts::new(model, answer, "ASYNC_TIMER");
+    let parts = Parts::asynchronous(model, answer);
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
-    let (attempt, cut) = limited(&parts, &attempt(&parts));
-    let (progress, uses) = (parts.progress(), parts.uses());
-    let (apart, judged) = (parts.taken_apart(), parts.judged(settled(krate)));
+    let attempted = parts.attempted(&attempt(&parts));
+    let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
-    let end = used(ours!(end), parts.wants_end());
-    let give_up = parts.give_up();
-    let over = parts.over(&end, &give_up);
+    let (end, give_up) = (parts.end(), parts.give_up());
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
     let failed =
         ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict));
@@ -63,9 +65,9 @@ pub(super) fn looped(
     };
     let on_retry = parts.on_retry();
     // `before_retry` sees the error, which otherwise is gone before the wait.
-    let (step, waits_inside) = match (parts.before_retry(settled(krate)), parts.has_hooks()) {
+    let (step, waits_inside) = match (parts.before_retry(), parts.is_watched()) {
         (Some(hook), _) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #over } #give_up }),
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook } #give_up }),
             true,
         ),
         (None, true) => (
@@ -86,16 +88,14 @@ pub(super) fn looped(
         loop {
             #bind {
                 #context
-                let outcome = #attempt.await;
-                #cut
-                #apart
+                #attempted
                 #judged
                 #step
             };
             #wait
         }
     };
-    let looped = parts.used_up(parts.with_fallback(looped, settled(krate)));
+    let looped = parts.used_up(parts.with_fallback(looped));
     ours! {
         #uses
         #prelude
@@ -121,42 +121,4 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     };
     let start = at(body.span_open());
     quote_spanned!(start=> async { #typed #statements })
-}
-
-/// With a deadline of its own the attempt is cut off when the time is over.
-fn limited(parts: &Parts<'_>, attempt: &TokenStream) -> (TokenStream, TokenStream) {
-    let whole = parts.model.until.is_some()
-        && matches!(parts.answer, Answer::Other(_) | Answer::Unknown(_));
-    if !parts.model.has(Key::Deadline) || whole {
-        return (attempt.clone(), TokenStream::new());
-    }
-    let Parts {
-        krate, timer_kept, ..
-    } = parts;
-    let span = parts.model.error_span;
-    let located = parts.model.krate_at(span);
-    let cut = quote_spanned!(at(span)=> #located::__private::cut(end));
-    (
-        ours!(#krate::__private::limited(#attempt, until, #timer_kept)),
-        ours! {
-            let outcome = match outcome {
-                ::core::option::Option::Some(outcome) => outcome,
-                ::core::option::Option::None => {
-                    let end = #krate::__private::cut_off(&call);
-                    break #cut
-                }
-            };
-        },
-    )
-}
-
-/// What a hook gave: a future is awaited, anything else is taken as it is.
-fn settled(krate: &TokenStream) -> impl Fn(TokenStream) -> TokenStream {
-    move |reply| {
-        let span = at(syn::spanned::Spanned::span(&reply));
-        quote_spanned! {span=> {
-            use #krate::__private::{SettleFuture as _, SettleValue as _};
-            #krate::__private::Reply(::core::option::Option::Some(#reply)).reattempt_settle().await
-        }}
-    }
 }

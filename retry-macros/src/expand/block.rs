@@ -61,6 +61,7 @@ fn block_or_faults(Input { items, body }: Input) -> Result<TokenStream, Faults> 
     let arguments = args::from_items(items, &known, &mut faults);
     let model = check::block(
         arguments,
+        body.asynchronous,
         body.answer
             .error_span()
             .or_else(|| Some(body.statements.span_open())),

@@ -6,7 +6,7 @@
 //! fn f(..) -> Pin<Box<..>> { Box::pin(async move { BODY }) }     // also by `#[async_trait]`
 //!     ->  { Box::pin(async move { loop { ... BODY ... } }) }
 //! fn f(..) -> impl Future<Output = R> { ANYTHING }
-//!     ->  { async move { loop { ... attempt(|| ANYTHING).await ... } } }
+//!     ->  { async move { loop { ... made(|| ANYTHING).await ... } } }
 //! ```
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -38,7 +38,7 @@ pub(super) fn expand(
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
-        ours!(#krate::__private::attempt(#closure))
+        ours!(#krate::__private::made(#closure))
     });
     if boxed {
         let krate = model.krate();

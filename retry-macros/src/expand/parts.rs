@@ -14,6 +14,7 @@ use crate::rename::self_to;
 pub(super) struct Parts<'m> {
     pub(super) model: &'m Model,
     pub(super) answer: &'m Answer,
+    pub(super) asynchronous: bool,
     pub(super) krate: TokenStream,
     /// The user's timer, or the one for this kind of function.
     pub(super) timer: TokenStream,
@@ -22,7 +23,20 @@ pub(super) struct Parts<'m> {
 }
 
 impl<'m> Parts<'m> {
-    pub(super) fn new(model: &'m Model, answer: &'m Answer, default_timer: &str) -> Self {
+    pub(super) fn blocking(model: &'m Model, answer: &'m Answer) -> Self {
+        Self::new(model, answer, false, "BLOCKING_TIMER")
+    }
+
+    pub(super) fn asynchronous(model: &'m Model, answer: &'m Answer) -> Self {
+        Self::new(model, answer, true, "ASYNC_TIMER")
+    }
+
+    fn new(
+        model: &'m Model,
+        answer: &'m Answer,
+        asynchronous: bool,
+        default_timer: &str,
+    ) -> Self {
         let krate = model.krate();
         let (timer, timer_kept) = if let Some(timer) = &model.timer {
             let timer = quote_spanned!(at(timer.span())=> &(#timer));
@@ -35,6 +49,7 @@ impl<'m> Parts<'m> {
         Self {
             model,
             answer,
+            asynchronous,
             krate,
             timer,
             timer_kept,
@@ -94,58 +109,14 @@ impl<'m> Parts<'m> {
     }
 
     /// Where errors about the answer as a whole belong.
-    fn answer_span(&self) -> Span {
+    pub(super) fn answer_span(&self) -> Span {
         self.answer
             .ty()
             .map_or(self.model.error_span, syn::spanned::Spanned::span)
     }
 
-    /// Takes `outcome` apart: leaves the loop with a success, or binds `cause`.
-    pub(super) fn taken_apart(&self) -> TokenStream {
-        let krate = &self.krate;
-        let label = self.label();
-        let told = matches!(self.answer, Answer::Failed(..));
-        let Some(until) = &self.model.until else {
-            let span = self.answer_span();
-            let located = self.model.krate_at(span);
-            let split = if told { "split_told" } else { "split" };
-            let split = Ident::new(split, at(span));
-            let split = quote_spanned!(at(span)=> #located::__private::#split(outcome));
-            return ours! {
-                let error = match #split {
-                    ::core::result::Result::Ok(answer) => break #label answer,
-                    ::core::result::Result::Err(error) => error,
-                };
-                let cause = #krate::Cause::Error(&error);
-            };
-        };
-        let (span, hook) = (until.span(), hook(until));
-        let located = self.model.krate_at(span);
-        let test = quote_spanned!(at(span)=> #located::__private::until(value, #hook));
-        let answer = if told {
-            ours!(#krate::__private::Polled(outcome).succeed())
-        } else {
-            ours!(outcome)
-        };
-        ours! {
-            let cause = match #krate::__private::Polled(&outcome).reattempt_cause(|value| #test) {
-                ::core::option::Option::None => break #label #answer,
-                ::core::option::Option::Some(cause) => cause,
-            };
-        }
-    }
-
-    /// Traits whose methods the types choose among; named nothing.
-    pub(super) fn uses(&self) -> TokenStream {
-        let krate = &self.krate;
-        match self.model.until {
-            Some(_) => ours!(use #krate::__private::{Whole as _, WholeEnd as _};),
-            None => TokenStream::new(),
-        }
-    }
-
     /// Where a success goes: past `fallback`.
-    fn label(&self) -> TokenStream {
+    pub(super) fn label(&self) -> TokenStream {
         self.model
             .fallback
             .as_ref()
@@ -153,7 +124,7 @@ impl<'m> Parts<'m> {
     }
 
     /// The verdict on the error of `cause`.
-    fn verdict(&self) -> TokenStream {
+    pub(super) fn verdict(&self) -> TokenStream {
         let krate = &self.krate;
         let on = match &self.model.on {
             // Nothing will be retried, so nobody need say what would be.
@@ -195,97 +166,6 @@ impl<'m> Parts<'m> {
         }
     }
 
-    /// `let verdict = ...;`. After an ambiguous failure `verify` is asked, which
-    /// may leave the loop with a success.
-    pub(super) fn judged(&self, settle: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
-        let (krate, verdict) = (&self.krate, self.verdict());
-        let Some(code) = &self.model.verify else {
-            return ours!(let verdict = #verdict;);
-        };
-        let (span, hook) = (code.span(), hook(code));
-        let located = self.model.krate_at(span);
-        let asked = settle(quote_spanned!(at(span)=> #located::__private::ask(error, #hook)));
-        let found = quote_spanned!(at(span)=> #located::__private::found(#asked));
-        let (label, operation) = (self.label(), self.operation());
-        ours! {
-            let verdict = #verdict;
-            let verdict = match #krate::__private::ambiguous(#operation, cause, verdict) {
-                ::core::option::Option::None => verdict,
-                ::core::option::Option::Some(error) => match #found {
-                    ::core::result::Result::Ok(answer) => break #label answer,
-                    ::core::result::Result::Err(verdict) => verdict,
-                },
-            };
-        }
-    }
-
-    pub(super) fn on_retry(&self) -> TokenStream {
-        self.model
-            .on_retry
-            .as_ref()
-            .map_or_else(TokenStream::new, |code| {
-                let (span, hook) = (code.span(), hook(code));
-                let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook);)
-            })
-    }
-
-    /// The statement for `before_retry`; `settle` awaits a future.
-    pub(super) fn before_retry(
-        &self,
-        settle: impl FnOnce(TokenStream) -> TokenStream,
-    ) -> Option<TokenStream> {
-        self.model.before_retry.as_ref().map(|code| {
-            let (span, hook) = (code.span(), hook(code));
-            let krate = self.model.krate_at(span);
-            let reply = settle(quote_spanned!(at(span)=> #krate::__private::before(&retry, #hook)));
-            quote_spanned!(at(span)=> let () = #reply;)
-        })
-    }
-
-    /// The answer when giving up, before `fallback`.
-    pub(super) fn give_up(&self) -> TokenStream {
-        let krate = &self.krate;
-        match (&self.model.until, self.answer) {
-            (Some(_), Answer::Failed(..)) => ours!(#krate::__private::Polled(outcome).tell(end)),
-            (Some(_), _) => {
-                let span = self.model.error_span;
-                let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::Polled(outcome).reattempt_end(end))
-            }
-            (None, Answer::Failed(..)) => ours!(#krate::__private::tell(error, end)),
-            (None, _) => {
-                let span = self.answer_span();
-                let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::fail(error))
-            }
-        }
-    }
-
-    /// Whether the answer when giving up needs to know why.
-    pub(super) fn wants_end(&self) -> bool {
-        self.model.until.is_some() || matches!(self.answer, Answer::Failed(..))
-    }
-
-    /// No attempt starts after the deadline, however long `before_retry` took.
-    pub(super) fn over(&self, end: &TokenStream, give_up: &TokenStream) -> TokenStream {
-        if !self.model.may_have_deadline() {
-            return TokenStream::new();
-        }
-        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
-        ours! {
-            if #krate::__private::is_over(#until, #timer) {
-                let #end = #krate::__private::over(&call);
-                break #give_up
-            }
-        }
-    }
-
-    /// Whether anything looks at a retry that is about to happen.
-    pub(super) fn has_hooks(&self) -> bool {
-        self.model.on_retry.is_some() || self.model.before_retry.is_some()
-    }
-
     /// `looped`, after which the parameters are used up of which the attempts got
     /// clones: else they count as such that need not be passed by value.
     pub(super) fn used_up(&self, looped: TokenStream) -> TokenStream {
@@ -300,32 +180,6 @@ impl<'m> Parts<'m> {
             answer
         }
     }
-
-    /// `looped`, and what `fallback` makes of its answer when it gave up. `settle`
-    /// makes a value of what the hook gave: async functions await it.
-    pub(super) fn with_fallback(
-        &self,
-        looped: TokenStream,
-        settle: impl FnOnce(TokenStream) -> TokenStream,
-    ) -> TokenStream {
-        let Some(code) = &self.model.fallback else {
-            return looped;
-        };
-        let (span, hook) = (code.span(), hook(code));
-        let krate = self.model.krate_at(span);
-        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
-        let settled = settle(quote_spanned!(at(span)=> value));
-        let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
-        ours! {
-            'answer: {
-                let end = #looped;
-                match #answered {
-                    ::core::result::Result::Ok(answer) => answer,
-                    ::core::result::Result::Err(value) => #answer,
-                }
-            }
-        }
-    }
 }
 
 /// The name of a binding, or `_` where nothing reads it.
@@ -334,7 +188,7 @@ pub(super) fn used(name: TokenStream, is_used: bool) -> TokenStream {
 }
 
 /// The hook as a function of one parameter; a closure without any is called without.
-fn hook(code: &Expr) -> TokenStream {
+pub(super) fn hook(code: &Expr) -> TokenStream {
     match code {
         Expr::Closure(closure) if closure.inputs.is_empty() => {
             let span = at(code.span());

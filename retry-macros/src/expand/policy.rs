@@ -7,6 +7,7 @@ use retry_runtime::Policy;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
+use super::outcome::Cutting;
 use super::parts::{Parts, method};
 use crate::item;
 use crate::model::{Inherited, Model, at};
@@ -96,12 +97,34 @@ impl Parts<'_> {
         let whole = whole.unwrap_or_else(Span::call_site);
         let located = self.model.krate_at(whole);
         let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
+        let limits = self.limit_checks(whole);
+        let checks = ours!({ let policy = #policy; #(#places)* #last; #limits });
         // An item is evaluated even when the function is never called, but it
         // can't see the function's generics.
-        if mentions(&policy, &self.model.generics) {
-            return ours!(const { let policy = #policy; #(#places)* #last; });
+        if mentions(&checks, &self.model.generics) {
+            return ours!(const #checks);
         }
-        ours!(const _: () = { let policy = #policy; #(#places)* #last; };)
+        ours!(const _: () = #checks;)
+    }
+
+    /// A `timeout` that comes with an inherited policy, where nothing can be cut off.
+    fn limit_checks(&self, place: Span) -> TokenStream {
+        if self.model.inherited.is_none() {
+            return TokenStream::new();
+        }
+        let krate = self.model.krate_at(place);
+        if !self.asynchronous {
+            return quote_spanned!(at(place)=> #krate::__private::refuse_blocking(&policy););
+        }
+        match (self.cutting(), self.answer.named()) {
+            (Cutting::IfItCan, Some(answer)) => quote_spanned! {at(place)=>
+                #krate::__private::refuse_uncut(&policy, {
+                    use #krate::__private::IsNotCut as _;
+                    #krate::__private::IsCut::<#answer>::YES
+                });
+            },
+            _ => TokenStream::new(),
+        }
     }
 
     /// A `&Operation`.
@@ -156,6 +179,10 @@ fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
                     || (starts_path && item::is_one_letter(&ident))
             }
             TokenTree::Group(group) => mentions(&group.stream(), generics),
+            // A lifetime.
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                !matches!(tokens.peek(), Some(TokenTree::Ident(name)) if name == "static" || name == "_")
+            }
             _ => false,
         };
         if found {

@@ -3,7 +3,7 @@
 //! ```text
 //! let mut call = Count::new();
 //! loop {
-//!     let outcome = attempt(|| -> R BODY);          // `?` and `return` leave the attempt
+//!     let outcome = attempt(call, || -> R BODY);          // `?` and `return` leave the attempt
 //!     let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
 //!     match wait(&mut call, OPERATION, ..., VERDICT) {
 //!         Ok(()) => {}
@@ -12,36 +12,33 @@
 //! }
 //! ```
 //!
-//! With hooks the step is taken apart: `failed`, `ON_RETRY`, `sleep`, `BEFORE_RETRY`.
+//! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `sleep`,
+//! `BEFORE_RETRY`.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
-use super::parts::{Parts, used};
+use super::parts::Parts;
 use crate::item::Answer;
 use crate::model::{Model, at};
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
-    let parts = Parts::new(model, answer, "BLOCKING_TIMER");
+    let parts = Parts::blocking(model, answer);
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
-    let attempt = attempt(&parts, body);
-    let (progress, uses) = (parts.progress(), parts.uses());
-    let (apart, judged) = (parts.taken_apart(), parts.judged(|value| value));
+    let attempted = parts.attempted(&attempt(&parts, body));
+    let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
-    let end = used(ours!(end), parts.wants_end());
-    let give_up = parts.give_up();
-    let step = if parts.has_hooks() {
-        let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry(|value| value));
-        let over = before_retry.as_ref().map(|_| parts.over(&end, &give_up));
+    let (end, give_up) = (parts.end(), parts.give_up());
+    let step = if parts.is_watched() {
+        let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         ours! {
             match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
-                    #over
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
@@ -57,13 +54,12 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let looped = ours! {
         loop {
             #context
-            let outcome = #attempt;
-            #apart
+            #attempted
             #judged
             #step
         }
     };
-    let looped = parts.used_up(parts.with_fallback(looped, |value| value));
+    let looped = parts.used_up(parts.with_fallback(looped));
     ours! {
         #uses
         #prelude
@@ -83,7 +79,11 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         ours!({ #statements })
     };
     let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
-    ours!(#krate::__private::attempt(#closure))
+    if parts.model.may_have_deadline() {
+        let (until, timer) = (parts.until(), &parts.timer);
+        return ours!(#krate::__private::attempt_until(call, #until, #timer, #closure));
+    }
+    ours!(#krate::__private::attempt(call, #closure))
 }
 
 fn body_span(body: &TokenStream) -> proc_macro2::Span {

@@ -1,18 +1,52 @@
-//! What the loop of an async function needs besides the step. The sleep lies in
-//! a box that lives only while it lasts: the future of a call need not be large
-//! enough for it.
+//! What the loop of an async function needs besides the step. A future pays for
+//! what it keeps: the sleep is boxed, and lives only while it lasts.
 
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
 
-use super::{Admitted, Progress, Until, admit, delay};
+use pin_project_lite::pin_project;
+
+use super::progress::{general, immediate};
+use super::{Admitted, Progress, Until, admit};
+use crate::ambient;
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
+
+pin_project! {
+    // An attempt that is a retry, which everything below sees. The first one is
+    // awaited as it is: what nobody asks for costs nothing.
+    #[derive(Debug)]
+    pub struct Again<F> {
+        #[pin]
+        body: F,
+        failures: u32,
+    }
+}
+
+#[inline(always)]
+pub fn again<F>(body: F, progress: impl Progress) -> Again<F> {
+    Again {
+        body,
+        failures: progress.failures(),
+    }
+}
+
+impl<F: Future> Future for Again<F> {
+    type Output = F::Output;
+
+    #[cold]
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _inside = ambient::current().after(*this.failures).enter();
+        this.body.poll(cx)
+    }
+}
 
 // The delay before the next attempt; of no length, it is over at once.
 #[derive(Debug)]
@@ -34,9 +68,14 @@ pub fn pause_after<T: Timer>(
     verdict: Verdict,
 ) -> Result<Pause<T::Sleep>, Interrupted> {
     match admit(progress, operation, until, verdict)? {
-        Admitted::Immediate => Ok(Pause(None)),
-        Admitted::Exponential(retry) => Ok(exponential(operation.policy(), retry, timer)),
-        admitted @ Admitted::General(_) => general(progress, operation, until, timer, admitted),
+        Admitted::Immediate => {
+            immediate(*progress, operation.policy(), true).map(|()| Pause(None))
+        }
+        Admitted::Exponential(retry) if ambient::current().is_none() => {
+            Ok(exponential(operation.policy(), retry, timer))
+        }
+        Admitted::Exponential(_) => paused(progress, operation, until, timer, None),
+        Admitted::General(asked) => paused(progress, operation, until, timer, asked),
     }
 }
 
@@ -48,17 +87,15 @@ fn exponential<T: Timer>(policy: &Policy, retry: u32, timer: &T) -> Pause<T::Sle
 
 #[cold]
 #[inline(never)]
-fn general<T: Timer>(
+fn paused<T: Timer>(
     progress: &mut impl Progress,
     operation: &Operation,
     until: Until,
     timer: &T,
-    admitted: Admitted,
+    asked: Option<Duration>,
 ) -> Result<Pause<T::Sleep>, Interrupted> {
-    Ok(pause(
-        delay(progress, operation, until, timer, admitted)?,
-        timer,
-    ))
+    let delay = general(progress, operation, until, timer, asked, true)?;
+    Ok(pause(delay, timer))
 }
 
 impl<S: Future<Output = ()>> Future for Pause<S> {

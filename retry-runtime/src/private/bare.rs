@@ -1,16 +1,24 @@
 //! What the loop of an async function needs besides the step, without `std`: no
-//! allocator, so the sleep lies in the future itself.
+//! allocator, so the sleep lies in the future itself, and no thread on which a
+//! deadline could travel.
 
+use core::convert::Infallible;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 
-use super::{Progress, Until, admit, delay};
+use super::progress::delay;
+use super::{Progress, TimedOut, Until, admit};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
+
+#[inline(always)]
+pub fn again<F: Future>(body: F, _: impl Progress) -> F {
+    body
+}
 
 pub async fn pause<T: Timer>(delay: Duration, timer: &T) {
     if !delay.is_zero() {
@@ -26,16 +34,42 @@ pub fn pause_after<'t, T: Timer, P: Progress>(
     verdict: Verdict,
 ) -> Result<impl Future<Output = ()> + use<'t, T, P>, Interrupted> {
     let admitted = admit(progress, operation, until, verdict)?;
-    let delay = delay(progress, operation, until, timer, admitted)?;
+    let delay = delay(progress, operation, until, timer, admitted, true)?;
     Ok(pause(delay, timer))
 }
 
-pub async fn limited<T: Timer, F: Future>(body: F, until: Until, timer: T) -> Option<F::Output> {
+pub async fn limited<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    progress: impl Progress,
+    timer: T,
+) -> Result<F::Output, TimedOut> {
+    let late = progress.failures() > 0 && until.remaining(&timer).is_some_and(|left| left.is_zero());
+    if late {
+        return Err(TimedOut { started: false });
+    }
+    limited_hook(body, until, timer).await
+}
+
+pub async fn endured<T: Timer, F: Future>(
+    body: F,
+    _: Until,
+    _: impl Progress,
+    _: T,
+) -> Result<F::Output, Infallible> {
+    Ok(body.await)
+}
+
+pub async fn limited_hook<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    timer: T,
+) -> Result<F::Output, TimedOut> {
     let mut body = pin!(body);
     let mut sleep = pin!(None);
     poll_fn(|cx| {
         if let Poll::Ready(outcome) = body.as_mut().poll(cx) {
-            return Poll::Ready(Some(outcome));
+            return Poll::Ready(Ok(outcome));
         }
         if sleep.is_none() {
             let Some(left) = until.remaining(&timer) else {
@@ -44,7 +78,7 @@ pub async fn limited<T: Timer, F: Future>(body: F, until: Until, timer: T) -> Op
             sleep.set(Some(timer.sleep(left)));
         }
         match sleep.as_mut().as_pin_mut() {
-            Some(sleep) => sleep.poll(cx).map(|()| None),
+            Some(sleep) => sleep.poll(cx).map(|()| Err(TimedOut { started: true })),
             None => Poll::Pending,
         }
     })

@@ -1,52 +1,173 @@
-//! An attempt that the call's deadline cuts off.
+//! An attempt that time cuts off: its own time-out, the call's deadline, or a
+//! deadline from above.
 
+use core::convert::Infallible;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::Until;
-use crate::timer::Timer;
+use super::progress::shorter;
+use super::{Progress, TimedOut, Until};
+use crate::ambient::{self, Ambient};
+use crate::timer::{Clock, Timer};
 
 pin_project! {
-    // The timer is asked for only when the attempt has to wait.
+    // What is below sees the limit as its deadline. The timer is asked for only
+    // when the attempt has to wait.
     #[derive(Debug)]
     pub struct Limited<T: Timer, F> {
         #[pin]
         body: F,
-        until: Until,
         timer: T,
-        sleep: Option<Pin<Box<T::Sleep>>>,
+        limit: Limit<T::Sleep>,
     }
 }
 
-pub fn limited<T: Timer, F: Future>(body: F, until: Until, timer: T) -> Limited<T, F> {
+// Sixteen bytes: the limit moves to the box of the sleep.
+#[derive(Debug)]
+enum Limit<S> {
+    Ahead { failures: u32, until: Until },
+    Near { failures: u32, sleep: Pin<Box<Near<S>>> },
+}
+
+pin_project! {
+    #[derive(Debug)]
+    struct Near<S> {
+        until: Until,
+        #[pin]
+        sleep: S,
+    }
+}
+
+pub fn limited<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    progress: impl Progress,
+    timer: T,
+) -> Limited<T, F> {
     Limited {
         body,
-        until,
         timer,
-        sleep: None,
+        limit: Limit::Ahead {
+            failures: progress.failures(),
+            until,
+        },
+    }
+}
+
+// A hook: under the deadline, but no attempt.
+pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Limited<T, F> {
+    Limited {
+        body: hook,
+        timer,
+        limit: Limit::Ahead { failures: 0, until },
+    }
+}
+
+// What an attempt sees.
+fn surrounding(failures: u32, until: Until, clock: &impl Clock) -> Ambient {
+    let ambient = ambient::current().after(failures);
+    ambient.until(clock.travelling(until.moment()))
+}
+
+impl<S> Limit<S> {
+    fn surrounding(&self, clock: &impl Clock) -> Ambient {
+        match self {
+            Self::Ahead { failures, until } => surrounding(*failures, *until, clock),
+            Self::Near { failures, sleep } => surrounding(*failures, sleep.until, clock),
+        }
+    }
+
+    // A timer may come late, and so may what is polled under a deadline from
+    // above; the first attempt of a call has all the time of its own.
+    fn is_over_at_start(&self, clock: &impl Clock) -> bool {
+        let Self::Ahead { failures, until } = *self else {
+            return false;
+        };
+        let left = if failures > 0 {
+            left(until, clock)
+        } else {
+            ambient::current().remaining()
+        };
+        left.is_some_and(|left| left.is_zero())
     }
 }
 
 impl<T: Timer, F: Future> Future for Limited<T, F> {
-    type Output = Option<F::Output>;
+    type Output = Result<F::Output, TimedOut>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if let Poll::Ready(outcome) = this.body.poll(cx) {
-            return Poll::Ready(Some(outcome));
+        if this.limit.is_over_at_start(this.timer) {
+            return Poll::Ready(Err(TimedOut { started: false }));
         }
-        let sleep = match this.sleep {
-            Some(sleep) => sleep,
-            none @ None => {
-                let Some(left) = this.until.remaining(this.timer) else {
+        {
+            let _inside = this.limit.surrounding(this.timer).enter();
+            if let Poll::Ready(outcome) = this.body.poll(cx) {
+                return Poll::Ready(Ok(outcome));
+            }
+        }
+        let near = match this.limit {
+            Limit::Near { sleep, .. } => sleep,
+            Limit::Ahead { failures, until } => {
+                let (failures, until) = (*failures, *until);
+                let Some(left) = left(until, this.timer) else {
                     return Poll::Pending;
                 };
-                none.insert(Box::pin(this.timer.sleep(left)))
+                let sleep = Box::pin(Near {
+                    until,
+                    sleep: this.timer.sleep(left),
+                });
+                *this.limit = Limit::Near { failures, sleep };
+                match this.limit {
+                    Limit::Near { sleep, .. } => sleep,
+                    Limit::Ahead { .. } => return Poll::Pending,
+                }
             }
         };
-        sleep.as_mut().poll(cx).map(|()| None)
+        near.as_mut().project().sleep.poll(cx).map(|()| Err(TimedOut { started: true }))
+    }
+}
+
+fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
+    shorter(until.remaining(clock), ambient::current().remaining())
+}
+
+pin_project! {
+    // What is below sees the limit, and nothing cuts it off.
+    #[derive(Debug)]
+    pub struct Endured<T, F> {
+        #[pin]
+        body: F,
+        timer: T,
+        failures: u32,
+        until: Until,
+    }
+}
+
+pub fn endured<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    progress: impl Progress,
+    timer: T,
+) -> Endured<T, F> {
+    Endured {
+        body,
+        timer,
+        failures: progress.failures(),
+        until,
+    }
+}
+
+impl<T: Timer, F: Future> Future for Endured<T, F> {
+    type Output = Result<F::Output, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let _inside = surrounding(*this.failures, *this.until, this.timer).enter();
+        this.body.poll(cx).map(Ok)
     }
 }

@@ -5,7 +5,11 @@
 mod asynchronous;
 #[cfg(not(feature = "std"))]
 mod bare;
+#[cfg(feature = "tracing")]
+mod blocked;
 mod blocking;
+mod cut;
+mod either;
 mod hook;
 #[cfg(feature = "std")]
 mod limit;
@@ -14,25 +18,31 @@ mod progress;
 mod until;
 
 #[cfg(feature = "std")]
-pub use asynchronous::{Pause, pause, pause_after};
+pub use asynchronous::{Again, Pause, again, pause, pause_after};
 #[cfg(not(feature = "std"))]
-pub use bare::{limited, pause, pause_after};
-pub use blocking::{attempt, sleep, wait};
+pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
+pub use blocking::{attempt, attempt_until, hooked, made, sleep, wait};
+pub use cut::{
+    Cut, IsCut, IsNotCut, Lost, TimedOut, cause_of, cut, fail_cut, fail_limited, finished, in_time,
+    refuse_blocking, refuse_uncut, split_limited, split_limited_told, tell_limited, timed_out, unasked,
+};
+pub use either::{Either, MayCut, NeverCuts};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
-pub use limit::{Limited, limited};
+pub use limit::{Endured, Limited, endured, limited, limited_hook};
 pub use outcome::{
-    Answer, Cut, IsNoResult, IsResult, ambiguous, ask, cut, fail, fall_back, found, refuse_alias,
-    split, split_told, tell,
+    Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias, split,
+    split_told, tell,
 };
-use progress::{Admitted, admit, delay};
-pub use progress::{Count, Progress, cut_off, failed, is_over, over};
+use progress::{Admitted, admit};
+pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 
 use core::time::Duration;
 
+use crate::ambient;
 use crate::attempt::{Attempt, Cause};
 use crate::backoff::Backoff;
 use crate::policy::Policy;
@@ -89,6 +99,8 @@ pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict
         Cause::Error(error) => judge(error),
         // There was an answer, so nothing about it is ambiguous.
         Cause::NotFinal => Verdict::Refused,
+        // There is no error to judge, and what was begun may have been executed.
+        Cause::TimedOut => Verdict::Transient,
     }
 }
 
@@ -210,7 +222,7 @@ impl Clock for NoTimer {
 pub struct Until(Moment);
 
 impl Until {
-    pub const NEVER: Self = Self(Moment::from_origin(Duration::MAX));
+    pub const NEVER: Self = Self(Moment::ENDLESS);
 
     #[inline(always)]
     pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
@@ -218,6 +230,20 @@ impl Until {
             Some(deadline) => Self(clock.now().after(deadline)),
             None => Self::NEVER,
         }
+    }
+
+    // The same for one attempt, which may have a limit of its own.
+    #[inline(always)]
+    pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
+        match policy.timeout {
+            Some(timeout) => Self(self.0.min(clock.now().after(timeout))),
+            None => self,
+        }
+    }
+
+    #[inline(always)]
+    const fn moment(self) -> Moment {
+        self.0
     }
 
     #[inline(always)]
@@ -250,7 +276,10 @@ impl Started {
         Attempt {
             number: failures.saturating_add(1),
             elapsed: clock.now().since(self.at),
-            remaining: until.remaining(clock),
+            remaining: progress::shorter(
+                until.remaining(clock),
+                ambient::current().remaining(),
+            ),
             key: self.key,
         }
     }

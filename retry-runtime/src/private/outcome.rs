@@ -31,7 +31,7 @@ pub fn fail<R: Outcome>(error: R::Error) -> R {
 
 // The same with the whole story.
 pub fn tell<T, E>(error: E, end: Interrupted) -> Result<T, Failed<E>> {
-    Err(Failed::new(end.reason(), end.attempts(), Some(error)))
+    Err(Failed::new(end, Some(error)))
 }
 
 // Whether a type is a `Result` under another name: an inherent constant is found
@@ -56,34 +56,6 @@ pub const fn refuse_alias(is_result: bool) {
         !is_result,
         "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method"
     );
-}
-
-// The answer of a call that the deadline cut off in the middle of an attempt.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot say that the call was cut off",
-    label = "its error lacks `From<Interrupted>`",
-    note = "`deadline` on an async function ends a call where no error of its own exists",
-    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
-)]
-pub trait Cut {
-    fn cut(end: Interrupted) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T, E: From<Interrupted>> Cut for Result<T, E> {
-    fn cut(end: Interrupted) -> Self {
-        Err(end.into())
-    }
-}
-
-impl<T> Cut for Option<T> {
-    fn cut(_: Interrupted) -> Self {
-        None
-    }
-}
-
-pub fn cut<R: Cut>(end: Interrupted) -> R {
-    R::cut(end)
 }
 
 // What `fallback` may give: the value, or the whole `Result` or `Option`.

@@ -4,12 +4,13 @@
 use core::time::Duration;
 
 use super::Until;
+use crate::ambient::{self, Ambient};
 use crate::attempt::{Cause, Retry};
 use crate::backoff::Shape;
 use crate::call::{Call, GaveUp, Surroundings};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
-use crate::policy::Policy;
+use crate::policy::{Nested, Policy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
 
@@ -68,20 +69,42 @@ impl Progress for Call {
     }
 }
 
+// Whether no attempt has failed yet.
+#[inline(always)]
+pub fn is_first(progress: impl Progress) -> bool {
+    progress.failures() == 0
+}
+
 struct Around<'a, C> {
     until: Until,
     clock: &'a C,
+    ambient: Ambient,
+    failed: bool,
 }
 
 impl<C: Clock> Surroundings for Around<'_, C> {
     #[inline(always)]
     fn remaining(&self) -> Option<Duration> {
-        self.until.remaining(self.clock)
+        shorter(self.until.remaining(self.clock), self.ambient.remaining())
     }
 
     #[inline(always)]
     fn random(&self) -> u64 {
         self.clock.random()
+    }
+
+    // A value that is not final yet is no failure: nobody above would ask again.
+    #[inline(always)]
+    fn is_nested(&self) -> bool {
+        self.failed && self.ambient.retries > 0
+    }
+}
+
+// The shorter of two times that are left.
+pub(super) fn shorter(own: Option<Duration>, ambient: Option<Duration>) -> Option<Duration> {
+    match (own, ambient) {
+        (Some(own), Some(ambient)) => Some(own.min(ambient)),
+        (own, ambient) => own.or(ambient),
     }
 }
 
@@ -121,19 +144,49 @@ pub(super) fn admit<P: Progress>(
     })
 }
 
+// A retry without a delay, unless there is something above that forbids it.
+#[inline(always)]
+pub(super) fn immediate(
+    progress: impl Progress,
+    policy: &Policy,
+    failed: bool,
+) -> Result<(), Interrupted> {
+    let ambient = ambient::current();
+    if ambient.is_none() {
+        return Ok(());
+    }
+    forbidden(ambient, policy, failed)
+        .map_or(Ok(()), |reason| Err(Interrupted::new(reason, progress.failures())))
+}
+
+#[cold]
+fn forbidden(ambient: Ambient, policy: &Policy, failed: bool) -> Option<GaveUp> {
+    if failed && ambient.retries > 0 && policy.nested == Nested::Collapse {
+        return Some(GaveUp::Nested);
+    }
+    let left = ambient.remaining()?;
+    left.is_zero().then_some(GaveUp::Deadline)
+}
+
 // The delay of an admitted retry.
 #[inline(always)]
-pub(super) fn delay<P: Progress>(
+pub(super) fn delay<P: Progress, C: Clock>(
     progress: &mut P,
     operation: &Operation,
     until: Until,
-    clock: &impl Clock,
+    clock: &C,
     admitted: Admitted,
+    failed: bool,
 ) -> Result<Duration, Interrupted> {
     match admitted {
-        Admitted::Immediate => Ok(Duration::ZERO),
-        Admitted::Exponential(retry) => Ok(exponential(operation.policy(), retry, clock)),
-        Admitted::General(asked) => general(progress, operation, until, clock, asked),
+        Admitted::Immediate => {
+            immediate(*progress, operation.policy(), failed).map(|()| Duration::ZERO)
+        }
+        Admitted::Exponential(retry) if ambient::current().is_none() => {
+            Ok(exponential(operation.policy(), retry, clock))
+        }
+        Admitted::Exponential(_) => general(progress, operation, until, clock, None, failed),
+        Admitted::General(asked) => general(progress, operation, until, clock, asked, failed),
     }
 }
 
@@ -145,15 +198,22 @@ fn exponential(policy: &Policy, retry: u32, clock: &impl Clock) -> Duration {
 
 #[cold]
 #[inline(never)]
-fn general<P: Progress>(
+pub(super) fn general<P: Progress>(
     progress: &mut P,
     operation: &Operation,
     until: Until,
     clock: &impl Clock,
     asked: Option<Duration>,
+    failed: bool,
 ) -> Result<Duration, Interrupted> {
     let mut call = progress.call();
-    let delay = call.delay(operation.policy(), asked, &Around { until, clock });
+    let around = Around {
+        until,
+        clock,
+        ambient: ambient::current(),
+        failed,
+    };
+    let delay = call.delay(operation.policy(), asked, &around);
     progress.keep(call);
     delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
 }
@@ -169,7 +229,8 @@ pub fn failed<'a, E: ?Sized>(
     verdict: Verdict,
 ) -> Result<Retry<'a, E>, Interrupted> {
     let admitted = admit(progress, operation, until, verdict)?;
-    let delay = delay(progress, operation, until, clock, admitted)?;
+    let failed = !matches!(cause, Cause::NotFinal);
+    let delay = delay(progress, operation, until, clock, admitted, failed)?;
     Ok(Retry {
         operation,
         attempt: progress.failures(),
@@ -179,16 +240,17 @@ pub fn failed<'a, E: ?Sized>(
 }
 
 // The end of a call whose attempt the deadline cut off.
-pub fn cut_off(progress: &impl Progress) -> Interrupted {
+pub fn cut_off(progress: impl Progress) -> Interrupted {
     Interrupted::new(GaveUp::Deadline, progress.failures().saturating_add(1))
 }
 
-// Whether `before_retry` took all the time that was left.
+// Whether the deadline is over, the call's own or one from above.
 pub fn is_over(until: Until, clock: &impl Clock) -> bool {
-    until.remaining(clock).is_some_and(|left| left.is_zero())
+    shorter(until.remaining(clock), ambient::current().remaining())
+        .is_some_and(|left| left.is_zero())
 }
 
-// The end of a call whose deadline passed in `before_retry`.
-pub fn over(progress: &impl Progress) -> Interrupted {
+// The end of a call whose deadline passed in a hook.
+pub fn over(progress: impl Progress) -> Interrupted {
     Interrupted::new(GaveUp::Deadline, progress.failures())
 }

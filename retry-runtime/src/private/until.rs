@@ -43,14 +43,17 @@ impl<T, E> Polled<Result<T, E>> {
     pub fn succeed(self) -> Result<T, Failed<E>> {
         match self.0 {
             Ok(value) => Ok(value),
-            Err(error) => Err(Failed::new(crate::GaveUp::Permanent, 1, Some(error))),
+            Err(error) => Err(Failed::new(
+                Interrupted::new(crate::GaveUp::Permanent, 1),
+                Some(error),
+            )),
         }
     }
 
     pub fn tell(self, end: Interrupted) -> Result<T, Failed<E>> {
         match self.0 {
             Ok(_) => Err(end.into()),
-            Err(error) => Err(Failed::new(end.reason(), end.attempts(), Some(error))),
+            Err(error) => Err(Failed::new(end, Some(error))),
         }
     }
 }

@@ -4,7 +4,8 @@
 use core::time::Duration;
 
 use super::Key::{
-    self, Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Patience,
+    self, Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested, Patience,
+    Timeout,
 };
 use crate::backoff::Shape;
 use crate::duration::{LONGEST, is_shorter};
@@ -33,15 +34,18 @@ pub(super) const fn no_attempt(policy: &Policy) -> Broken {
 
 /// R2: no duration is above 24 hours.
 pub(super) const fn too_long(policy: &Policy) -> Broken {
-    let deadline = match policy.deadline {
-        Some(deadline) => deadline,
-        None => Duration::ZERO,
-    };
+    const fn or_zero(limit: Option<Duration>) -> Duration {
+        match limit {
+            Some(limit) => limit,
+            None => Duration::ZERO,
+        }
+    }
     let mut rest: &[(Key, Duration)] = &[
         (Base, policy.base.duration()),
         (First, policy.first.duration()),
         (Cap, policy.cap.duration()),
-        (Deadline, deadline),
+        (Deadline, or_zero(policy.deadline)),
+        (Timeout, or_zero(policy.timeout)),
         (Patience, policy.patience),
     ];
     while let [(key, duration), tail @ ..] = rest {
@@ -125,6 +129,53 @@ pub(super) const fn no_deadline(policy: &Policy) -> Broken {
         )),
         _ => None,
     }
+}
+
+/// R8: what no attempt can keep to.
+pub(super) const fn no_timeout(policy: &Policy) -> Broken {
+    match policy.timeout {
+        Some(timeout) if is_shorter(timeout, SHORTEST_TIMEOUT) => {
+            let text = say("`timeout` of ").duration(timeout, "");
+            Some((
+                Timeout,
+                text.push(
+                    " is below 1ms, which hardly any attempt keeps to; write `timeout = \"1s\"`, or leave it out for none",
+                ),
+            ))
+        }
+        _ => None,
+    }
+}
+
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
+
+/// X3: a limit of one attempt that the limit of all makes useless.
+pub(super) const fn timeout_above_deadline(policy: &Policy) -> Broken {
+    let (Some(timeout), Some(deadline)) = (policy.timeout, policy.deadline) else {
+        return None;
+    };
+    // Each is judged alone first.
+    if deadline.is_zero() {
+        return None;
+    }
+    let text = say("`timeout` of ").duration(timeout, "");
+    if is_shorter(deadline, timeout) {
+        let text = text
+            .push(" is above `deadline` of ")
+            .duration(deadline, "")
+            .push(", so no attempt could use it up");
+        return Some((Timeout, text.push("; lower `timeout` or raise `deadline`")));
+    }
+    if policy.max == 1 || is_shorter(timeout, deadline) {
+        return None;
+    }
+    let text = text.push(
+        " is all the time that `deadline` gives, so no attempt could follow one that timed out",
+    );
+    Some((
+        Timeout,
+        text.push("; lower `timeout` or raise `deadline`, or write `max = 1`"),
+    ))
 }
 
 /// X1: what starts above the cap never grows.
@@ -255,6 +306,7 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
         FastFirst,
         Patience,
         Idempotent,
+        Nested,
     ];
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {

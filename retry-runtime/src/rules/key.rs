@@ -16,13 +16,15 @@ pub enum Key {
     Jitter,
     FastFirst,
     Deadline,
+    Timeout,
     Patience,
     Idempotent,
+    Nested,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Max,
         Self::Backoff,
         Self::Base,
@@ -32,8 +34,10 @@ impl Key {
         Self::Jitter,
         Self::FastFirst,
         Self::Deadline,
+        Self::Timeout,
         Self::Patience,
         Self::Idempotent,
+        Self::Nested,
     ];
 
     /// The word for this key.
@@ -48,8 +52,10 @@ impl Key {
             Self::Jitter => "jitter",
             Self::FastFirst => "fast_first",
             Self::Deadline => "deadline",
+            Self::Timeout => "timeout",
             Self::Patience => "patience",
             Self::Idempotent => "idempotent",
+            Self::Nested => "nested",
         }
     }
 }

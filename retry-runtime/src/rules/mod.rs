@@ -11,7 +11,7 @@ use core::fmt;
 use crate::policy::Policy;
 use crate::text::Text;
 
-use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Max, Patience};
+use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
 pub use key::{Key, Keys};
 
 /// A rule that a policy breaks: which, at which key, and in words.
@@ -84,14 +84,16 @@ macro_rules! rules {
 // One value first: a rule about several speaks of values that are sound alone.
 rules! {
     NoAttempt, "R1", reads &[Max], no_attempt;
-    TooLong, "R2", reads &[Base, First, Cap, Deadline, Patience], too_long;
+    TooLong, "R2", reads &[Base, First, Cap, Deadline, Timeout, Patience], too_long;
     NoBase, "R3", reads &[Backoff, Base], no_base;
     FactorRange, "R4", reads &[Factor], factor_range;
     JitterRange, "R5", reads &[Key::Jitter], jitter_range;
     NoCap, "R6", reads &[Cap], no_cap;
     NoDeadline, "R7", reads &[Deadline], no_deadline;
+    NoTimeout, "R8", reads &[Timeout], no_timeout;
     AboveCap, "X1", reads &[Backoff, Base, First, Cap], above_cap;
     AboveDeadline, "X2", reads &[Max, Backoff, Base, First, FastFirst, Deadline], above_deadline;
+    TimeoutAboveDeadline, "X3", reads &[Max, Deadline, Timeout], timeout_above_deadline;
     NeverStarts, "X4", reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
     OnlyForRetries, "X5", reads &[Max], only_for_retries;
     Endless, "X6", reads &[Max, Backoff, Deadline], endless;

@@ -4,6 +4,8 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
+use crate::ambient;
+
 #[cfg(feature = "std")]
 mod threads;
 #[cfg(feature = "tokio")]
@@ -28,9 +30,11 @@ impl Moment {
         Self(saturated(since))
     }
 
-    /// Whether this is the last moment there is, which no clock comes to.
+    /// The last moment there is, which no clock comes to.
+    pub(crate) const ENDLESS: Self = Self(u64::MAX);
+
     pub(crate) const fn is_endless(self) -> bool {
-        self.0 == u64::MAX
+        self.0 == Self::ENDLESS.0
     }
 
     /// The time from `earlier` to this moment; 0 when `earlier` is later.
@@ -102,6 +106,15 @@ pub trait Clock {
         #[cfg(not(feature = "std"))]
         return mixed(self.now().0);
     }
+
+    /// `moment` on the clock by which deadlines travel.
+    #[doc(hidden)]
+    fn travelling(&self, moment: Moment) -> Moment {
+        if moment.is_endless() {
+            return moment;
+        }
+        ambient::now().after(moment.since(self.now()))
+    }
 }
 
 /// The finalizer of splitmix64: neighbouring times give unrelated numbers.
@@ -149,6 +162,10 @@ impl<T: Clock + ?Sized> Clock for &T {
 
     fn random(&self) -> u64 {
         (**self).random()
+    }
+
+    fn travelling(&self, moment: Moment) -> Moment {
+        (**self).travelling(moment)
     }
 }
 

@@ -18,6 +18,11 @@ impl Clock for Threads {
     fn now(&self) -> Moment {
         Instant::now().into()
     }
+
+    #[cfg(not(feature = "tokio"))]
+    fn travelling(&self, moment: Moment) -> Moment {
+        moment
+    }
 }
 
 impl Blocking for Threads {

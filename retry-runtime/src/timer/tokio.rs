@@ -17,6 +17,12 @@ impl Clock for Tokio {
     fn now(&self) -> Moment {
         tokio::time::Instant::now().into_std().into()
     }
+
+    // It is the clock by which deadlines travel, but for virtual time.
+    #[cfg(not(feature = "test-util"))]
+    fn travelling(&self, moment: Moment) -> Moment {
+        moment
+    }
 }
 
 impl Timer for Tokio {

@@ -1,0 +1,167 @@
+//! The user's functions around an attempt: what is asked about a failure, and what
+//! runs before a retry. They are under the call's deadline, as attempts are, and an
+//! async one that outlasts it is cut off.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+use retry_runtime::rules::Key;
+use syn::spanned::Spanned as _;
+
+use super::outcome::Cutting;
+use super::parts::{Parts, hook};
+use crate::model::at;
+
+impl Parts<'_> {
+    /// `let verdict = ...;`. After an ambiguous failure `verify` is asked, which
+    /// may leave the loop with a success.
+    pub(super) fn judged(&self) -> TokenStream {
+        let (krate, verdict) = (&self.krate, self.verdict());
+        let Some(code) = &self.model.verify else {
+            return ours!(let verdict = #verdict;);
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let located = self.model.krate_at(span);
+        let asked = quote_spanned!(at(span)=> #located::__private::ask(doubt, #hook));
+        let asked = self.settled(asked, &ours!(cut_off));
+        let found = quote_spanned!(at(span)=> #located::__private::found(asked));
+        let (label, operation) = (self.label(), self.operation());
+        let ambiguous = ours!(#krate::__private::ambiguous(#operation, cause, verdict));
+        // After a time-out there is no error, so one is made.
+        let (made, ambiguous) = if self.cutting() != Cutting::Never && self.model.has(Key::Timeout) {
+            let made = quote_spanned!(at(span)=> #located::__private::unasked(#operation, cause, call));
+            (
+                ours!(let unasked = #made;),
+                ours!(::core::option::Option::or(#ambiguous, ::core::option::Option::as_ref(&unasked))),
+            )
+        } else {
+            (TokenStream::new(), ambiguous)
+        };
+        ours! {
+            let verdict = #verdict;
+            #made
+            let verdict = match #ambiguous {
+                ::core::option::Option::None => verdict,
+                ::core::option::Option::Some(doubt) => {
+                    let asked = #asked;
+                    match #found {
+                        ::core::result::Result::Ok(answer) => break #label answer,
+                        ::core::result::Result::Err(verdict) => verdict,
+                    }
+                }
+            };
+        }
+    }
+
+    pub(super) fn on_retry(&self) -> TokenStream {
+        let Some(code) = &self.model.on_retry else {
+            return TokenStream::new();
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let krate = self.model.krate_at(span);
+        let told = self.under_deadline(quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook)));
+        quote_spanned!(at(span)=> #told;)
+    }
+
+    /// The statements for `before_retry`. No attempt starts after the deadline,
+    /// however long it took.
+    pub(super) fn before_retry(&self) -> Option<TokenStream> {
+        let code = self.model.before_retry.as_ref()?;
+        let (span, hook) = (code.span(), hook(code));
+        let located = self.model.krate_at(span);
+        let reply = quote_spanned!(at(span)=> #located::__private::before(&retry, #hook));
+        let reply = self.settled(reply, &ours!(over));
+        let done = quote_spanned!(at(span)=> let () = #reply;);
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        let late = self.late(&ours!(over));
+        Some(ours! {
+            #done
+            if #krate::__private::is_over(#until, #timer) #late
+        })
+    }
+
+    /// Ends the call because time is over; `how` counts the attempts.
+    fn late(&self, how: &TokenStream) -> TokenStream {
+        let (krate, end, give_up) = (&self.krate, self.end(), self.give_up());
+        ours!({
+            let #end = #krate::__private::#how(call);
+            break #give_up
+        })
+    }
+
+    fn under_deadline(&self, hook: TokenStream) -> TokenStream {
+        if !self.model.may_have_deadline() {
+            return hook;
+        }
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        ours!(#krate::__private::hooked(#until, #timer, || #hook))
+    }
+
+    /// The value of what a hook gave: in an async function a future is awaited,
+    /// and the deadline ends the call if it takes too long.
+    fn settled(&self, hook: TokenStream, late: &TokenStream) -> TokenStream {
+        let span = at(hook.span());
+        let hook = self.under_deadline(hook);
+        if !self.asynchronous {
+            return hook;
+        }
+        if !self.model.may_have_deadline() {
+            return self.awaited(&hook, span);
+        }
+        let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
+        let future = self.future(&hook, span);
+        let late = self.late(late);
+        quote_spanned! {span=> {
+            let reply = #krate::__private::limited_hook(#future, #until, #kept).await;
+            match reply {
+                ::core::result::Result::Ok(reply) => reply,
+                ::core::result::Result::Err(_) => #late,
+            }
+        }}
+    }
+
+    /// What a hook gave, without a deadline: a future is awaited, anything else is
+    /// taken as it is.
+    fn awaited(&self, reply: &TokenStream, span: proc_macro2::Span) -> TokenStream {
+        if !self.asynchronous {
+            return reply.clone();
+        }
+        let future = self.future(reply, span);
+        quote_spanned!(span=> #future.await)
+    }
+
+    fn future(&self, reply: &TokenStream, span: proc_macro2::Span) -> TokenStream {
+        let krate = &self.krate;
+        quote_spanned! {span=> {
+            use #krate::__private::{SettleFuture as _, SettleValue as _};
+            #krate::__private::Reply(::core::option::Option::Some(#reply)).reattempt_settle()
+        }}
+    }
+
+    /// Whether anything looks at a retry that is about to happen, or at more than
+    /// the failure.
+    pub(super) fn is_watched(&self) -> bool {
+        let model = self.model;
+        model.on_retry.is_some() || model.before_retry.is_some() || model.until.is_some()
+    }
+
+    /// `looped`, and what `fallback` makes of its answer when it gave up.
+    pub(super) fn with_fallback(&self, looped: TokenStream) -> TokenStream {
+        let Some(code) = &self.model.fallback else {
+            return looped;
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let krate = self.model.krate_at(span);
+        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
+        let settled = self.awaited(&quote_spanned!(at(span)=> value), at(span));
+        let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
+        ours! {
+            'answer: {
+                let end = #looped;
+                match #answered {
+                    ::core::result::Result::Ok(answer) => answer,
+                    ::core::result::Result::Err(value) => #answer,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! An attempt and what it came to: success leaves the loop, anything else is
+//! bound as `cause`, and told when the call gives up.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+use retry_runtime::rules::Key;
+use syn::spanned::Spanned as _;
+
+use super::parts::{Parts, hook, used};
+use crate::item::Answer;
+use crate::model::at;
+
+/// Which attempts are cut off when time runs out.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Cutting {
+    /// None: there is no limit, or the thread blocks.
+    Never,
+    /// All: the answer must be able to say so.
+    Always,
+    /// Those whose answer can say so: whether there is a limit at all is not
+    /// known here, or what kind of answer there is.
+    IfItCan,
+}
+
+impl Parts<'_> {
+    pub(super) fn cutting(&self) -> Cutting {
+        let model = self.model;
+        let whole = model.until.is_some() && !model.has(Key::Timeout);
+        let unclear = whole && matches!(self.answer, Answer::Other(_) | Answer::Unknown(_));
+        let has_key = model.has(Key::Deadline) || model.has(Key::Timeout);
+        if !self.asynchronous || !model.may_be_cut() {
+            Cutting::Never
+        } else if self.is_told() || (has_key && !unclear) {
+            Cutting::Always
+        } else {
+            Cutting::IfItCan
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        matches!(self.answer, Answer::Failed(..))
+    }
+
+    /// Runs `attempt`, an expression, and takes its outcome apart.
+    pub(super) fn attempted(&self, attempt: &TokenStream) -> TokenStream {
+        if self.cutting() != Cutting::Never {
+            return self.limited(attempt);
+        }
+        let (krate, until) = (&self.krate, self.model.until.is_some());
+        if !self.asynchronous {
+            let apart = if until {
+                self.polled()
+            } else {
+                let error = self.split(&ours!(outcome));
+                ours!(let error = #error; let cause = #krate::Cause::Error(&error);)
+            };
+            return ours!(let outcome = #attempt; #apart);
+        }
+        // Two places to wait, so that the first attempt is awaited as it is; where
+        // nothing else comes in between, each is taken apart in its place.
+        let (first, again) = (
+            ours!(attempt.await),
+            ours!(#krate::__private::again(attempt, call).await),
+        );
+        let (name, first, again, apart) = if until {
+            (ours!(outcome), first, again, self.polled())
+        } else {
+            let (first, again) = (self.split(&first), self.split(&again));
+            let apart = ours!(let cause = #krate::Cause::Error(&error););
+            (ours!(error), first, again, apart)
+        };
+        ours! {
+            let first = #krate::__private::is_first(call);
+            let attempt = #attempt;
+            let #name = if first { #first } else { #again };
+            #apart
+        }
+    }
+
+    /// The error of an outcome, or out of the loop with a success.
+    fn split(&self, outcome: &TokenStream) -> TokenStream {
+        let (label, span) = (self.label(), self.answer_span());
+        let located = self.model.krate_at(span);
+        let split = match (self.cutting(), self.is_told()) {
+            (Cutting::Never, false) => "split",
+            (Cutting::Never, true) => "split_told",
+            (_, false) => "split_limited",
+            (_, true) => "split_limited_told",
+        };
+        let split = Ident::new(split, at(span));
+        let split = quote_spanned!(at(span)=> #located::__private::#split(#outcome));
+        ours! {
+            match #split {
+                ::core::result::Result::Ok(answer) => break #label answer,
+                ::core::result::Result::Err(error) => error,
+            }
+        }
+    }
+
+    /// With `until`: `outcome` is kept, because its value may not be final.
+    fn polled(&self) -> TokenStream {
+        let Some(until) = &self.model.until else {
+            return TokenStream::new();
+        };
+        let (krate, label) = (&self.krate, self.label());
+        let (span, hook) = (until.span(), hook(until));
+        let located = self.model.krate_at(span);
+        let test = quote_spanned!(at(span)=> #located::__private::until(value, #hook));
+        let (cause, outcome) = if self.cutting() == Cutting::Never {
+            (
+                ours!(#krate::__private::Polled(&outcome).reattempt_cause(|value| #test)),
+                ours!(outcome),
+            )
+        } else {
+            let cause = ours! {
+                match &outcome {
+                    ::core::result::Result::Ok(outcome) => #krate::__private::Polled(outcome).reattempt_cause(|value| #test),
+                    ::core::result::Result::Err(_) => ::core::option::Option::Some(#krate::Cause::TimedOut),
+                }
+            };
+            (cause, ours!(#krate::__private::finished(outcome)))
+        };
+        let answer = if self.is_told() {
+            ours!(#krate::__private::Polled(#outcome).succeed())
+        } else {
+            outcome
+        };
+        ours! {
+            let cause = match #cause {
+                ::core::option::Option::None => break #label #answer,
+                ::core::option::Option::Some(cause) => cause,
+            };
+        }
+    }
+
+    /// An attempt with a limit in time; past the deadline nothing is left to decide.
+    fn limited(&self, attempt: &TokenStream) -> TokenStream {
+        let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
+        let (until, operation) = (self.until(), self.operation());
+        let limit = if self.model.inherited.is_some() || self.model.has(Key::Timeout) {
+            ours!(#krate::__private::Until::of_attempt(#until, #krate::Operation::policy(#operation), #timer))
+        } else {
+            until.clone()
+        };
+        let (outcome, cut, lost, late) = if self.cutting() == Cutting::Always {
+            let span = self.model.error_span;
+            let located = self.model.krate_at(span);
+            (
+                ours!(#krate::__private::limited(#attempt, #limit, call, #kept).await),
+                quote_spanned!(at(span)=> let cut = #located::__private::cut;),
+                ours!(_),
+                ours!(cut(end)),
+            )
+        } else {
+            let attempt = ours! {{
+                use #krate::__private::{MayCut as _, NeverCuts as _};
+                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, call, #kept)
+            }};
+            (
+                ours!(#attempt.await),
+                TokenStream::new(),
+                ours!(lost),
+                ours!(#krate::__private::Lost::answer(lost, end)),
+            )
+        };
+        let apart = if self.model.until.is_some() {
+            self.polled()
+        } else {
+            let error = self.split(&ours!(outcome));
+            ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
+        };
+        ours! {
+            #cut
+            let outcome = #outcome;
+            let outcome = match #krate::__private::in_time(outcome, call, #until, #timer) {
+                ::core::result::Result::Ok(outcome) => outcome,
+                ::core::result::Result::Err((#lost, end)) => break #late,
+            };
+            #apart
+        }
+    }
+
+    /// The answer when giving up, before `fallback`.
+    pub(super) fn give_up(&self) -> TokenStream {
+        let krate = &self.krate;
+        let cutting = self.cutting();
+        if self.model.until.is_some() {
+            return self.give_up_polling();
+        }
+        let span = self.answer_span();
+        let located = self.model.krate_at(span);
+        match (cutting, self.is_told()) {
+            (Cutting::Never, true) => ours!(#krate::__private::tell(error, end)),
+            (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
+            (_, true) => ours!(#krate::__private::tell_limited(error, end)),
+            (Cutting::Always, false) => ours!(#krate::__private::fail_cut(error, end, cut)),
+            (Cutting::IfItCan, false) => ours!(#krate::__private::fail_limited(error, end)),
+        }
+    }
+
+    fn give_up_polling(&self) -> TokenStream {
+        let krate = &self.krate;
+        let polled = if self.is_told() {
+            ours!(#krate::__private::Polled(outcome).tell(end))
+        } else {
+            let span = self.model.error_span;
+            let located = self.model.krate_at(span);
+            quote_spanned!(at(span)=> #located::__private::Polled(outcome).reattempt_end(end))
+        };
+        let (lost, cut) = match self.cutting() {
+            Cutting::Never => return polled,
+            Cutting::Always => (ours!(_), ours!(cut(#krate::__private::timed_out(end)))),
+            Cutting::IfItCan => (
+                ours!(lost),
+                ours!(#krate::__private::Lost::answer(lost, #krate::__private::timed_out(end))),
+            ),
+        };
+        ours! {
+            match outcome {
+                ::core::result::Result::Ok(outcome) => #polled,
+                ::core::result::Result::Err(#lost) => #cut,
+            }
+        }
+    }
+
+    /// The name of the end, where the answer when giving up needs to know why.
+    pub(super) fn end(&self) -> TokenStream {
+        let wants = self.model.until.is_some() || self.is_told();
+        used(ours!(end), wants || self.cutting() != Cutting::Never)
+    }
+
+    /// Traits whose methods the types choose among; named nothing.
+    pub(super) fn uses(&self) -> TokenStream {
+        let krate = &self.krate;
+        match self.model.until {
+            Some(_) => ours!(use #krate::__private::{Whole as _, WholeEnd as _};),
+            None => TokenStream::new(),
+        }
+    }
+}

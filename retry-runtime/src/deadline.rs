@@ -1,0 +1,171 @@
+//! Deadlines that travel: the outermost sets one, everything below sees how much
+//! is left, and obeys it.
+//!
+//! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the
+//! same thread or in the same future. It nests, and only ever shrinks. Retried
+//! calls below begin no delay that would not end before it, cut attempts off
+//! that have a `timeout` or a `deadline`, and code of your own asks [`remaining`].
+//! A call with a `deadline` key sets one for its attempts, too.
+//!
+//! What is spawned elsewhere is handed over explicitly: [`current`] before,
+//! [`scope`] or [`scope_blocking`] inside.
+//!
+//! ```
+//! use retry_runtime::deadline;
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() {
+//! deadline::within(Duration::from_secs(2), async {
+//!     let left = deadline::remaining().unwrap_or(Duration::MAX);
+//!     assert!(left <= Duration::from_secs(2));
+//!
+//!     let deadline = deadline::current();
+//!     let spawned = tokio::spawn(deadline::scope(deadline, async {
+//!         deadline::remaining().is_some()
+//!     }));
+//!     assert!(spawned.await.unwrap());
+//! })
+//! .await;
+//! assert_eq!(deadline::remaining(), None);
+//! # }
+//! ```
+//!
+//! Time is tokio's where the feature `tokio` is on, its paused clock included, and the
+//! operating system's monotonic clock elsewhere.
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use crate::ambient::{self, Ambient};
+use crate::timer::Moment;
+
+/// A deadline, to be handed over to another task or thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(Moment);
+
+impl Deadline {
+    /// The deadline that lies `limit` from now.
+    pub fn after(limit: Duration) -> Self {
+        Self(ambient::now().after(limit))
+    }
+
+    /// Time left; 0 when it is over.
+    pub fn remaining(self) -> Duration {
+        self.0.since(ambient::now())
+    }
+
+    /// Whether it is over.
+    pub fn is_over(self) -> bool {
+        self.remaining().is_zero()
+    }
+}
+
+/// Time left until the deadline that holds here; `None` without one.
+///
+/// 0 when it is over.
+pub fn remaining() -> Option<Duration> {
+    ambient::current().remaining()
+}
+
+/// The deadline that holds here, for [`scope`] in another task or thread.
+pub fn current() -> Option<Deadline> {
+    let until = ambient::current().until;
+    (!until.is_endless()).then_some(Deadline(until))
+}
+
+/// The number of the attempt of the nearest retried call above, from 1; 1 also
+/// where there is none.
+pub fn attempt() -> u32 {
+    ambient::current().retries.saturating_add(1)
+}
+
+/// Runs `future` with `limit` as its deadline, from now on, unless an earlier
+/// one holds already.
+///
+/// It needs no runtime and no timer, and does not cut `future` off: what is below
+/// obeys the deadline, and code that does not know of it is given a time-out of
+/// [`remaining`].
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
+    scope(Deadline::after(limit), future)
+}
+
+/// Runs `f` with `limit` as its deadline, from now on, unless an earlier one
+/// holds already.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Jitter, Policy, deadline};
+/// use std::io::{Error, ErrorKind};
+/// use std::time::Duration;
+///
+/// const PATIENT: Policy = Policy::new().base(Duration::from_secs(10)).jitter(Jitter::None);
+///
+/// let mut calls = 0;
+/// let answer: Result<(), _> = deadline::within_blocking(Duration::from_secs(1), || {
+///     PATIENT.run(|| {
+///         calls += 1;
+///         assert!(deadline::remaining() <= Some(Duration::from_secs(1)));
+///         Err(Error::from(ErrorKind::TimedOut))
+///     })
+/// });
+/// // The first delay would not end in time, so the call ended at once.
+/// assert!(answer.is_err() && calls == 1);
+/// ```
+pub fn within_blocking<R>(limit: Duration, f: impl FnOnce() -> R) -> R {
+    scope_blocking(Deadline::after(limit), f)
+}
+
+/// Runs `future` with a deadline that was set elsewhere, unless an earlier one
+/// holds already; `None` changes nothing.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Scope<F> {
+    Scope {
+        future,
+        until: moment(deadline.into()),
+    }
+}
+
+/// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
+/// already; `None` changes nothing.
+pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
+    let _entered = ambient::current().until(moment(deadline.into())).enter();
+    f()
+}
+
+fn moment(deadline: Option<Deadline>) -> Moment {
+    deadline.map_or(Ambient::NONE.until, |deadline| deadline.0)
+}
+
+pin_project! {
+    /// A future with a deadline: made by [`within`] and [`scope`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Scope<F> {
+        #[pin]
+        future: F,
+        until: Moment,
+    }
+}
+
+impl<F: Future> Future for Scope<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _entered = ambient::current().until(*this.until).enter();
+        this.future.poll(cx)
+    }
+}

@@ -1,0 +1,232 @@
+//! Attempts that were cut off: what became of them, and what a call answers that
+//! ends with one.
+
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use super::{Progress, Until, cut_off, is_over, over, split, split_told};
+use crate::attempt::Cause;
+use crate::failure::{Failed, Interrupted};
+use crate::operation::Operation;
+use crate::outcome::Outcome;
+use crate::policy::Policy;
+use crate::timer::Clock;
+
+// An attempt that was cut off, or that came too late to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct TimedOut {
+    pub(super) started: bool,
+}
+
+// The answer of a call that was cut off.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot say that the call was cut off",
+    label = "its error lacks `From<Interrupted>`",
+    note = "`timeout` and `deadline` on an async function end a call where no error of its own exists",
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
+)]
+pub trait Cut {
+    fn cut(end: Interrupted) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: From<Interrupted>> Cut for Result<T, E> {
+    fn cut(end: Interrupted) -> Self {
+        Err(end.into())
+    }
+}
+
+impl<T> Cut for Option<T> {
+    fn cut(_: Interrupted) -> Self {
+        None
+    }
+}
+
+// Says at the user's type what is expected of it.
+pub fn cut<R: Cut>(end: Interrupted) -> R {
+    R::cut(end)
+}
+
+// Whether a type is `Cut`: an inherent constant is found before that of a trait.
+#[derive(Debug)]
+pub struct IsCut<R: ?Sized>(PhantomData<R>);
+
+impl<R: Cut> IsCut<R> {
+    pub const YES: bool = true;
+}
+
+pub trait IsNotCut {
+    const YES: bool = false;
+}
+
+impl<R: ?Sized> IsNotCut for IsCut<R> {}
+
+// An inherited constant policy on an async function.
+#[track_caller]
+pub const fn refuse_uncut(policy: &Policy, can: bool) {
+    assert!(
+        can || policy.timeout.is_none(),
+        "the policy has a `timeout`, and the function cannot say that the call was cut off; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type"
+    );
+}
+
+// An inherited constant policy on a sync function.
+#[track_caller]
+pub const fn refuse_blocking(policy: &Policy) {
+    assert!(
+        policy.timeout.is_none(),
+        "the policy has a `timeout`, and a blocked thread cannot be interrupted; make the function async, or give the client a time-out of `remaining()` of `context`"
+    );
+}
+
+// What is left where an attempt gave nothing: the proof that it was cut off, or
+// that it never is.
+pub trait Lost<R> {
+    fn answer(self, end: Interrupted) -> R;
+}
+
+impl<R: Cut> Lost<R> for TimedOut {
+    fn answer(self, end: Interrupted) -> R {
+        R::cut(end)
+    }
+}
+
+impl<R> Lost<R> for Infallible {
+    fn answer(self, _: Interrupted) -> R {
+        match self {}
+    }
+}
+
+// Whether an attempt was started at all.
+pub trait Started {
+    fn started(&self) -> bool;
+}
+
+impl Started for TimedOut {
+    fn started(&self) -> bool {
+        self.started
+    }
+}
+
+impl Started for Infallible {
+    fn started(&self) -> bool {
+        match *self {}
+    }
+}
+
+// After a deadline nothing is left to decide.
+#[inline(always)]
+pub fn in_time<R, L: Started>(
+    outcome: Result<R, L>,
+    progress: impl Progress,
+    until: Until,
+    clock: &impl Clock,
+) -> Result<Result<R, L>, (L, Interrupted)> {
+    match outcome {
+        Err(lost) if !lost.started() => Err((lost, over(progress))),
+        Err(lost) if is_over(until, clock) => Err((lost, cut_off(progress))),
+        outcome => Ok(outcome),
+    }
+}
+
+// As `split`: the success, or the error or what is left of it.
+#[inline(always)]
+pub fn split_limited<R: Outcome, L>(outcome: Result<R, L>) -> Result<R, Result<R::Error, L>> {
+    match outcome {
+        Ok(outcome) => split(outcome).map_err(Ok),
+        Err(lost) => Err(Err(lost)),
+    }
+}
+
+// As `split_told`.
+#[inline(always)]
+#[expect(
+    clippy::type_complexity,
+    reason = "an outcome, of which either side is a result itself"
+)]
+pub fn split_limited_told<T, E, L>(
+    outcome: Result<Result<T, E>, L>,
+) -> Result<Result<T, Failed<E>>, Result<E, L>> {
+    match outcome {
+        Ok(outcome) => split_told(outcome).map_err(Ok),
+        Err(lost) => Err(Err(lost)),
+    }
+}
+
+#[inline(always)]
+pub fn cause_of<E, L>(error: &Result<E, L>) -> Cause<'_, E> {
+    match error {
+        Ok(error) => Cause::Error(error),
+        Err(_) => Cause::TimedOut,
+    }
+}
+
+// As `fail`.
+#[inline(always)]
+pub fn fail_limited<R: Outcome, L: Lost<R>>(error: Result<R::Error, L>, end: Interrupted) -> R {
+    match error {
+        Ok(error) => R::failure(error),
+        Err(lost) => lost.answer(end.timed_out()),
+    }
+}
+
+// The same where every attempt is cut off: `cut` is the function of that name,
+// which the expansion names once, at the user's type.
+#[inline(always)]
+pub fn fail_cut<R: Outcome>(
+    error: Result<R::Error, TimedOut>,
+    end: Interrupted,
+    cut: impl FnOnce(Interrupted) -> R,
+) -> R {
+    match error {
+        Ok(error) => R::failure(error),
+        Err(_) => cut(end.timed_out()),
+    }
+}
+
+// The end of a call whose last attempt timed out.
+pub const fn timed_out(end: Interrupted) -> Interrupted {
+    end.timed_out()
+}
+
+// As `tell`.
+pub fn tell_limited<T, E, L>(error: Result<E, L>, end: Interrupted) -> Result<T, Failed<E>> {
+    Err(match error {
+        Ok(error) => Failed::new(end, Some(error)),
+        Err(_) => end.timed_out().into(),
+    })
+}
+
+// The outcome of an attempt that was polled to a final value.
+pub fn finished<R, L>(outcome: Result<R, L>) -> R {
+    match outcome {
+        Ok(outcome) => outcome,
+        Err(_) => unreachable!("an attempt that was cut off has no final value"),
+    }
+}
+
+// The error that `verify` is asked about after a time-out.
+#[diagnostic::on_unimplemented(
+    message = "`verify` is asked about the error, and after a time-out there is none",
+    label = "`From<Interrupted>` is not implemented for this error",
+    note = "implement `From<reattempt::Interrupted>` for the error type, or drop `verify` or `timeout`"
+)]
+pub trait Unasked {
+    fn unasked(end: Interrupted) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<Interrupted>> Unasked for E {
+    fn unasked(end: Interrupted) -> Self {
+        end.into()
+    }
+}
+
+pub fn unasked<E: Unasked>(
+    operation: &Operation,
+    cause: Cause<'_, E>,
+    progress: impl Progress,
+) -> Option<E> {
+    let asks = matches!(cause, Cause::TimedOut) && !operation.policy().is_idempotent();
+    asks.then(|| E::unasked(cut_off(progress).timed_out()))
+}
