@@ -8,101 +8,117 @@ use core::time::Duration;
 
 use crate::timer::Moment;
 
-/// What a thread knows of the calls above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ambient {
-    /// On the clock of [`now`]; the last moment there is means no deadline.
-    pub(crate) until: Moment,
-    /// Failed attempts of the nearest call above that is retrying; 0 without one.
-    pub(crate) retries: u32,
+/// Time left until the deadline; `None` without one.
+pub(crate) fn remaining() -> Option<Duration> {
+    let until = until();
+    (!until.is_endless()).then(|| until.since(now()))
 }
 
-impl Ambient {
-    pub(crate) const NONE: Self = Self {
-        until: Moment::ENDLESS,
-        retries: 0,
-    };
+/// Whether there is anything to look at after a failure.
+#[inline(always)]
+pub(crate) fn is_quiet() -> bool {
+    retries() == 0 && until().is_endless()
+}
 
-    /// Whether there is nothing to look at after a failure.
+/// A deadline that holds until this is dropped.
+#[must_use = "dropped at once it changes nothing"]
+#[derive(Debug)]
+pub(crate) struct Shrunk {
+    before: Moment,
+    this_thread: PhantomData<*const ()>,
+}
+
+/// Deadlines only shrink: the earlier one holds.
+#[inline(always)]
+pub(crate) fn shrink(until: Moment) -> Shrunk {
+    let before = self::until();
+    set_until(before.min(until));
+    Shrunk {
+        before,
+        this_thread: PhantomData,
+    }
+}
+
+impl Drop for Shrunk {
     #[inline(always)]
-    pub(crate) const fn is_none(self) -> bool {
-        self.until.is_endless() && self.retries == 0
+    fn drop(&mut self) {
+        set_until(self.before);
     }
+}
 
-    /// Deadlines only shrink.
-    pub(crate) fn until(self, until: Moment) -> Self {
-        Self {
-            until: self.until.min(until),
-            ..self
-        }
-    }
+/// A retry that runs until this is dropped.
+#[must_use = "dropped at once it changes nothing"]
+#[derive(Debug)]
+pub(crate) struct Retrying {
+    before: u32,
+    this_thread: PhantomData<*const ()>,
+}
 
-    /// The same inside an attempt that came after so many failures.
+impl Retrying {
+    /// An attempt that comes after so many failures.
     #[inline(always)]
-    pub(crate) const fn after(self, failures: u32) -> Self {
-        if failures == 0 {
-            return self;
-        }
+    pub(crate) fn after(failures: u32) -> Self {
+        let before = retries();
+        set_retries(failures);
         Self {
-            retries: failures,
-            ..self
-        }
-    }
-
-    /// Time left until the deadline; `None` without one.
-    pub(crate) fn remaining(self) -> Option<Duration> {
-        (!self.until.is_endless()).then(|| self.until.since(now()))
-    }
-
-    /// Holds until what is returned is dropped.
-    #[inline]
-    pub(crate) fn enter(self) -> Entered {
-        let before = current();
-        set(self);
-        Entered {
             before,
             this_thread: PhantomData,
         }
     }
 }
 
-/// Puts back what was there before.
-#[must_use = "dropped at once it changes nothing"]
-#[derive(Debug)]
-pub(crate) struct Entered {
-    before: Ambient,
-    this_thread: PhantomData<*const ()>,
-}
-
-impl Drop for Entered {
-    #[inline]
+impl Drop for Retrying {
+    #[inline(always)]
     fn drop(&mut self) {
-        set(self.before);
+        set_retries(self.before);
     }
 }
 
 #[cfg(feature = "std")]
-pub(crate) use with_threads::{current, now, set};
+pub(crate) use with_threads::{now, retries, until};
+#[cfg(feature = "std")]
+use with_threads::{set_retries, set_until};
 
 #[cfg(feature = "std")]
 mod with_threads {
     use std::cell::Cell;
 
-    use super::Ambient;
     use crate::timer::{Clock as _, Moment};
 
+    struct Above {
+        until: Cell<Moment>,
+        retries: Cell<u32>,
+    }
+
     thread_local! {
-        static AMBIENT: Cell<Ambient> = const { Cell::new(Ambient::NONE) };
+        static ABOVE: Above = const {
+            Above {
+                until: Cell::new(Moment::ENDLESS),
+                retries: Cell::new(0),
+            }
+        };
     }
 
-    #[inline]
-    pub(crate) fn current() -> Ambient {
-        AMBIENT.get()
+    /// On the clock of [`now`]; the last moment there is means no deadline.
+    #[inline(always)]
+    pub(crate) fn until() -> Moment {
+        ABOVE.with(|above| above.until.get())
     }
 
-    #[inline]
-    pub(crate) fn set(ambient: Ambient) {
-        AMBIENT.set(ambient);
+    #[inline(always)]
+    pub(super) fn set_until(until: Moment) {
+        ABOVE.with(|above| above.until.set(until));
+    }
+
+    /// Failed attempts of the nearest call above that is retrying; 0 without one.
+    #[inline(always)]
+    pub(crate) fn retries() -> u32 {
+        ABOVE.with(|above| above.retries.get())
+    }
+
+    #[inline(always)]
+    pub(super) fn set_retries(retries: u32) {
+        ABOVE.with(|above| above.retries.set(retries));
     }
 
     /// The clock of deadlines that travel: tokio's, which may stand still, where
@@ -120,21 +136,30 @@ mod with_threads {
 }
 
 #[cfg(not(feature = "std"))]
-pub(crate) use without_threads::{current, now, set};
+pub(crate) use without_threads::{now, retries, until};
+#[cfg(not(feature = "std"))]
+use without_threads::{set_retries, set_until};
 
 /// Nowhere to keep it: every call stands alone.
 #[cfg(not(feature = "std"))]
 mod without_threads {
-    use super::Ambient;
     use crate::timer::Moment;
 
     #[inline(always)]
-    pub(crate) const fn current() -> Ambient {
-        Ambient::NONE
+    pub(crate) const fn until() -> Moment {
+        Moment::ENDLESS
     }
 
     #[inline(always)]
-    pub(crate) const fn set(_: Ambient) {}
+    pub(super) const fn set_until(_: Moment) {}
+
+    #[inline(always)]
+    pub(crate) const fn retries() -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    pub(super) const fn set_retries(_: u32) {}
 
     pub(crate) const fn now() -> Moment {
         Moment::ENDLESS

@@ -41,7 +41,7 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::ambient::{self, Ambient};
+use crate::ambient;
 use crate::timer::Moment;
 
 /// A deadline, to be handed over to another task or thread.
@@ -69,19 +69,19 @@ impl Deadline {
 ///
 /// 0 when it is over.
 pub fn remaining() -> Option<Duration> {
-    ambient::current().remaining()
+    ambient::remaining()
 }
 
 /// The deadline that holds here, for [`scope`] in another task or thread.
 pub fn current() -> Option<Deadline> {
-    let until = ambient::current().until;
+    let until = ambient::until();
     (!until.is_endless()).then_some(Deadline(until))
 }
 
 /// The number of the attempt of the nearest retried call above, from 1; 1 also
 /// where there is none.
 pub fn attempt() -> u32 {
-    ambient::current().retries.saturating_add(1)
+    ambient::retries().saturating_add(1)
 }
 
 /// Runs `future` with `limit` as its deadline, from now on, unless an earlier
@@ -141,12 +141,12 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
 /// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
 /// already; `None` changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _entered = ambient::current().until(moment(deadline.into())).enter();
+    let _holds = ambient::shrink(moment(deadline.into()));
     f()
 }
 
 fn moment(deadline: Option<Deadline>) -> Moment {
-    deadline.map_or(Ambient::NONE.until, |deadline| deadline.0)
+    deadline.map_or(Moment::ENDLESS, |deadline| deadline.0)
 }
 
 pin_project! {
@@ -165,7 +165,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _entered = ambient::current().until(*this.until).enter();
+        let _holds = ambient::shrink(*this.until);
         this.future.poll(cx)
     }
 }

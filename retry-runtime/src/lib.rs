@@ -19,6 +19,8 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
+#[cfg(feature = "test-util")]
+pub mod testing;
 mod text;
 pub mod timer;
 mod verdict;

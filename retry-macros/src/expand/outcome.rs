@@ -48,11 +48,13 @@ impl Parts<'_> {
         }
         let (krate, until) = (&self.krate, self.model.until.is_some());
         if !self.asynchronous {
+            let leave = (!self.model.may_have_deadline()).then(|| ours!(inside.leave();));
             let apart = if until {
-                self.polled()
+                let polled = self.polled();
+                ours!(#leave #polled)
             } else {
                 let error = self.split(&ours!(outcome));
-                ours!(let error = #error; let cause = #krate::Cause::Error(&error);)
+                ours!(let error = #error; #leave let cause = #krate::Cause::Error(&error);)
             };
             return ours!(let outcome = #attempt; #apart);
         }
@@ -75,6 +77,20 @@ impl Parts<'_> {
             let #name = if first { #first } else { #again };
             #apart
         }
+    }
+
+    /// What tells a sync attempt that it is a retry: the state around the loop, and
+    /// the statement before the next attempt. Under a deadline each attempt is told
+    /// anyway.
+    pub(super) fn inside(&self) -> (TokenStream, TokenStream) {
+        if self.model.may_have_deadline() {
+            return (TokenStream::new(), TokenStream::new());
+        }
+        let krate = &self.krate;
+        (
+            ours!(let mut inside = #krate::__private::Inside::new();),
+            ours!(inside.enter(call);),
+        )
     }
 
     /// The error of an outcome, or out of the loop with a success.

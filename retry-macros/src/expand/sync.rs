@@ -31,6 +31,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
     let (end, give_up) = (parts.end(), parts.give_up());
+    let (inside, enter) = parts.inside();
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         ours! {
@@ -39,6 +40,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
+                    #enter
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
@@ -46,7 +48,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     } else {
         ours! {
             match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict) {
-                ::core::result::Result::Ok(()) => {}
+                ::core::result::Result::Ok(()) => { #enter }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
         }
@@ -64,6 +66,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         #uses
         #prelude
         #progress
+        #inside
         #looped
     }
 }
@@ -83,7 +86,7 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         let (until, timer) = (parts.until(), &parts.timer);
         return ours!(#krate::__private::attempt_until(call, #until, #timer, #closure));
     }
-    ours!(#krate::__private::attempt(call, #closure))
+    ours!(#krate::__private::attempt(#closure))
 }
 
 fn body_span(body: &TokenStream) -> proc_macro2::Span {

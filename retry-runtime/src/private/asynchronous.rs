@@ -8,12 +8,12 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::progress::{general, immediate};
+use super::progress::{exponential_delay, general, immediate, or_end};
 use super::{Admitted, Progress, Until, admit};
-use crate::ambient;
+use crate::ambient::Retrying;
+use crate::call::GaveUp;
 use crate::failure::Interrupted;
 use crate::operation::Operation;
-use crate::policy::Policy;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
 
@@ -43,7 +43,7 @@ impl<F: Future> Future for Again<F> {
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _inside = ambient::current().after(*this.failures).enter();
+        let _retry = Retrying::after(*this.failures);
         this.body.poll(cx)
     }
 }
@@ -69,20 +69,21 @@ pub fn pause_after<T: Timer>(
 ) -> Result<Pause<T::Sleep>, Interrupted> {
     match admit(progress, operation, until, verdict)? {
         Admitted::Immediate => {
-            immediate(*progress, operation.policy(), true).map(|()| Pause(None))
+            or_end(*progress, immediate(operation.policy(), true)).map(|()| Pause(None))
         }
-        Admitted::Exponential(retry) if ambient::current().is_none() => {
-            Ok(exponential(operation.policy(), retry, timer))
-        }
-        Admitted::Exponential(_) => paused(progress, operation, until, timer, None),
+        Admitted::Exponential(retry) => or_end(*progress, exponential(operation, retry, timer)),
         Admitted::General(asked) => paused(progress, operation, until, timer, asked),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn exponential<T: Timer>(policy: &Policy, retry: u32, timer: &T) -> Pause<T::Sleep> {
-    pause(policy.draw_exponential(retry, || timer.random()), timer)
+fn exponential<T: Timer>(
+    operation: &Operation,
+    retry: u32,
+    timer: &T,
+) -> Result<Pause<T::Sleep>, GaveUp> {
+    exponential_delay(operation, retry, timer).map(|delay| pause(delay, timer))
 }
 
 #[cold]

@@ -2,27 +2,43 @@
 
 use core::time::Duration;
 
-use super::progress::{general, immediate};
+use super::progress::{exponential_delay, general, immediate, or_end};
 use super::{Admitted, Progress, Until, admit};
-use crate::ambient::{self, Entered};
+use crate::ambient::{self, Retrying};
+use crate::call::GaveUp;
 use crate::failure::Interrupted;
 use crate::operation::Operation;
-use crate::policy::Policy;
 use crate::timer::{Blocking, Clock};
 use crate::verdict::Verdict;
 
 // One attempt. `FnMut`, because a body that could run only once can't be
 // retried: the compiler then points at the parameter that the body moves.
 #[inline(always)]
-pub fn attempt<R>(progress: impl Progress, mut body: impl FnMut() -> R) -> R {
-    let _inside = (progress.failures() > 0).then(|| retrying(progress.failures()));
+pub fn attempt<R>(mut body: impl FnMut() -> R) -> R {
     body()
 }
 
-#[cold]
-#[inline(never)]
-fn retrying(failures: u32) -> Entered {
-    ambient::current().after(failures).enter()
+// Whether an attempt that runs is a retry, which everything below sees. It stands
+// around the loop, so that a panic ends it too; until something fails it is nothing.
+#[derive(Debug)]
+pub struct Inside(Option<Retrying>);
+
+impl Inside {
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "only an expansion makes one")]
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    #[inline(always)]
+    pub fn enter(&mut self, progress: impl Progress) {
+        self.0 = Some(Retrying::after(progress.failures()));
+    }
+
+    #[inline(always)]
+    pub fn leave(&mut self) {
+        self.0 = None;
+    }
 }
 
 // The same in a call that may have a deadline, which everything below sees.
@@ -33,21 +49,15 @@ pub fn attempt_until<R>(
     clock: &impl Clock,
     mut body: impl FnMut() -> R,
 ) -> R {
-    let surrounded = !until.is_never() || progress.failures() > 0;
-    let _inside = surrounded.then(|| inside(until, clock, progress.failures()));
+    let _retry = (progress.failures() > 0).then(|| Retrying::after(progress.failures()));
+    let _limit = (!until.is_never()).then(|| ambient::shrink(clock.travelling(until.moment())));
     body()
 }
 
 // A hook: under the deadline, but no attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _inside = inside(until, clock, 0);
+    let _limit = ambient::shrink(clock.travelling(until.moment()));
     hook()
-}
-
-#[inline(never)]
-fn inside(until: Until, clock: &impl Clock, failures: u32) -> Entered {
-    let ambient = ambient::current().after(failures);
-    ambient.until(clock.travelling(until.moment())).enter()
 }
 
 // Makes the future of an attempt.
@@ -79,12 +89,8 @@ pub fn wait(
     verdict: Verdict,
 ) -> Result<(), Interrupted> {
     match admit(progress, operation, until, verdict)? {
-        Admitted::Immediate => immediate(*progress, operation.policy(), true),
-        Admitted::Exponential(retry) if ambient::current().is_none() => {
-            exponential(operation.policy(), retry, timer);
-            Ok(())
-        }
-        Admitted::Exponential(_) => waited(progress, operation, until, timer, None),
+        Admitted::Immediate => or_end(*progress, immediate(operation.policy(), true)),
+        Admitted::Exponential(retry) => or_end(*progress, exponential(operation, retry, timer)),
         Admitted::General(asked) => waited(progress, operation, until, timer, asked),
     }
 }
@@ -92,8 +98,9 @@ pub fn wait(
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
-fn exponential(policy: &Policy, retry: u32, timer: &impl Blocking) {
-    sleep(policy.draw_exponential(retry, || timer.random()), timer);
+fn exponential(operation: &Operation, retry: u32, timer: &impl Blocking) -> Result<(), GaveUp> {
+    sleep(exponential_delay(operation, retry, timer)?, timer);
+    Ok(())
 }
 
 #[cold]

@@ -11,7 +11,7 @@ use pin_project_lite::pin_project;
 
 use super::progress::shorter;
 use super::{Progress, TimedOut, Until};
-use crate::ambient::{self, Ambient};
+use crate::ambient::{self, Retrying, Shrunk};
 use crate::timer::{Clock, Timer};
 
 pin_project! {
@@ -68,16 +68,18 @@ pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Lim
 }
 
 // What an attempt sees.
-fn surrounding(failures: u32, until: Until, clock: &impl Clock) -> Ambient {
-    let ambient = ambient::current().after(failures);
-    ambient.until(clock.travelling(until.moment()))
+fn inside(failures: u32, until: Until, clock: &impl Clock) -> (Option<Retrying>, Shrunk) {
+    (
+        (failures > 0).then(|| Retrying::after(failures)),
+        ambient::shrink(clock.travelling(until.moment())),
+    )
 }
 
 impl<S> Limit<S> {
-    fn surrounding(&self, clock: &impl Clock) -> Ambient {
+    fn inside(&self, clock: &impl Clock) -> (Option<Retrying>, Shrunk) {
         match self {
-            Self::Ahead { failures, until } => surrounding(*failures, *until, clock),
-            Self::Near { failures, sleep } => surrounding(*failures, sleep.until, clock),
+            Self::Ahead { failures, until } => inside(*failures, *until, clock),
+            Self::Near { failures, sleep } => inside(*failures, sleep.until, clock),
         }
     }
 
@@ -90,7 +92,7 @@ impl<S> Limit<S> {
         let left = if failures > 0 {
             left(until, clock)
         } else {
-            ambient::current().remaining()
+            ambient::remaining()
         };
         left.is_some_and(|left| left.is_zero())
     }
@@ -105,7 +107,7 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
             return Poll::Ready(Err(TimedOut { started: false }));
         }
         {
-            let _inside = this.limit.surrounding(this.timer).enter();
+            let _inside = this.limit.inside(this.timer);
             if let Poll::Ready(outcome) = this.body.poll(cx) {
                 return Poll::Ready(Ok(outcome));
             }
@@ -133,7 +135,7 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
 }
 
 fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
-    shorter(until.remaining(clock), ambient::current().remaining())
+    shorter(until.remaining(clock), ambient::remaining())
 }
 
 pin_project! {
@@ -167,7 +169,7 @@ impl<T: Timer, F: Future> Future for Endured<T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = surrounding(*this.failures, *this.until, this.timer).enter();
+        let _inside = inside(*this.failures, *this.until, this.timer);
         this.body.poll(cx).map(Ok)
     }
 }

@@ -21,7 +21,9 @@ mod until;
 pub use asynchronous::{Again, Pause, again, pause, pause_after};
 #[cfg(not(feature = "std"))]
 pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
-pub use blocking::{attempt, attempt_until, hooked, made, sleep, wait};
+pub use blocking::{
+    Inside, attempt, attempt_until, hooked, made, sleep, wait,
+};
 pub use cut::{
     Cut, IsCut, IsNotCut, Lost, TimedOut, cause_of, cut, fail_cut, fail_limited, finished, in_time,
     refuse_blocking, refuse_uncut, split_limited, split_limited_told, tell_limited, timed_out, unasked,
@@ -278,7 +280,7 @@ impl Started {
             elapsed: clock.now().since(self.at),
             remaining: progress::shorter(
                 until.remaining(clock),
-                ambient::current().remaining(),
+                ambient::remaining(),
             ),
             key: self.key,
         }

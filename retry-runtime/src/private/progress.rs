@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::Until;
-use crate::ambient::{self, Ambient};
+use crate::ambient;
 use crate::attempt::{Cause, Retry};
 use crate::backoff::Shape;
 use crate::call::{Call, GaveUp, Surroundings};
@@ -78,14 +78,13 @@ pub fn is_first(progress: impl Progress) -> bool {
 struct Around<'a, C> {
     until: Until,
     clock: &'a C,
-    ambient: Ambient,
     failed: bool,
 }
 
 impl<C: Clock> Surroundings for Around<'_, C> {
     #[inline(always)]
     fn remaining(&self) -> Option<Duration> {
-        shorter(self.until.remaining(self.clock), self.ambient.remaining())
+        shorter(self.until.remaining(self.clock), ambient::remaining())
     }
 
     #[inline(always)]
@@ -96,7 +95,7 @@ impl<C: Clock> Surroundings for Around<'_, C> {
     // A value that is not final yet is no failure: nobody above would ask again.
     #[inline(always)]
     fn is_nested(&self) -> bool {
-        self.failed && self.ambient.retries > 0
+        self.failed && ambient::retries() > 0
     }
 }
 
@@ -144,46 +143,65 @@ pub(super) fn admit<P: Progress>(
     })
 }
 
-// A retry without a delay, unless there is something above that forbids it.
+// What a function out of line said, which is not told how often it failed.
 #[inline(always)]
-pub(super) fn immediate(
+pub(super) fn or_end<V>(
     progress: impl Progress,
-    policy: &Policy,
-    failed: bool,
-) -> Result<(), Interrupted> {
-    let ambient = ambient::current();
-    if ambient.is_none() {
+    said: Result<V, GaveUp>,
+) -> Result<V, Interrupted> {
+    said.map_err(|reason| Interrupted::new(reason, progress.failures()))
+}
+
+// A retry without a delay: only what is above may forbid it.
+#[inline(always)]
+pub(super) fn immediate(policy: &Policy, failed: bool) -> Result<(), GaveUp> {
+    if ambient::is_quiet() {
         return Ok(());
     }
-    forbidden(ambient, policy, failed)
-        .map_or(Ok(()), |reason| Err(Interrupted::new(reason, progress.failures())))
+    allowed(policy, failed)
 }
 
 #[cold]
-fn forbidden(ambient: Ambient, policy: &Policy, failed: bool) -> Option<GaveUp> {
-    if failed && ambient.retries > 0 && policy.nested == Nested::Collapse {
-        return Some(GaveUp::Nested);
+#[inline(never)]
+fn allowed(policy: &Policy, failed: bool) -> Result<(), GaveUp> {
+    if failed && ambient::retries() > 0 && policy.nested == Nested::Collapse {
+        return Err(GaveUp::Nested);
     }
-    let left = ambient.remaining()?;
-    left.is_zero().then_some(GaveUp::Deadline)
+    match ambient::remaining() {
+        Some(left) if left.is_zero() => Err(GaveUp::Deadline),
+        _ => Ok(()),
+    }
+}
+
+// The delay of a retry that looks at nothing else, but for what is above.
+pub(super) fn exponential_delay(
+    operation: &Operation,
+    retry: u32,
+    clock: &impl Clock,
+) -> Result<Duration, GaveUp> {
+    if ambient::is_quiet() {
+        let policy = operation.policy();
+        return Ok(policy.draw_exponential(retry, || clock.random()));
+    }
+    let mut count = Count(retry.wrapping_add(1));
+    general(&mut count, operation, Until::NEVER, clock, None, true).map_err(|end| end.reason())
 }
 
 // The delay of an admitted retry.
 #[inline(always)]
-pub(super) fn delay<P: Progress, C: Clock>(
+pub(super) fn delay<P: Progress>(
     progress: &mut P,
     operation: &Operation,
     until: Until,
-    clock: &C,
+    clock: &impl Clock,
     admitted: Admitted,
     failed: bool,
 ) -> Result<Duration, Interrupted> {
     match admitted {
-        Admitted::Immediate => {
-            immediate(*progress, operation.policy(), failed).map(|()| Duration::ZERO)
-        }
-        Admitted::Exponential(retry) if ambient::current().is_none() => {
-            Ok(exponential(operation.policy(), retry, clock))
+        Admitted::Immediate => or_end(*progress, immediate(operation.policy(), failed))
+            .map(|()| Duration::ZERO),
+        Admitted::Exponential(retry) if failed => {
+            or_end(*progress, exponential(operation, retry, clock))
         }
         Admitted::Exponential(_) => general(progress, operation, until, clock, None, failed),
         Admitted::General(asked) => general(progress, operation, until, clock, asked, failed),
@@ -192,8 +210,12 @@ pub(super) fn delay<P: Progress, C: Clock>(
 
 #[cold]
 #[inline(never)]
-fn exponential(policy: &Policy, retry: u32, clock: &impl Clock) -> Duration {
-    policy.draw_exponential(retry, || clock.random())
+fn exponential(
+    operation: &Operation,
+    retry: u32,
+    clock: &impl Clock,
+) -> Result<Duration, GaveUp> {
+    exponential_delay(operation, retry, clock)
 }
 
 #[cold]
@@ -210,7 +232,6 @@ pub(super) fn general<P: Progress>(
     let around = Around {
         until,
         clock,
-        ambient: ambient::current(),
         failed,
     };
     let delay = call.delay(operation.policy(), asked, &around);
@@ -246,8 +267,7 @@ pub fn cut_off(progress: impl Progress) -> Interrupted {
 
 // Whether the deadline is over, the call's own or one from above.
 pub fn is_over(until: Until, clock: &impl Clock) -> bool {
-    shorter(until.remaining(clock), ambient::current().remaining())
-        .is_some_and(|left| left.is_zero())
+    shorter(until.remaining(clock), ambient::remaining()).is_some_and(|left| left.is_zero())
 }
 
 // The end of a call whose deadline passed in a hook.
