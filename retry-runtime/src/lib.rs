@@ -11,6 +11,8 @@ mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
 pub mod duration;
+#[cfg(feature = "test-util")]
+mod events;
 mod explain;
 mod failure;
 mod jitter;
