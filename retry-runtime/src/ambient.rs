@@ -17,7 +17,7 @@ pub(crate) fn remaining() -> Option<Duration> {
 /// Whether there is anything to look at after a failure.
 #[inline(always)]
 pub(crate) fn is_quiet() -> bool {
-    retries() == 0 && until().is_endless()
+    (retries() == 0) & until().is_endless()
 }
 
 /// A deadline that holds until this is dropped.

@@ -107,9 +107,6 @@ pub(crate) const fn linear(first: Nanos, base: Nanos, n: u32) -> Nanos {
 /// `first + base * (factor^n - 1)`.
 #[inline]
 pub(crate) const fn exponential(first: Nanos, base: Nanos, factor: f64, n: u32) -> Nanos {
-    if n == 0 {
-        return first; // also for a base of 0, where infinity times 0 would be NaN
-    }
     Nanos(first.0 + base.0 * (power(factor, n) - 1.0))
 }
 

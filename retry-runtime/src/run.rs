@@ -5,13 +5,13 @@ use core::future::Future;
 
 use crate::attempt::{Cause, Retry};
 use crate::call::Call;
+use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::failure::{Failed, Interrupted};
 use crate::private::{
     Until, attempt_until, cause_of, endured, failed, in_time, limited, pause, sleep,
-    split_limited_told, tell_limited, verdict,
+    split_limited_told, succeeded, tell_limited, verdict,
 };
 use crate::timer::{ByFeature, ForAsync, ForSync};
 use crate::verdict::{Classify, IntoVerdict, Verdict};
@@ -206,10 +206,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
     /// # Errors
     ///
     /// [`Failed`]: the last error, why and after how many attempts the call ended.
-    pub fn try_run<V, E>(
-        self,
-        operation: impl FnMut() -> Result<V, E>,
-    ) -> Result<V, Failed<E>>
+    pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, Failed<E>>
     where
         J: Judge<E>,
         O: Observe<E>,
@@ -234,7 +231,10 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let mut call = Call::new();
         loop {
             let error = match attempt_until(call, until, &timer, &mut operation) {
-                Ok(value) => break Ok(value),
+                Ok(value) => {
+                    succeeded(&call);
+                    break Ok(value);
+                }
                 Err(error) => error,
             };
             let verdict = self.judge.judge(&error);
@@ -275,7 +275,10 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
                 let limit = until.of_attempt(self.policy, &timer);
                 let Ok(outcome) = endured(operation(), limit, call, &timer).await;
                 let error = match outcome.split() {
-                    Ok(value) => break R::success(value),
+                    Ok(value) => {
+                        succeeded(&call);
+                        break R::success(value);
+                    }
                     Err(error) => error,
                 };
                 let verdict = self.judge.judge(&error);
@@ -321,12 +324,15 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
             let delay = {
                 let limit = until.of_attempt(self.policy, &timer);
                 let outcome = limited(operation(), limit, call, &timer).await;
-                let outcome = match in_time(outcome, call, until, &timer) {
+                let outcome = match in_time(outcome, &call, &named, until, &timer) {
                     Ok(outcome) => outcome,
                     Err((_, end)) => break Err(end.into()),
                 };
                 let error = match split_limited_told(outcome) {
-                    Ok(answer) => break answer,
+                    Ok(answer) => {
+                        succeeded(&call);
+                        break answer;
+                    }
                     Err(error) => error,
                 };
                 let cause = cause_of(&error);

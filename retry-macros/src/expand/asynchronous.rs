@@ -2,21 +2,22 @@
 //!
 //! ```text
 //! let mut call = Count::new();
+//! let mut first = true;
 //! loop {
 //!     let pause = {
-//!         let first = is_first(call);
 //!         let attempt = async { BODY };
 //!         let error = if first {                            // the same twice, but for `again`
 //!             match split(attempt.await) { Ok(answer) => break answer, Err(error) => error }
 //!         } else {
 //!             match split(again(attempt, call).await) { ... }
 //!         };
-//!         match pause_after(&mut call, OPERATION, ..., VERDICT) {
+//!         match pause_after(error, &mut call, OPERATION, ..., VERDICT) {
 //!             Ok(pause) => pause,
-//!             Err(end) => break fail(error),
+//!             Err((error, end)) => break fail(error),
 //!         }
 //!     };                                    // the error is gone before the wait
 //!     pause.await;
+//!     first = false;
 //! }
 //! ```
 //!
@@ -48,6 +49,7 @@ pub(super) fn looped(
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
     let (end, give_up) = (parts.end(), parts.give_up());
+    let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
     let failed =
         ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict));
@@ -58,7 +60,7 @@ pub(super) fn looped(
         .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
     let (waits, waiting) = (at(waits), model.krate_at(waits));
     let after = quote_spanned! {waits=>
-        #waiting::__private::pause_after(&mut call, #operation, #until, #timer, verdict)
+        #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict)
     };
     let pause = quote_spanned! {waits=>
         #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
@@ -75,7 +77,7 @@ pub(super) fn looped(
             false,
         ),
         (None, false) => (
-            ours!(match #after { ::core::result::Result::Ok(pause) => pause, #give_up }),
+            ours!(match #after { ::core::result::Result::Ok(pause) => pause, #over }),
             false,
         ),
     };
@@ -84,6 +86,7 @@ pub(super) fn looped(
     } else {
         (ours!(let pause =), quote_spanned!(waits=> pause.await;))
     };
+    let (first, later) = parts.told_apart();
     let looped = ours! {
         loop {
             #bind {
@@ -93,6 +96,7 @@ pub(super) fn looped(
                 #step
             };
             #wait
+            #later
         }
     };
     let looped = parts.used_up(parts.with_fallback(looped));
@@ -100,6 +104,7 @@ pub(super) fn looped(
         #uses
         #prelude
         #progress
+        #first
         #looped
     }
 }

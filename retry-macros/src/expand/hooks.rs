@@ -27,8 +27,10 @@ impl Parts<'_> {
         let (label, operation) = (self.label(), self.operation());
         let ambiguous = ours!(#krate::__private::ambiguous(#operation, cause, verdict));
         // After a time-out there is no error, so one is made.
-        let (made, ambiguous) = if self.cutting() != Cutting::Never && self.model.has(Key::Timeout) {
-            let made = quote_spanned!(at(span)=> #located::__private::unasked(#operation, cause, call));
+        let (made, ambiguous) = if self.cutting() != Cutting::Never && self.model.has(Key::Timeout)
+        {
+            let made =
+                quote_spanned!(at(span)=> #located::__private::unasked(#operation, cause, call));
             (
                 ours!(let unasked = #made;),
                 ours!(::core::option::Option::or(#ambiguous, ::core::option::Option::as_ref(&unasked))),
@@ -44,7 +46,10 @@ impl Parts<'_> {
                 ::core::option::Option::Some(doubt) => {
                     let asked = #asked;
                     match #found {
-                        ::core::result::Result::Ok(answer) => break #label answer,
+                        ::core::result::Result::Ok(answer) => {
+                            #krate::__private::succeeded(&call);
+                            break #label answer
+                        }
                         ::core::result::Result::Err(verdict) => verdict,
                     }
                 }
@@ -58,7 +63,8 @@ impl Parts<'_> {
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
-        let told = self.under_deadline(quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook)));
+        let told = self
+            .under_deadline(quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook)));
         quote_spanned!(at(span)=> #told;)
     }
 
@@ -82,8 +88,9 @@ impl Parts<'_> {
     /// Ends the call because time is over; `how` counts the attempts.
     fn late(&self, how: &TokenStream) -> TokenStream {
         let (krate, end, give_up) = (&self.krate, self.end(), self.give_up());
+        let operation = self.operation();
         ours!({
-            let #end = #krate::__private::#how(call);
+            let #end = #krate::__private::#how(&call, #operation);
             break #give_up
         })
     }
@@ -141,7 +148,9 @@ impl Parts<'_> {
     /// the failure.
     pub(super) fn is_watched(&self) -> bool {
         let model = self.model;
-        model.on_retry.is_some() || model.before_retry.is_some() || model.until.is_some()
+        let may_time_out = self.cutting() != Cutting::Never;
+        let hooks = model.on_retry.is_some() || model.before_retry.is_some();
+        hooks || model.until.is_some() || may_time_out
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up.

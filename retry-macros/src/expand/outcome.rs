@@ -72,25 +72,28 @@ impl Parts<'_> {
             (ours!(error), first, again, apart)
         };
         ours! {
-            let first = #krate::__private::is_first(call);
             let attempt = #attempt;
             let #name = if first { #first } else { #again };
             #apart
         }
     }
 
-    /// What tells a sync attempt that it is a retry: the state around the loop, and
-    /// the statement before the next attempt. Under a deadline each attempt is told
+    /// What tells an attempt that it is a retry: the state around the loop, and the
+    /// statement before the next attempt. With a limit in time each attempt is told
     /// anyway.
-    pub(super) fn inside(&self) -> (TokenStream, TokenStream) {
-        if self.model.may_have_deadline() {
-            return (TokenStream::new(), TokenStream::new());
-        }
+    pub(super) fn told_apart(&self) -> (TokenStream, TokenStream) {
         let krate = &self.krate;
-        (
-            ours!(let mut inside = #krate::__private::Inside::new();),
-            ours!(inside.enter(call);),
-        )
+        if self.asynchronous && self.cutting() == Cutting::Never {
+            // Not asked of `call`: that it is a constant each time around saves the test.
+            (ours!(let mut first = true;), ours!(first = false;))
+        } else if self.asynchronous || self.model.may_have_deadline() {
+            (TokenStream::new(), TokenStream::new())
+        } else {
+            (
+                ours!(let mut inside = #krate::__private::Inside::new();),
+                ours!(inside.enter(call);),
+            )
+        }
     }
 
     /// The error of an outcome, or out of the loop with a success.
@@ -105,9 +108,13 @@ impl Parts<'_> {
         };
         let split = Ident::new(split, at(span));
         let split = quote_spanned!(at(span)=> #located::__private::#split(#outcome));
+        let krate = &self.krate;
         ours! {
             match #split {
-                ::core::result::Result::Ok(answer) => break #label answer,
+                ::core::result::Result::Ok(answer) => {
+                    #krate::__private::succeeded(&call);
+                    break #label answer
+                }
                 ::core::result::Result::Err(error) => error,
             }
         }
@@ -143,7 +150,10 @@ impl Parts<'_> {
         };
         ours! {
             let cause = match #cause {
-                ::core::option::Option::None => break #label #answer,
+                ::core::option::Option::None => {
+                    #krate::__private::succeeded(&call);
+                    break #label #answer
+                }
                 ::core::option::Option::Some(cause) => cause,
             };
         }
@@ -188,7 +198,7 @@ impl Parts<'_> {
         ours! {
             #cut
             let outcome = #outcome;
-            let outcome = match #krate::__private::in_time(outcome, call, #until, #timer) {
+            let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer) {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,
             };

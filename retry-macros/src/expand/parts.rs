@@ -31,12 +31,7 @@ impl<'m> Parts<'m> {
         Self::new(model, answer, true, "ASYNC_TIMER")
     }
 
-    fn new(
-        model: &'m Model,
-        answer: &'m Answer,
-        asynchronous: bool,
-        default_timer: &str,
-    ) -> Self {
+    fn new(model: &'m Model, answer: &'m Answer, asynchronous: bool, default_timer: &str) -> Self {
         let krate = model.krate();
         let (timer, timer_kept) = if let Some(timer) = &model.timer {
             let timer = quote_spanned!(at(timer.span())=> &(#timer));

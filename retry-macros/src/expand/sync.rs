@@ -31,7 +31,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
     let (end, give_up) = (parts.end(), parts.give_up());
-    let (inside, enter) = parts.inside();
+    let (inside, enter) = parts.told_apart();
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         ours! {

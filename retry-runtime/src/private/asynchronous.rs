@@ -8,12 +8,14 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::progress::{exponential_delay, general, immediate, or_end};
+use super::progress::{general, immediate, surrounded, watch};
 use super::{Admitted, Progress, Until, admit};
-use crate::ambient::Retrying;
+use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
+use crate::events::{Came, Watch};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
+use crate::policy::Policy;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
 
@@ -58,45 +60,98 @@ pub fn pause<T: Timer>(delay: Duration, timer: &T) -> Pause<T::Sleep> {
 }
 
 // The step of a loop whose retries nobody looks at, one call out of line as in
-// the sync loop.
+// the sync loop. The error goes through that call: what would have to be kept
+// beside it would cost a success a register.
 #[inline(always)]
-pub fn pause_after<T: Timer>(
+pub fn pause_after<T: Timer, E>(
+    error: E,
     progress: &mut impl Progress,
     operation: &Operation,
     until: Until,
     timer: &T,
     verdict: Verdict,
-) -> Result<Pause<T::Sleep>, Interrupted> {
-    match admit(progress, operation, until, verdict)? {
-        Admitted::Immediate => {
-            or_end(*progress, immediate(operation.policy(), true)).map(|()| Pause(None))
+) -> Result<Pause<T::Sleep>, (E, Interrupted)> {
+    let watch = watch(progress, Came::Failed(verdict));
+    let paused = match admit(progress, operation, until, verdict) {
+        Err(end) => Err((error, end.reason())),
+        Ok(Admitted::Immediate) => match immediate(operation.policy(), true) {
+            Ok(()) => {
+                watch.retries(operation, Duration::ZERO);
+                Ok(Pause(None))
+            }
+            Err(reason) => Err((error, reason)),
+        },
+        Ok(Admitted::Exponential(retry)) => {
+            let draw = |policy: &Policy, retry, timer: &T| {
+                policy.draw_exponential(retry, || timer.random())
+            };
+            plain(error, operation, watch, retry, timer, draw)
         }
-        Admitted::Exponential(retry) => or_end(*progress, exponential(operation, retry, timer)),
-        Admitted::General(asked) => paused(progress, operation, until, timer, asked),
-    }
+        Ok(Admitted::Plain(retry)) => {
+            let draw = |policy: &Policy, retry, timer: &T| {
+                policy.draw_plain(retry, || timer.random())
+            };
+            plain(error, operation, watch, retry, timer, draw)
+        }
+        Ok(Admitted::General(asked)) => {
+            paused(error, progress, operation, watch, until, timer, asked)
+        }
+    };
+    paused.map_err(|(error, reason)| {
+        watch.gives_up(operation, reason);
+        (error, Interrupted::new(reason, progress.failures()))
+    })
 }
 
 #[cold]
 #[inline(never)]
-fn exponential<T: Timer>(
+fn plain<T: Timer, E>(
+    error: E,
     operation: &Operation,
+    watch: Watch,
     retry: u32,
     timer: &T,
-) -> Result<Pause<T::Sleep>, GaveUp> {
-    exponential_delay(operation, retry, timer).map(|delay| pause(delay, timer))
+    draw: impl FnOnce(&Policy, u32, &T) -> Duration,
+) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
+    let delay = if ambient::is_quiet() {
+        draw(operation.policy(), retry, timer)
+    } else {
+        match surrounded(operation, retry, timer) {
+            Ok(delay) => delay,
+            Err(reason) => return Err((error, reason)),
+        }
+    };
+    watch.retries(operation, delay);
+    Ok(pause(delay, timer))
 }
 
 #[cold]
 #[inline(never)]
-fn paused<T: Timer>(
+fn paused<T: Timer, E>(
+    error: E,
     progress: &mut impl Progress,
     operation: &Operation,
+    watch: Watch,
     until: Until,
     timer: &T,
     asked: Option<Duration>,
-) -> Result<Pause<T::Sleep>, Interrupted> {
-    let delay = general(progress, operation, until, timer, asked, true)?;
-    Ok(pause(delay, timer))
+) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
+    match general(progress, operation, until, timer, asked, true) {
+        Ok(delay) => {
+            watch.retries(operation, delay);
+            Ok(pause(delay, timer))
+        }
+        Err(end) => Err((error, end.reason())),
+    }
+}
+
+// Out of line, too: what only a retry needs takes no register from a success.
+impl<S> Drop for Pause<S> {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0 = None;
+    }
 }
 
 impl<S: Future<Output = ()>> Future for Pause<S> {

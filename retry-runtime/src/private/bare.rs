@@ -26,16 +26,20 @@ pub async fn pause<T: Timer>(delay: Duration, timer: &T) {
     }
 }
 
-pub fn pause_after<'t, T: Timer, P: Progress>(
+pub fn pause_after<'t, T: Timer, P: Progress, E>(
+    error: E,
     progress: &mut P,
     operation: &Operation,
     until: Until,
     timer: &'t T,
     verdict: Verdict,
-) -> Result<impl Future<Output = ()> + use<'t, T, P>, Interrupted> {
-    let admitted = admit(progress, operation, until, verdict)?;
-    let delay = delay(progress, operation, until, timer, admitted, true)?;
-    Ok(pause(delay, timer))
+) -> Result<impl Future<Output = ()> + use<'t, T, P, E>, (E, Interrupted)> {
+    let delay = admit(progress, operation, until, verdict)
+        .and_then(|admitted| delay(progress, operation, until, timer, admitted, true));
+    match delay {
+        Ok(delay) => Ok(pause(delay, timer)),
+        Err(end) => Err((error, end)),
+    }
 }
 
 pub async fn limited<T: Timer, F: Future>(
@@ -44,7 +48,8 @@ pub async fn limited<T: Timer, F: Future>(
     progress: impl Progress,
     timer: T,
 ) -> Result<F::Output, TimedOut> {
-    let late = progress.failures() > 0 && until.remaining(&timer).is_some_and(|left| left.is_zero());
+    let late =
+        progress.failures() > 0 && until.remaining(&timer).is_some_and(|left| left.is_zero());
     if late {
         return Err(TimedOut { started: false });
     }

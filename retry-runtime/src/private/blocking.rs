@@ -2,12 +2,14 @@
 
 use core::time::Duration;
 
-use super::progress::{exponential_delay, general, immediate, or_end};
+use super::progress::{general, immediate, or_end, surrounded, watch};
 use super::{Admitted, Progress, Until, admit};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
+use crate::events::{Came, Watch};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
+use crate::policy::Policy;
 use crate::timer::{Blocking, Clock};
 use crate::verdict::Verdict;
 
@@ -81,25 +83,56 @@ pub fn sleep(delay: Duration, timer: &impl Blocking) {
 // what only a retry needs.
 #[inline(always)]
 #[cfg_attr(feature = "tracing", track_caller)]
-pub fn wait(
+pub fn wait<B: Blocking>(
     progress: &mut impl Progress,
     operation: &Operation,
     until: Until,
-    timer: &impl Blocking,
+    timer: &B,
     verdict: Verdict,
 ) -> Result<(), Interrupted> {
-    match admit(progress, operation, until, verdict)? {
-        Admitted::Immediate => or_end(*progress, immediate(operation.policy(), true)),
-        Admitted::Exponential(retry) => or_end(*progress, exponential(operation, retry, timer)),
-        Admitted::General(asked) => waited(progress, operation, until, timer, asked),
-    }
+    let watch = watch(progress, Came::Failed(verdict));
+    let waited = match admit(progress, operation, until, verdict) {
+        Err(end) => Err(end),
+        Ok(Admitted::Immediate) => {
+            let allowed = immediate(operation.policy(), true);
+            or_end(*progress, allowed).inspect(|()| watch.retries(operation, Duration::ZERO))
+        }
+        Ok(Admitted::Exponential(retry)) => {
+            let draw = |policy: &Policy, retry, timer: &B| {
+                policy.draw_exponential(retry, || timer.random())
+            };
+            or_end(*progress, plain(operation, watch, retry, timer, draw))
+        }
+        Ok(Admitted::Plain(retry)) => {
+            let draw = |policy: &Policy, retry, timer: &B| {
+                policy.draw_plain(retry, || timer.random())
+            };
+            or_end(*progress, plain(operation, watch, retry, timer, draw))
+        }
+        Ok(Admitted::General(asked)) => waited(progress, operation, watch, until, timer, asked),
+    };
+    waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
 }
 
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
-fn exponential(operation: &Operation, retry: u32, timer: &impl Blocking) -> Result<(), GaveUp> {
-    sleep(exponential_delay(operation, retry, timer)?, timer);
+fn plain<B: Blocking>(
+    operation: &Operation,
+    watch: Watch,
+    retry: u32,
+    timer: &B,
+    draw: impl FnOnce(&Policy, u32, &B) -> Duration,
+) -> Result<(), GaveUp> {
+    if ambient::is_quiet() {
+        let delay = draw(operation.policy(), retry, timer);
+        watch.retries(operation, delay);
+        sleep(delay, timer);
+    } else {
+        let delay = surrounded(operation, retry, timer)?;
+        watch.retries(operation, delay);
+        sleep(delay, timer);
+    }
     Ok(())
 }
 
@@ -109,10 +142,13 @@ fn exponential(operation: &Operation, retry: u32, timer: &impl Blocking) -> Resu
 fn waited(
     progress: &mut impl Progress,
     operation: &Operation,
+    watch: Watch,
     until: Until,
     timer: &impl Blocking,
     asked: Option<Duration>,
 ) -> Result<(), Interrupted> {
-    sleep(general(progress, operation, until, timer, asked, true)?, timer);
+    let delay = general(progress, operation, until, timer, asked, true)?;
+    watch.retries(operation, delay);
+    sleep(delay, timer);
     Ok(())
 }

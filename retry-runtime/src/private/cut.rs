@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use super::{Progress, Until, cut_off, is_over, over, split, split_told};
 use crate::attempt::Cause;
+use crate::call::GaveUp;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
@@ -118,13 +119,14 @@ impl Started for Infallible {
 #[inline(always)]
 pub fn in_time<R, L: Started>(
     outcome: Result<R, L>,
-    progress: impl Progress,
+    progress: &impl Progress,
+    operation: &Operation,
     until: Until,
     clock: &impl Clock,
 ) -> Result<Result<R, L>, (L, Interrupted)> {
     match outcome {
-        Err(lost) if !lost.started() => Err((lost, over(progress))),
-        Err(lost) if is_over(until, clock) => Err((lost, cut_off(progress))),
+        Err(lost) if !lost.started() => Err((lost, over(progress, operation))),
+        Err(lost) if is_over(until, clock) => Err((lost, cut_off(progress, operation))),
         outcome => Ok(outcome),
     }
 }
@@ -228,5 +230,8 @@ pub fn unasked<E: Unasked>(
     progress: impl Progress,
 ) -> Option<E> {
     let asks = matches!(cause, Cause::TimedOut) && !operation.policy().is_idempotent();
-    asks.then(|| E::unasked(cut_off(progress).timed_out()))
+    asks.then(|| {
+        let attempts = progress.failures().saturating_add(1);
+        E::unasked(Interrupted::new(GaveUp::Permanent, attempts).timed_out())
+    })
 }

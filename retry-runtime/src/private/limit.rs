@@ -29,8 +29,14 @@ pin_project! {
 // Sixteen bytes: the limit moves to the box of the sleep.
 #[derive(Debug)]
 enum Limit<S> {
-    Ahead { failures: u32, until: Until },
-    Near { failures: u32, sleep: Pin<Box<Near<S>>> },
+    Ahead {
+        failures: u32,
+        until: Until,
+    },
+    Near {
+        failures: u32,
+        sleep: Pin<Box<Near<S>>>,
+    },
 }
 
 pin_project! {
@@ -130,7 +136,11 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
                 }
             }
         };
-        near.as_mut().project().sleep.poll(cx).map(|()| Err(TimedOut { started: true }))
+        near.as_mut()
+            .project()
+            .sleep
+            .poll(cx)
+            .map(|()| Err(TimedOut { started: true }))
     }
 }
 

@@ -21,12 +21,11 @@ mod until;
 pub use asynchronous::{Again, Pause, again, pause, pause_after};
 #[cfg(not(feature = "std"))]
 pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
-pub use blocking::{
-    Inside, attempt, attempt_until, hooked, made, sleep, wait,
-};
+pub use blocking::{Inside, attempt, attempt_until, hooked, made, sleep, wait};
 pub use cut::{
     Cut, IsCut, IsNotCut, Lost, TimedOut, cause_of, cut, fail_cut, fail_limited, finished, in_time,
-    refuse_blocking, refuse_uncut, split_limited, split_limited_told, tell_limited, timed_out, unasked,
+    refuse_blocking, refuse_uncut, split_limited, split_limited_told, tell_limited, timed_out,
+    unasked,
 };
 pub use either::{Either, MayCut, NeverCuts};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
@@ -37,7 +36,7 @@ pub use outcome::{
     split_told, tell,
 };
 use progress::{Admitted, admit};
-pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over};
+pub use progress::{Count, Progress, cut_off, failed, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
@@ -201,18 +200,21 @@ pub const BLOCKING_TIMER: crate::timer::Threads = crate::timer::Threads;
 #[cfg(feature = "tokio")]
 pub const ASYNC_TIMER: crate::timer::Tokio = crate::timer::Tokio;
 
+#[cfg(all(feature = "smol", not(feature = "tokio")))]
+pub const ASYNC_TIMER: crate::timer::Smol = crate::timer::Smol;
+
 // Named by the error message of a build without a timer.
 #[cfg(not(feature = "std"))]
 pub const BLOCKING_TIMER: NoTimer = NoTimer;
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(any(feature = "tokio", feature = "smol")))]
 pub const ASYNC_TIMER: NoTimer = NoTimer;
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(any(feature = "tokio", feature = "smol")))]
 #[derive(Debug, Clone, Copy)]
 pub struct NoTimer;
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(any(feature = "tokio", feature = "smol")))]
 impl Clock for NoTimer {
     fn now(&self) -> Moment {
         Moment::from_origin(Duration::ZERO)
@@ -278,10 +280,7 @@ impl Started {
         Attempt {
             number: failures.saturating_add(1),
             elapsed: clock.now().since(self.at),
-            remaining: progress::shorter(
-                until.remaining(clock),
-                ambient::remaining(),
-            ),
+            remaining: progress::shorter(until.remaining(clock), ambient::remaining()),
             key: self.key,
         }
     }

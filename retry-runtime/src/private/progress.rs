@@ -8,6 +8,7 @@ use crate::ambient;
 use crate::attempt::{Cause, Retry};
 use crate::backoff::Shape;
 use crate::call::{Call, GaveUp, Surroundings};
+use crate::events::{Came, Watch};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::policy::{Nested, Policy};
@@ -69,12 +70,6 @@ impl Progress for Call {
     }
 }
 
-// Whether no attempt has failed yet.
-#[inline(always)]
-pub fn is_first(progress: impl Progress) -> bool {
-    progress.failures() == 0
-}
-
 struct Around<'a, C> {
     until: Until,
     clock: &'a C,
@@ -114,8 +109,9 @@ pub(super) fn shorter(own: Option<Duration>, ambient: Option<Duration>) -> Optio
 pub(super) enum Admitted {
     // None at all.
     Immediate,
-    // `base * factor^n` of this retry, and nothing else to look at.
+    // By the retry's number alone: `base * factor^n`, or that of another shape.
     Exponential(u32),
+    Plain(u32),
     // Anything else, with the delay that the error asks for.
     General(Option<Duration>),
 }
@@ -137,9 +133,10 @@ pub(super) fn admit<P: Progress>(
     Ok(match policy.shape() {
         _ if asked.is_some() || !until.is_never() => Admitted::General(asked),
         Shape::None => Admitted::Immediate,
-        Shape::Exp if policy.is_fast(retry) => Admitted::Immediate,
+        _ if policy.is_fast(retry) => Admitted::Immediate,
         Shape::Exp => Admitted::Exponential(retry),
-        _ => Admitted::General(None),
+        Shape::Custom(_) | Shape::Decorrelated => Admitted::General(None),
+        _ => Admitted::Plain(retry),
     })
 }
 
@@ -173,16 +170,14 @@ fn allowed(policy: &Policy, failed: bool) -> Result<(), GaveUp> {
     }
 }
 
-// The delay of a retry that looks at nothing else, but for what is above.
-pub(super) fn exponential_delay(
+// The delay of a plain retry where something is above.
+#[cold]
+#[inline(never)]
+pub(super) fn surrounded(
     operation: &Operation,
     retry: u32,
     clock: &impl Clock,
 ) -> Result<Duration, GaveUp> {
-    if ambient::is_quiet() {
-        let policy = operation.policy();
-        return Ok(policy.draw_exponential(retry, || clock.random()));
-    }
     let mut count = Count(retry.wrapping_add(1));
     general(&mut count, operation, Until::NEVER, clock, None, true).map_err(|end| end.reason())
 }
@@ -198,24 +193,26 @@ pub(super) fn delay<P: Progress>(
     failed: bool,
 ) -> Result<Duration, Interrupted> {
     match admitted {
-        Admitted::Immediate => or_end(*progress, immediate(operation.policy(), failed))
-            .map(|()| Duration::ZERO),
-        Admitted::Exponential(retry) if failed => {
-            or_end(*progress, exponential(operation, retry, clock))
+        Admitted::Immediate => {
+            or_end(*progress, immediate(operation.policy(), failed)).map(|()| Duration::ZERO)
         }
-        Admitted::Exponential(_) => general(progress, operation, until, clock, None, failed),
+        Admitted::Exponential(retry) | Admitted::Plain(retry) if failed => {
+            or_end(*progress, plain(operation, retry, clock))
+        }
+        Admitted::Exponential(_) | Admitted::Plain(_) => {
+            general(progress, operation, until, clock, None, failed)
+        }
         Admitted::General(asked) => general(progress, operation, until, clock, asked, failed),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn exponential(
-    operation: &Operation,
-    retry: u32,
-    clock: &impl Clock,
-) -> Result<Duration, GaveUp> {
-    exponential_delay(operation, retry, clock)
+fn plain(operation: &Operation, retry: u32, clock: &impl Clock) -> Result<Duration, GaveUp> {
+    if ambient::is_quiet() {
+        return Ok(operation.policy().draw_plain(retry, || clock.random()));
+    }
+    surrounded(operation, retry, clock)
 }
 
 #[cold]
@@ -249,19 +246,42 @@ pub fn failed<'a, E: ?Sized>(
     cause: Cause<'a, E>,
     verdict: Verdict,
 ) -> Result<Retry<'a, E>, Interrupted> {
-    let admitted = admit(progress, operation, until, verdict)?;
+    let watch = watch(progress, Came::to(&cause, verdict));
     let failed = !matches!(cause, Cause::NotFinal);
-    let delay = delay(progress, operation, until, clock, admitted, failed)?;
-    Ok(Retry {
-        operation,
-        attempt: progress.failures(),
-        delay,
-        cause,
-    })
+    let delay = admit(progress, operation, until, verdict)
+        .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed));
+    match delay {
+        Ok(delay) => {
+            watch.retries(operation, delay);
+            Ok(Retry {
+                operation,
+                attempt: progress.failures(),
+                delay,
+                cause,
+            })
+        }
+        Err(end) => {
+            watch.gives_up(operation, end.reason());
+            Err(end)
+        }
+    }
+}
+
+// The attempt that has just ended.
+#[inline(always)]
+pub(super) fn watch(progress: &impl Progress, came: Came) -> Watch {
+    Watch::new(progress, progress.failures().saturating_add(1), came)
+}
+
+// A call that ends with success.
+#[inline(always)]
+pub fn succeeded(progress: &impl Progress) {
+    Watch::succeeded(progress, progress.failures());
 }
 
 // The end of a call whose attempt the deadline cut off.
-pub fn cut_off(progress: impl Progress) -> Interrupted {
+pub fn cut_off(progress: &impl Progress, operation: &Operation) -> Interrupted {
+    watch(progress, Came::CutOff).gives_up(operation, GaveUp::Deadline);
     Interrupted::new(GaveUp::Deadline, progress.failures().saturating_add(1))
 }
 
@@ -271,6 +291,7 @@ pub fn is_over(until: Until, clock: &impl Clock) -> bool {
 }
 
 // The end of a call whose deadline passed in a hook.
-pub fn over(progress: impl Progress) -> Interrupted {
+pub fn over(progress: &impl Progress, operation: &Operation) -> Interrupted {
+    Watch::new(progress, progress.failures(), Came::CutOff).gives_up(operation, GaveUp::Deadline);
     Interrupted::new(GaveUp::Deadline, progress.failures())
 }

@@ -4,8 +4,8 @@
 use core::time::Duration;
 
 use super::Key::{
-    self, Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested, Patience,
-    Timeout,
+    self, Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested,
+    Patience, Timeout,
 };
 use crate::backoff::Shape;
 use crate::duration::{LONGEST, is_shorter};

@@ -1,10 +1,22 @@
-//! Tests of code that retries, without waiting.
+//! Tests of code that retries, without waiting: virtual time, seeds, a record of
+//! what was retried, scripted faults.
+//!
+//! All of it concerns the thread that asked for it, and lasts as long as its guard.
 
-use crate::events::Event;
-use crate::timer::Moment;
+mod attempts;
+mod diff;
+mod faults;
+mod record;
+mod script;
+mod seed;
+mod time;
 
-pub(crate) fn virtual_now() -> Option<Moment> {
-    None
-}
+pub use attempts::{AttemptEnd, CallEnd, RecordedAttempt, RecordedCall};
+pub use faults::Faults;
+pub use record::{Record, record};
+pub use seed::{Seeded, seed};
+pub use time::{VirtualTime, virtual_time};
 
-pub(crate) fn note(_: Event) {}
+pub(crate) use record::note;
+pub(crate) use seed::random;
+pub(crate) use time::{sleep, virtual_now};

@@ -6,11 +6,15 @@ use core::time::Duration;
 
 use crate::ambient;
 
+#[cfg(feature = "smol")]
+mod smol;
 #[cfg(feature = "std")]
 mod threads;
 #[cfg(feature = "tokio")]
 mod tokio;
 
+#[cfg(feature = "smol")]
+pub use smol::{Smol, SmolSleep};
 #[cfg(feature = "std")]
 pub use threads::Threads;
 #[cfg(feature = "tokio")]
@@ -130,7 +134,7 @@ const fn mixed(seed: u64) -> u64 {
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     label = "`Timer` is not implemented for it",
-    note = "enable the feature `tokio` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`"
+    note = "enable the feature `tokio` or `smol` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`"
 )]
 pub trait Timer: Clock {
     /// The future of [`sleep`](Self::sleep).
@@ -183,8 +187,8 @@ impl<T: Blocking + ?Sized> Blocking for &T {
     }
 }
 
-/// The timer that the features choose: threads in sync functions, tokio in
-/// async ones.
+/// The timer that the features choose: threads in sync functions; in async ones
+/// tokio, or where its feature is off, smol.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByFeature;
 
@@ -204,7 +208,7 @@ pub trait ForSync {
 /// What says how an async function waits: a timer, or [`ByFeature`].
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
-    note = "enable the feature `tokio` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`"
+    note = "enable the feature `tokio` or `smol` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`"
 )]
 pub trait ForAsync {
     /// The timer.
@@ -245,5 +249,14 @@ impl ForAsync for ByFeature {
 
     fn for_async(self) -> Tokio {
         Tokio
+    }
+}
+
+#[cfg(all(feature = "smol", not(feature = "tokio")))]
+impl ForAsync for ByFeature {
+    type Timer = Smol;
+
+    fn for_async(self) -> Smol {
+        Smol
     }
 }

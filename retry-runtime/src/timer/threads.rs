@@ -16,6 +16,10 @@ pub struct Threads;
 
 impl Clock for Threads {
     fn now(&self) -> Moment {
+        #[cfg(feature = "test-util")]
+        if let Some(now) = crate::testing::virtual_now() {
+            return now;
+        }
         Instant::now().into()
     }
 
@@ -27,6 +31,10 @@ impl Clock for Threads {
 
 impl Blocking for Threads {
     fn sleep(&self, duration: Duration) {
+        #[cfg(feature = "test-util")]
+        if crate::testing::sleep(duration) {
+            return;
+        }
         std::thread::sleep(duration);
     }
 }
@@ -35,9 +43,13 @@ thread_local! {
     static GENERATOR: RefCell<SmallRng> = RefCell::new(seeded());
 }
 
-/// 64 random bits of this thread's generator.
-#[inline]
+/// 64 random bits of this thread's generator. Out of line: it needs registers.
+#[inline(never)]
 pub(super) fn random() -> u64 {
+    #[cfg(feature = "test-util")]
+    if let Some(random) = crate::testing::random() {
+        return random;
+    }
     // Nothing of the user's runs while it is borrowed, so it never is already.
     GENERATOR.with(|generator| {
         generator

@@ -31,6 +31,10 @@
 //! # }
 //! ```
 //!
+//! With the feature `http` it goes on to other services: `to_header` and `headers`
+//! write it into the headers of a request, `from_header` reads it there. The module
+//! `tower` has layers that do both.
+//!
 //! Time is tokio's where the feature `tokio` is on, its paused clock included, and the
 //! operating system's monotonic clock elsewhere.
 
@@ -43,6 +47,15 @@ use pin_project_lite::pin_project;
 
 use crate::ambient;
 use crate::timer::Moment;
+
+#[cfg(feature = "http")]
+mod headers;
+
+#[cfg(feature = "http")]
+pub use headers::{
+    GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, headers,
+    to_header,
+};
 
 /// A deadline, to be handed over to another task or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,230 @@
+//! Deadlines and attempt numbers in the headers of a request. A relative time,
+//! so that the clocks of two machines need not agree.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Deadline, attempt, remaining};
+
+/// The header with the time that is left for a request.
+///
+/// One to eight digits and one letter for the unit, nothing between them and no
+/// sign: `30000000u` is 30 s.
+///
+/// | letter | unit |
+/// |---|---|
+/// | `n` | nanoseconds |
+/// | `u` | microseconds |
+/// | `m` | milliseconds |
+/// | `S` | seconds |
+/// | `M` | minutes |
+/// | `H` | hours |
+///
+/// It is relative: it counts from when the request is read, so that two clocks need
+/// not agree. The time on the way is not counted.
+///
+/// # Units and ranges
+///
+/// Written in the finest unit whose number has no more than eight digits, rounded
+/// down: a deadline only shrinks, by less than one of that unit. `0n` is a deadline that
+/// is over. Above `99999999H` it saturates.
+///
+/// Read in any unit, leading zeros included. Of several values, in lines of their own
+/// or joined by commas, the smallest holds; where one is malformed, there is no deadline.
+///
+/// # Source
+///
+/// `Timeout` in [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md),
+/// under a name of its own, because a plain HTTP server does not expect gRPC's headers.
+pub const REQUEST_TIMEOUT: HeaderName = HeaderName::from_static("request-timeout");
+
+/// gRPC's own header of the same format, read where there is no
+/// [`REQUEST_TIMEOUT`] and never written.
+pub const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
+/// The header with the number of the attempt that a request belongs to.
+///
+/// # Units and ranges
+///
+/// Digits only, from 1. Written from the second attempt on, so that a request without it
+/// is a first one. Read, it saturates at [`u32::MAX`]; of several values, in lines of
+/// their own or joined by commas, the smallest holds; where one is malformed or 0, there
+/// is none.
+pub const REQUEST_ATTEMPT: HeaderName = HeaderName::from_static("request-attempt");
+
+/// The finest first: nanoseconds, and the letter.
+const UNITS: [(u64, u8); 6] = [
+    (1, b'n'),
+    (1_000, b'u'),
+    (1_000_000, b'm'),
+    (1_000_000_000, b'S'),
+    (60_000_000_000, b'M'),
+    (3_600_000_000_000, b'H'),
+];
+
+/// All that fits into eight digits.
+const MOST: u32 = 99_999_999;
+
+/// Writes what is left of the deadline that holds here as [`REQUEST_TIMEOUT`], and
+/// inside a retry the number of the attempt as [`REQUEST_ATTEMPT`].
+///
+/// A shorter time that `headers` has already stays. Without a deadline, or in a first
+/// attempt, the header in question is left as it is.
+///
+/// # Examples
+///
+/// ```
+/// use http::HeaderMap;
+/// use retry_runtime::deadline;
+/// use std::time::Duration;
+///
+/// let mut headers = HeaderMap::new();
+/// deadline::to_header(&mut headers);
+/// assert!(headers.is_empty());
+///
+/// deadline::within_blocking(Duration::from_secs(30), || deadline::to_header(&mut headers));
+/// let deadline = deadline::from_header(&headers).expect("just written");
+/// assert!(deadline.remaining() < Duration::from_secs(30));
+/// ```
+pub fn to_header(headers: &mut HeaderMap) {
+    if let Some(left) = remaining() {
+        let before = smallest(headers, &REQUEST_TIMEOUT, duration);
+        let least = before.map_or(left, |before| before.min(left));
+        if let Ok(value) = HeaderValue::from_str(&written(least)) {
+            insert(headers, REQUEST_TIMEOUT, value);
+        }
+    }
+    let attempt = attempt();
+    if attempt > 1 {
+        insert(headers, REQUEST_ATTEMPT, attempt.into());
+    }
+}
+
+/// The headers that [`to_header`] writes, for builders that take headers as a whole.
+///
+/// # Examples
+///
+/// With reqwest: `client.get(url).headers(deadline::headers()).send()`.
+///
+/// ```
+/// use retry_runtime::deadline;
+/// use std::time::Duration;
+///
+/// let headers = deadline::within_blocking(Duration::ZERO, deadline::headers);
+/// assert_eq!(headers[deadline::REQUEST_TIMEOUT], "0n");
+/// ```
+#[must_use = "it only makes the headers"]
+pub fn headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    to_header(&mut headers);
+    headers
+}
+
+/// The deadline in the headers of a request, counted from now: [`REQUEST_TIMEOUT`], or
+/// [`GRPC_TIMEOUT`] where that is missing.
+///
+/// `None` without one and where it is malformed. It changes nothing by itself; to let
+/// it hold, give it to [`scope`](super::scope).
+///
+/// # Examples
+///
+/// ```
+/// use http::HeaderMap;
+/// use retry_runtime::deadline;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let mut request = HeaderMap::new();
+/// request.insert("grpc-timeout", "250m".parse().expect("a valid value"));
+///
+/// deadline::scope(deadline::from_header(&request), async {
+///     assert!(deadline::remaining() <= Some(Duration::from_millis(250)));
+/// })
+/// .await;
+///
+/// request.insert("request-timeout", "soon".parse().expect("a valid value"));
+/// assert_eq!(deadline::from_header(&request), None);
+/// # }
+/// ```
+pub fn from_header(headers: &HeaderMap) -> Option<Deadline> {
+    let name = if headers.contains_key(REQUEST_TIMEOUT) {
+        REQUEST_TIMEOUT
+    } else {
+        GRPC_TIMEOUT
+    };
+    smallest(headers, &name, duration).map(Deadline::after)
+}
+
+/// The number of the attempt that a request belongs to, from its [`REQUEST_ATTEMPT`].
+///
+/// `None` without one, which is a first attempt or a client that does not tell, and where
+/// it is malformed.
+///
+/// # Examples
+///
+/// ```
+/// use http::HeaderMap;
+/// use retry_runtime::deadline;
+///
+/// let mut request = HeaderMap::new();
+/// assert_eq!(deadline::attempt_from_header(&request), None);
+/// request.insert("request-attempt", 2.into());
+/// assert_eq!(deadline::attempt_from_header(&request), Some(2));
+/// ```
+pub fn attempt_from_header(headers: &HeaderMap) -> Option<u32> {
+    smallest(headers, &REQUEST_ATTEMPT, ordinal)
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
+    // It fails only where the map is full, with more headers than any server takes.
+    let _ = headers.try_insert(name, value);
+}
+
+/// The smallest of all values; `None` also where `read` refuses one.
+fn smallest<T: Ord>(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    read: impl Fn(&[u8]) -> Option<T>,
+) -> Option<T> {
+    let lines = headers.get_all(name).into_iter();
+    lines
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+        .map(|value| read(value.trim_ascii()))
+        .min()? // `None` is below everything.
+}
+
+fn written(left: Duration) -> String {
+    for (unit, letter) in UNITS {
+        let count = left.as_nanos() / u128::from(unit);
+        if count <= u128::from(MOST) {
+            return format!("{count}{}", char::from(letter));
+        }
+    }
+    format!("{MOST}H")
+}
+
+fn duration(value: &[u8]) -> Option<Duration> {
+    let (letter, digits) = value.split_last()?;
+    let (unit, _) = UNITS.iter().find(|(_, known)| known == letter)?;
+    if digits.len() > 8 {
+        return None;
+    }
+    Some(Duration::from_nanos(*unit).saturating_mul(number(digits)?))
+}
+
+fn ordinal(value: &[u8]) -> Option<u32> {
+    number(value).filter(|number| *number > 0)
+}
+
+/// At least one digit, and nothing else; saturates.
+fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u32, |number, byte| {
+        let digit = char::from(*byte).to_digit(10)?;
+        Some(number.saturating_mul(10).saturating_add(digit))
+    })
+}

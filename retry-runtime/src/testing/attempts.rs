@@ -1,0 +1,233 @@
+//! What a record knows of a call: its attempts, the delays between them and the end.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::call::GaveUp;
+use crate::duration;
+use crate::events::{Came, Event, What};
+use crate::text::Text;
+use crate::verdict::Verdict;
+
+/// A call of which something was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedCall {
+    operation: &'static str,
+    attempts: Vec<RecordedAttempt>,
+    end: CallEnd,
+}
+
+/// An attempt of a recorded call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedAttempt {
+    number: u32,
+    end: AttemptEnd,
+    delay: Option<Duration>,
+}
+
+/// What an attempt came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AttemptEnd {
+    /// It ended the call with success.
+    Succeeded,
+    /// It failed with an error of this verdict.
+    Failed(Verdict),
+    /// It succeeded with a value that `until` does not accept.
+    NotFinal,
+    /// It took longer than `timeout`.
+    TimedOut,
+    /// The deadline cut it off.
+    CutOff,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallEnd {
+    /// It succeeded.
+    Succeeded,
+    /// It ended without success.
+    GaveUp(GaveUp),
+    /// No end was recorded: it was dropped, it panicked, or it is still running.
+    Open,
+}
+
+impl RecordedCall {
+    pub(super) const fn new(operation: &'static str) -> Self {
+        Self {
+            operation,
+            attempts: Vec::new(),
+            end: CallEnd::Open,
+        }
+    }
+
+    /// The name of the operation.
+    pub const fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// The attempts that have ended, in their order.
+    pub fn attempts(&self) -> &[RecordedAttempt] {
+        &self.attempts
+    }
+
+    /// What the call came to.
+    pub const fn end(&self) -> CallEnd {
+        self.end
+    }
+
+    /// The delays between the attempts: the exact schedule.
+    pub fn delays(&self) -> Vec<Duration> {
+        self.attempts.iter().filter_map(|a| a.delay).collect()
+    }
+
+    /// Whether `event` is what happened to this call next; a success has no name.
+    pub(super) fn goes_on_with(&self, event: &Event) -> bool {
+        let last = self.attempts.last().map_or(0, RecordedAttempt::number);
+        self.end == CallEnd::Open
+            && (event.operation.is_empty() || self.operation == event.operation)
+            && (event.attempt == last.saturating_add(1) || self.was_left_after(last, event))
+    }
+
+    /// Whether the deadline was over after this attempt, before the next one started.
+    fn was_left_after(&self, attempt: u32, event: &Event) -> bool {
+        !self.attempts.is_empty()
+            && event.attempt == attempt
+            && matches!(event.what, What::GaveUp(Came::CutOff, _))
+    }
+
+    pub(super) fn add(&mut self, event: &Event) {
+        let (end, delay) = match event.what {
+            What::Retry(came, delay) => (came.into(), Some(delay)),
+            What::GaveUp(came, reason) => {
+                self.end = CallEnd::GaveUp(reason);
+                (came.into(), None)
+            }
+            What::Succeeded => {
+                self.end = CallEnd::Succeeded;
+                (AttemptEnd::Succeeded, None)
+            }
+        };
+        let last = self.attempts.last().map_or(0, RecordedAttempt::number);
+        if event.attempt == last {
+            return; // no attempt was started
+        }
+        self.attempts.push(RecordedAttempt {
+            number: event.attempt,
+            end,
+            delay,
+        });
+    }
+}
+
+impl RecordedAttempt {
+    /// The number of the attempt, from 1.
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What it came to.
+    pub const fn end(&self) -> AttemptEnd {
+        self.end
+    }
+
+    /// The delay after it; `None` when no other attempt was to follow.
+    pub const fn delay(&self) -> Option<Duration> {
+        self.delay
+    }
+}
+
+impl From<Came> for AttemptEnd {
+    fn from(came: Came) -> Self {
+        match came {
+            Came::Failed(verdict) => Self::Failed(verdict),
+            Came::NotFinal => Self::NotFinal,
+            Came::TimedOut => Self::TimedOut,
+            Came::CutOff => Self::CutOff,
+        }
+    }
+}
+
+/// The name, then one line an attempt.
+impl fmt::Display for RecordedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.operation)?;
+        let ended_in_attempt = match self.attempts.split_last() {
+            None => false,
+            Some((last, before)) => {
+                for attempt in before {
+                    writeln!(f, "  {attempt}")?;
+                }
+                write!(f, "  {last}")?;
+                last.delay.is_none()
+            }
+        };
+        match self.end {
+            CallEnd::Succeeded => writeln!(f),
+            CallEnd::GaveUp(reason) if ended_in_attempt => {
+                writeln!(f, ", gave up ({})", reason.word())
+            }
+            end => {
+                if !self.attempts.is_empty() {
+                    writeln!(f)?;
+                }
+                writeln!(f, "  {end}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RecordedAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}. {}", self.number, self.end)?;
+        match self.delay {
+            None => Ok(()),
+            Some(Duration::ZERO) => f.write_str(", retry at once"),
+            Some(delay) => write!(f, ", retry in {}", Exact(delay)),
+        }
+    }
+}
+
+impl fmt::Display for AttemptEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Succeeded => "succeeded",
+            Self::NotFinal => "not final",
+            Self::TimedOut => "timed out",
+            Self::CutOff => "cut off",
+            Self::Failed(Verdict::Transient) => "failed (transient)",
+            Self::Failed(Verdict::Refused) => "failed (refused)",
+            Self::Failed(Verdict::Permanent) => "failed (permanent)",
+            Self::Failed(Verdict::Forbidden) => "failed (forbidden)",
+            Self::Failed(Verdict::Throttled(None)) => "failed (throttled)",
+            Self::Failed(Verdict::Throttled(Some(asked))) => {
+                return write!(f, "failed (throttled, asks for {})", Exact(*asked));
+            }
+        })
+    }
+}
+
+impl fmt::Display for CallEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Succeeded => f.write_str("succeeded"),
+            Self::GaveUp(reason) => write!(f, "gave up ({})", reason.word()),
+            Self::Open => f.write_str("did not end"),
+        }
+    }
+}
+
+/// As a policy writes it where that says everything: `6m 40s`, but `1.234567891s`.
+struct Exact(Duration);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = Text::new().duration(self.0, "");
+        if duration::parse(text.as_str()) == Ok(self.0) {
+            f.write_str(text.as_str())
+        } else {
+            write!(f, "{:?}", self.0)
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What was retried on this thread.
+
+use core::fmt;
+use core::time::Duration;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::attempts::RecordedCall;
+use super::diff;
+use crate::events::Event;
+
+#[derive(Debug)]
+struct Noted {
+    /// As in [`Event::call`].
+    call: usize,
+    recorded: RecordedCall,
+}
+
+type Log = Rc<RefCell<Vec<Noted>>>;
+
+thread_local! {
+    static LOGS: RefCell<Vec<Log>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Tells every record of this thread.
+pub(crate) fn note(event: Event) {
+    // Nothing of the user's runs while one is borrowed. A thread that ends has
+    // no records.
+    let _ended = LOGS.try_with(|logs| {
+        for log in &*logs.borrow() {
+            add(&mut log.borrow_mut(), &event);
+        }
+    });
+}
+
+fn add(log: &mut Vec<Noted>, event: &Event) {
+    let goes_on =
+        |noted: &&mut Noted| noted.call == event.call && noted.recorded.goes_on_with(event);
+    if let Some(noted) = log.iter_mut().rev().find(goes_on) {
+        return noted.recorded.add(event);
+    }
+    // The success of a call that failed before the record began.
+    if event.operation.is_empty() {
+        return;
+    }
+    let mut recorded = RecordedCall::new(event.operation);
+    recorded.add(event);
+    log.push(Noted {
+        call: event.call,
+        recorded,
+    });
+}
+
+/// Records what is retried on this thread, until the guard is dropped.
+///
+/// A call that succeeds at once leaves no trace. Records nest: each sees everything
+/// since it was made. Tasks are recorded where they run on this thread, as they do in
+/// `#[tokio::test]`.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Policy, testing};
+/// use std::time::Duration;
+///
+/// let _time = testing::virtual_time();
+/// let record = testing::record();
+///
+/// let faults = testing::Faults::script("fail, ok", || "busy");
+/// let policy = Policy::new().jitter(retry_runtime::Jitter::None);
+/// let answer = policy.on(|_: &&str| true).name("shop::fetch").run(|| faults.check());
+///
+/// assert_eq!(answer, Ok(()));
+/// record.assert("
+///     shop::fetch
+///       1. failed (transient), retry in 100ms
+///       2. succeeded
+/// ");
+/// ```
+pub fn record() -> Record {
+    let log = Log::default();
+    LOGS.with_borrow_mut(|logs| logs.push(Rc::clone(&log)));
+    Record { log }
+}
+
+/// What is retried on this thread until this is dropped: made by [`record`].
+///
+/// Its `Display` is the text that [`assert`](Self::assert) compares.
+#[must_use = "nothing is recorded after this is dropped"]
+#[derive(Debug)]
+pub struct Record {
+    log: Log,
+}
+
+impl Record {
+    /// The calls, in the order in which their first attempts ended.
+    ///
+    /// A call is here from the moment its first attempt has ended; one that runs
+    /// inside an attempt of another comes before that one.
+    pub fn calls(&self) -> Vec<RecordedCall> {
+        let log = self.log.borrow();
+        log.iter().map(|noted| noted.recorded.clone()).collect()
+    }
+
+    /// The delays of all calls, one call after the other.
+    pub fn schedule(&self) -> Vec<Duration> {
+        self.calls().iter().flat_map(RecordedCall::delays).collect()
+    }
+
+    /// Compares the text of the record with `expected`, line by line.
+    ///
+    /// Indentation that all lines of `expected` have, blank lines and blanks at the end
+    /// of lines do not count.
+    ///
+    /// # Panics
+    ///
+    /// With the difference, if there is one.
+    #[track_caller]
+    pub fn assert(&self, expected: &str) {
+        if let Some(difference) = diff::lines(expected, &self.to_string()) {
+            panic!(
+                "the record is not what was expected (- expected, + recorded):\n\n{difference}\n\
+                 if the record is right, the lines without `-` are the new text; `println!(\"{{record}}\")` prints it"
+            );
+        }
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        // Where the thread has ended, so have its records.
+        let _ended = LOGS.try_with(|logs| {
+            logs.borrow_mut().retain(|log| !Rc::ptr_eq(log, &self.log));
+        });
+    }
+}
+
+/// One call after another, in the order of [`calls`](Self::calls).
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.calls().iter().try_for_each(|call| call.fmt(f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::GaveUp;
+    use crate::events::{Came, What};
+    use crate::testing::{AttemptEnd, CallEnd};
+    use crate::verdict::Verdict;
+
+    const MS: Duration = Duration::from_millis(1);
+    const TRANSIENT: Came = Came::Failed(Verdict::Transient);
+
+    fn tell(call: usize, operation: &'static str, attempt: u32, what: What) {
+        note(Event {
+            call,
+            operation,
+            attempt,
+            what,
+        });
+    }
+
+    #[test]
+    fn a_call_from_its_first_failure_to_its_end() {
+        let record = record();
+        tell(1, "shop::fetch", 1, What::Retry(TRANSIENT, 100 * MS));
+        tell(1, "shop::fetch", 2, What::Retry(Came::TimedOut, 200 * MS));
+        tell(1, "", 3, What::Succeeded);
+        let text = "\
+shop::fetch
+  1. failed (transient), retry in 100ms
+  2. timed out, retry in 200ms
+  3. succeeded
+";
+        assert_eq!(record.to_string(), text);
+        assert_eq!(record.schedule(), [100 * MS, 200 * MS]);
+        let calls = record.calls();
+        assert_eq!(calls[0].operation(), "shop::fetch");
+        assert_eq!(calls[0].end(), CallEnd::Succeeded);
+        assert_eq!(calls[0].attempts()[1].end(), AttemptEnd::TimedOut);
+        assert_eq!(calls[0].attempts()[1].delay(), Some(200 * MS));
+    }
+
+    #[test]
+    fn calls_that_run_at_the_same_time() {
+        let record = record();
+        tell(1, "a", 1, What::Retry(TRANSIENT, Duration::ZERO));
+        tell(2, "a", 1, What::Retry(Came::NotFinal, 400_000 * MS));
+        tell(1, "b", 1, What::GaveUp(TRANSIENT, GaveUp::Nested));
+        tell(1, "a", 2, What::GaveUp(TRANSIENT, GaveUp::Attempts));
+        tell(2, "a", 2, What::GaveUp(Came::CutOff, GaveUp::Deadline));
+        // The place is used again.
+        tell(
+            1,
+            "a",
+            1,
+            What::Retry(TRANSIENT, Duration::from_nanos(1_234_567_891)),
+        );
+        record.assert(
+            "
+            a
+              1. failed (transient), retry at once
+              2. failed (transient), gave up (attempts)
+            a
+              1. not final, retry in 6m 40s
+              2. cut off, gave up (deadline)
+            b
+              1. failed (transient), gave up (nested)
+            a
+              1. failed (transient), retry in 1.234567891s
+              did not end
+            ",
+        );
+    }
+
+    #[test]
+    fn calls_without_their_beginning_or_end() {
+        let record = record();
+        let asked = Verdict::Throttled(Some(2000 * MS));
+        tell(1, "dropped", 1, What::Retry(TRANSIENT, MS));
+        tell(1, "dropped", 1, What::Retry(Came::Failed(asked), MS));
+        tell(2, "joined", 3, What::Retry(TRANSIENT, MS));
+        tell(2, "joined", 5, What::Retry(TRANSIENT, MS));
+        tell(2, "", 6, What::Succeeded);
+        tell(7, "", 2, What::Succeeded);
+        // Over before the next attempt, and before the first.
+        tell(3, "over", 1, What::Retry(TRANSIENT, MS));
+        tell(3, "over", 1, What::GaveUp(Came::CutOff, GaveUp::Deadline));
+        tell(4, "late", 0, What::GaveUp(Came::CutOff, GaveUp::Deadline));
+        record.assert(
+            "
+            dropped
+              1. failed (transient), retry in 1ms
+              did not end
+            dropped
+              1. failed (throttled, asks for 2s), retry in 1ms
+              did not end
+            joined
+              3. failed (transient), retry in 1ms
+              did not end
+            joined
+              5. failed (transient), retry in 1ms
+              6. succeeded
+            over
+              1. failed (transient), retry in 1ms
+              gave up (deadline)
+            late
+              gave up (deadline)
+            ",
+        );
+    }
+
+    #[test]
+    fn nested_records_see_what_happens_while_they_last() {
+        let gives_up = What::GaveUp(TRANSIENT, GaveUp::Attempts);
+        let outer = record();
+        tell(1, "a", 1, gives_up);
+        let inner = record();
+        tell(1, "b", 1, gives_up);
+        assert_eq!((outer.calls().len(), inner.calls().len()), (2, 1));
+        drop(outer);
+        tell(1, "c", 1, gives_up);
+        inner.assert(
+            "
+            b
+              1. failed (transient), gave up (attempts)
+            c
+              1. failed (transient), gave up (attempts)
+            ",
+        );
+        drop(inner);
+        tell(1, "d", 1, gives_up);
+        record().assert("");
+    }
+}

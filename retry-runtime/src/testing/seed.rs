@@ -1,0 +1,113 @@
+//! Random numbers of the thread that are the same in each run.
+
+use core::marker::PhantomData;
+use std::cell::RefCell;
+
+thread_local! {
+    /// The states of the generators, the one in force last.
+    static SEEDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// 64 bits of the seeded generator; `None` without one.
+pub(crate) fn random() -> Option<u64> {
+    let drawn = SEEDS.try_with(|seeds| seeds.try_borrow_mut().ok()?.last_mut().map(next));
+    drawn.ok().flatten()
+}
+
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators): the same on every platform.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Makes the random numbers of this thread those of `number`, until the guard is
+/// dropped: the same calls in the same order then have the same delays, on
+/// every platform.
+///
+/// Idempotency keys are drawn from them, too. Timers with a `random` of their own
+/// and other threads are not concerned: an async test takes the current-thread
+/// runtime, as `#[tokio::test]` does. Guards nest; dropping one ends those made after it.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::testing;
+/// use retry_runtime::timer::{Clock, Threads};
+///
+/// let numbers = || {
+///     let _seeded = testing::seed(7);
+///     (Threads.random(), Threads.random())
+/// };
+/// assert_eq!(numbers(), numbers());
+/// ```
+pub fn seed(number: u64) -> Seeded {
+    let depth = SEEDS.with_borrow_mut(|seeds| {
+        seeds.push(number);
+        seeds.len()
+    });
+    Seeded {
+        depth,
+        this_thread: PhantomData,
+    }
+}
+
+/// Random numbers that are known until this is dropped: made by [`seed`].
+#[must_use = "the numbers are seeded only until this is dropped"]
+#[derive(Debug)]
+pub struct Seeded {
+    depth: usize,
+    this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Seeded {
+    fn drop(&mut self) {
+        // Where the thread has ended, so has the seed.
+        let _ended = SEEDS.try_with(|seeds| {
+            seeds.borrow_mut().truncate(self.depth.saturating_sub(1));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timer::{Clock as _, Threads};
+
+    fn three() -> [u64; 3] {
+        core::array::from_fn(|_| Threads.random())
+    }
+
+    #[test]
+    fn the_reference_numbers() {
+        let _seeded = seed(1_234_567);
+        // The test vector of the reference implementation.
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!(three(), expected);
+    }
+
+    #[test]
+    fn inner_seeds_come_and_go() {
+        let outer = seed(1);
+        let [first, second, third] = three();
+        drop(outer);
+        let outer = seed(1);
+        assert_eq!(Threads.random(), first);
+        {
+            let _inner = seed(1);
+            assert_eq!(Threads.random(), first);
+        }
+        assert_eq!([Threads.random(), Threads.random()], [second, third]);
+        let inner = seed(2);
+        drop(outer);
+        assert_eq!(random(), None);
+        drop(inner);
+        assert_ne!(three(), three());
+    }
+}

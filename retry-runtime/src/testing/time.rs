@@ -1,0 +1,145 @@
+//! A clock of the thread that moves only when somebody sleeps.
+
+use core::marker::PhantomData;
+use core::time::Duration;
+use std::cell::Cell;
+
+use crate::ambient;
+use crate::timer::Moment;
+
+#[derive(Clone, Copy)]
+struct Virtual {
+    now: Moment,
+    guards: usize,
+}
+
+thread_local! {
+    static CLOCK: Cell<Option<Virtual>> = const { Cell::new(None) };
+}
+
+/// The time of this thread's virtual clock; `None` without one.
+pub(crate) fn virtual_now() -> Option<Moment> {
+    CLOCK.get().map(|clock| clock.now)
+}
+
+/// Sleeps on the virtual clock; `false` without one.
+pub(crate) fn sleep(duration: Duration) -> bool {
+    let Some(clock) = CLOCK.get() else {
+        return false;
+    };
+    let now = clock.now.after(duration);
+    CLOCK.set(Some(Virtual { now, ..clock }));
+    true
+}
+
+/// Makes the time of sync functions on this thread virtual, until the guard is
+/// dropped: [`Threads`](crate::timer::Threads) neither reads the real clock nor
+/// blocks, and a delay moves the virtual clock instead.
+///
+/// Deadlines obey it, those of [`deadline`](crate::deadline) too. Guards nest, and share
+/// one clock; a fake far below that takes two seconds says
+/// `virtual_time().advance(Duration::from_secs(2))`. Other threads, timers
+/// of your own and `std::thread::sleep` are not concerned.
+///
+/// Async functions have tokio's paused clock instead:
+/// `#[tokio::test(start_paused = true)]`. Don't mix the two: under this guard
+/// deadlines of [`deadline`](crate::deadline) stand still while tokio's clock moves.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::{Policy, testing};
+/// use std::io::{Error, ErrorKind};
+/// use std::time::Duration;
+///
+/// const SLOW: Policy = Policy::new().jitter(retry_runtime::Jitter::None).base(Duration::from_secs(5));
+///
+/// let time = testing::virtual_time();
+/// let answer: Result<(), _> = SLOW.run(|| Err(Error::from(ErrorKind::TimedOut)));
+/// assert!(answer.is_err());
+/// assert_eq!(time.elapsed(), Duration::from_secs(5 + 10));
+/// ```
+pub fn virtual_time() -> VirtualTime {
+    // From the time that holds here, so that deadlines from above keep their sense.
+    let clock = CLOCK.get().unwrap_or_else(|| Virtual {
+        now: ambient::now(),
+        guards: 0,
+    });
+    CLOCK.set(Some(Virtual {
+        guards: clock.guards.saturating_add(1),
+        ..clock
+    }));
+    VirtualTime {
+        start: clock.now,
+        this_thread: PhantomData,
+    }
+}
+
+/// Virtual time until this is dropped: made by [`virtual_time`].
+#[must_use = "time is virtual only until this is dropped"]
+#[derive(Debug)]
+pub struct VirtualTime {
+    start: Moment,
+    this_thread: PhantomData<*const ()>,
+}
+
+impl VirtualTime {
+    /// The virtual time since this guard was made.
+    pub fn elapsed(&self) -> Duration {
+        virtual_now().map_or(Duration::ZERO, |now| now.since(self.start))
+    }
+
+    /// Moves the clock, as if a call had taken so long.
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 changes nothing; the clock stops at its end, some centuries ahead.
+    pub fn advance(&self, duration: Duration) {
+        sleep(duration);
+    }
+}
+
+impl Drop for VirtualTime {
+    fn drop(&mut self) {
+        CLOCK.set(CLOCK.get().and_then(|clock| {
+            let guards = clock.guards.saturating_sub(1);
+            (guards > 0).then_some(Virtual { guards, ..clock })
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timer::{Blocking as _, Clock as _, Threads};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn sleeping_moves_the_clock_and_nothing_else_does() {
+        let time = virtual_time();
+        let start = Threads.now();
+        assert_eq!(Threads.now(), start);
+        Threads.sleep(HOUR);
+        time.advance(HOUR);
+        assert_eq!(Threads.now().since(start), 2 * HOUR);
+        assert_eq!(ambient::now(), Threads.now());
+        assert_eq!(time.elapsed(), 2 * HOUR);
+        drop(time);
+        assert_eq!(virtual_now(), None);
+    }
+
+    #[test]
+    fn guards_share_the_clock_in_any_order() {
+        let outer = virtual_time();
+        outer.advance(HOUR);
+        let inner = virtual_time();
+        inner.advance(HOUR);
+        assert_eq!((outer.elapsed(), inner.elapsed()), (2 * HOUR, HOUR));
+        drop(outer);
+        Threads.sleep(HOUR);
+        assert_eq!(inner.elapsed(), 2 * HOUR);
+        drop(inner);
+        assert_eq!(virtual_now(), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! The operating system's clock and the timer of async-io, which smol uses.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use pin_project_lite::pin_project;
+
+use super::{Clock, Moment, Timer};
+
+/// Sleeps on the timer of async-io, which runs under any executor: the timer of
+/// async functions where the feature `tokio` is off.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Smol;
+
+impl Clock for Smol {
+    fn now(&self) -> Moment {
+        Instant::now().into()
+    }
+
+    // Without tokio it is the clock by which deadlines travel, but for virtual time.
+    #[cfg(not(any(feature = "tokio", feature = "test-util")))]
+    fn travelling(&self, moment: Moment) -> Moment {
+        moment
+    }
+}
+
+impl Timer for Smol {
+    type Sleep = SmolSleep;
+
+    fn sleep(&self, duration: Duration) -> SmolSleep {
+        SmolSleep {
+            timer: async_io::Timer::after(duration),
+        }
+    }
+}
+
+pin_project! {
+    /// The wait of [`Smol`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct SmolSleep {
+        #[pin]
+        timer: async_io::Timer,
+    }
+}
+
+impl Future for SmolSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.project().timer.poll(cx).map(|_| ())
+    }
+}

@@ -1,0 +1,89 @@
+//! Sends the deadline on with each request.
+
+use std::task::{Context, Poll};
+
+use http::Request;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::deadline;
+
+/// A layer that writes the deadline that holds, and inside a retry the attempt
+/// number, into the headers of each request that goes out, as
+/// [`deadline::to_header`] does.
+///
+/// A request whose deadline is over is sent all the same, with `0n`: a layer has no error of
+/// its own to answer with, and [`ServerDeadline`](super::ServerDeadline) refuses it.
+///
+/// What holds is asked where the service is called, so this layer belongs around those
+/// that hand requests to another task, such as `tower::buffer`; and inside those that
+/// retry, so that each attempt sends what is left for it.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response};
+/// use retry_runtime::deadline;
+/// use retry_runtime::tower::ClientDeadline;
+/// use std::convert::Infallible;
+/// use std::time::Duration;
+/// use tower::{Layer, Service, service_fn};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Infallible> {
+/// let network = service_fn(async |request: Request<()>| {
+///     let left = deadline::from_header(request.headers()).map(|deadline| deadline.remaining());
+///     Ok::<_, Infallible>(Response::new(left))
+/// });
+/// let mut client = ClientDeadline::new().layer(network);
+///
+/// let limit = Duration::from_secs(30);
+/// // `call` comes below `within` only in an `async` block of its own.
+/// let response = deadline::within(limit, async { client.call(Request::new(())).await }).await?;
+/// assert_eq!(response.into_body(), Some(limit));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct ClientDeadline;
+
+impl ClientDeadline {
+    /// The layer.
+    #[must_use = "a layer does nothing until it is put around a service"]
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+impl<S> Layer<S> for ClientDeadline {
+    type Service = ClientService<S>;
+
+    fn layer(&self, inner: S) -> ClientService<S> {
+        ClientService { inner }
+    }
+}
+
+/// A service whose requests tell their deadline: made by [`ClientDeadline`].
+#[derive(Debug, Clone)]
+pub struct ClientService<S> {
+    inner: S,
+}
+
+impl<S, B> Service<Request<B>> for ClientService<S>
+where
+    S: Service<Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> S::Future {
+        deadline::to_header(request.headers_mut());
+        self.inner.call(request)
+    }
+}

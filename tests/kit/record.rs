@@ -1,0 +1,132 @@
+//! Records of nested and concurrent calls, of every form of a retry.
+
+use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
+use reattempt::{Failed, GaveUp, Policy, Shape, Verdict, retry, retry_block};
+
+use crate::support::{Fault, ms, quick, reset};
+
+#[test]
+fn nested_calls_stand_apart() {
+    #[retry(name = "outer", max = 3, backoff = "none")]
+    fn outer(faults: &Faults<Fault>) -> Result<(), Fault> {
+        quick(faults)
+    }
+    let record = testing::record();
+    assert_eq!(outer(&Faults::script("fail x3, ok", reset)), Ok(()));
+    let quick_alone = testing::record();
+    assert_eq!(quick(&Faults::from([Err(Fault::Wrong)])), Err(Fault::Wrong));
+    quick_alone.assert("quick\n  1. failed (permanent), gave up (permanent)");
+    record.assert(
+        "
+        quick
+          1. failed (transient), retry at once
+          2. failed (transient), gave up (attempts)
+        outer
+          1. failed (transient), retry at once
+          2. failed (transient), retry at once
+          3. succeeded
+        quick
+          1. failed (transient), gave up (nested)
+        quick
+          1. failed (permanent), gave up (permanent)
+        ",
+    );
+}
+
+/// Calls of one function that run at the same time, and one that is dropped.
+#[tokio::test(start_paused = true)]
+async fn tasks_stand_apart() {
+    #[retry(name = "fetch", base = "1s", jitter = "none")]
+    async fn fetch(faults: &Faults<Fault>) -> Result<(), Fault> {
+        faults.check()
+    }
+    let record = testing::record();
+    let wait = ms(1_500);
+    let (busy, failing) = (
+        Faults::from([Err(Fault::Busy { wait }), Err(Fault::Wrong)]),
+        Faults::script("fail x2, ok", reset),
+    );
+    let _seeded = testing::seed(1);
+    assert_eq!(
+        tokio::join!(fetch(&busy), fetch(&failing)),
+        (Err(Fault::Wrong), Ok(()))
+    );
+    let dropped = tokio::time::timeout(ms(500), fetch(&Faults::always(reset))).await;
+    assert!(dropped.is_err());
+
+    let calls = record.calls();
+    let ends: Vec<CallEnd> = calls.iter().map(testing::RecordedCall::end).collect();
+    assert_eq!(
+        ends,
+        [
+            CallEnd::GaveUp(GaveUp::Permanent),
+            CallEnd::Succeeded,
+            CallEnd::Open
+        ]
+    );
+    let throttled = AttemptEnd::Failed(Verdict::Throttled(Some(wait)));
+    assert_eq!(calls[0].attempts()[0].end(), throttled);
+    assert!(calls[0].delays()[0] >= wait);
+    assert_eq!(calls[1].delays(), [ms(1_000), ms(2_000)]);
+    assert_eq!(calls[2].delays(), [ms(1_000)]);
+}
+
+/// Every form of a retry, and every way an attempt can end.
+#[tokio::test(start_paused = true)]
+async fn every_form_and_end() {
+    #[retry(
+        name = "hangs",
+        timeout = "1s",
+        deadline = "4s",
+        base = "1s",
+        jitter = "none"
+    )]
+    async fn hangs() -> Result<(), Failed<Fault>> {
+        std::future::pending().await
+    }
+    #[retry(name = "stalls", deadline = "1s")]
+    async fn stalls() -> Result<(), Failed<Fault>> {
+        std::future::pending().await
+    }
+    #[retry(name = "polls", until = |value| *value > 1, base = "1s", jitter = "none")]
+    async fn polls(value: &mut u32) -> u32 {
+        *value += 1;
+        *value
+    }
+    const STILL: Policy = Policy::new().max(2).backoff(Shape::None);
+
+    let record = testing::record();
+    assert!(hangs().await.unwrap_err().is_timeout());
+    assert!(stalls().await.unwrap_err().is_timeout());
+    assert_eq!(polls(&mut 0).await, 2);
+    let faults = Faults::script("fail, ok", reset);
+    let block = retry_block!(policy = STILL, name = "block", || -> Result<(), Fault> {
+        faults.check()
+    });
+    assert_eq!(block, Ok(()));
+    let faults = Faults::always(reset);
+    assert!(STILL.runner().name("run").run(|| faults.check()).is_err());
+    let runner = STILL.runner().name("run_async");
+    assert!(runner.run_async(async || faults.check()).await.is_err());
+    record.assert(
+        "
+        hangs
+          1. timed out, retry in 1s
+          2. timed out, gave up (deadline)
+        stalls
+          1. cut off, gave up (deadline)
+        polls
+          1. not final, retry in 1s
+          2. succeeded
+        block
+          1. failed (transient), retry at once
+          2. succeeded
+        run
+          1. failed (transient), retry at once
+          2. failed (transient), gave up (attempts)
+        run_async
+          1. failed (transient), retry at once
+          2. failed (transient), gave up (attempts)
+        ",
+    );
+}

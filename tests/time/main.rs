@@ -1,0 +1,24 @@
+//! Time: deadlines that travel, time-outs, retries inside retries, and what is left
+//! when a future is dropped or a body panics. Nothing here waits for real.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic_in_result_fn,
+    clippy::future_not_send,
+    reason = "a test that panics has failed, and its futures stay on their thread"
+)]
+
+mod ambient;
+mod cancellation;
+mod deadlines;
+mod hand_over;
+mod interrupted;
+mod layers;
+mod nested;
+mod panics;
+mod random;
+mod schedule;
+mod support;
+mod timeouts;
+mod timers;
+mod warning;

@@ -1,0 +1,245 @@
+//! What counts as below a retry, and what does not.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures::future::join;
+use reattempt::{Failed, GaveUp, deadline, retry, retry_block};
+
+use crate::support::{Still, assert_nothing_is_left, drive, yield_once};
+
+#[derive(Debug, Default)]
+struct Service(AtomicU32);
+
+impl Service {
+    fn calls(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self) -> Result<u32, u32> {
+        Err(self.0.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+#[retry(max = 5, on(_), timer = Still)]
+async fn alone(service: &Service) -> Result<u32, u32> {
+    yield_once().await;
+    service.fail()
+}
+
+/// Polled by turns in one task, each of two calls is for itself.
+#[test]
+fn a_sibling_is_not_below() {
+    let (one, other) = (Service::default(), Service::default());
+    let _ = drive(join(alone(&one), alone(&other)));
+    assert_eq!((one.calls(), other.calls()), (5, 5));
+    assert_nothing_is_left();
+}
+
+/// The siblings inside a retry are.
+#[test]
+fn both_of_a_pair_are_below() {
+    #[retry(max = 5, on(_), timer = Still)]
+    async fn outer(one: &Service, other: &Service) -> Result<u32, u32> {
+        let (answer, other) = join(alone(one), alone(other)).await;
+        assert!(other.is_err());
+        answer
+    }
+    let (one, other) = (Service::default(), Service::default());
+    assert!(drive(outer(&one, &other)).is_err());
+    assert_eq!((one.calls(), other.calls()), (9, 9));
+}
+
+/// A task of its own, and a thread, know nothing of who began them.
+#[tokio::test(start_paused = true)]
+async fn what_is_spawned_is_not_below() {
+    #[retry(max = 3, on(_), timer = Still)]
+    async fn outer(service: &Arc<Service>) -> Result<u32, u32> {
+        let spawned = Arc::clone(service);
+        tokio::spawn(async move {
+            assert_eq!(deadline::attempt(), 1);
+            alone(&spawned).await
+        })
+        .await
+        .expect("it does not panic")
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    fn outer_of_threads(service: &Service) -> Result<u32, u32> {
+        std::thread::scope(|scope| scope.spawn(|| drive(alone(service))).join())
+            .expect("it does not panic")
+    }
+    let service = Arc::default();
+    assert!(outer(&service).await.is_err());
+    assert_eq!(service.calls(), 15);
+    assert!(outer_of_threads(&service).is_err());
+    assert_eq!(service.calls(), 30);
+    assert_nothing_is_left();
+}
+
+/// A value that is not final is no failure; an error is.
+#[test]
+fn polling_goes_on_below_a_retry() {
+    #[retry(max = 5, on(_), timer = Still, until = |value| *value % 4 == 0)]
+    fn poll(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+        let number = service.fail().unwrap_or_else(|number| number);
+        if fail { Err(number) } else { Ok(number) }
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    fn outer(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+        match poll(service, fail) {
+            Ok(value) => Err(value),
+            Err(failed) => Err(failed.into_last().expect("an error")),
+        }
+    }
+    #[retry(max = 5, on(_), timer = Still, until = |value| *value % 4 == 0)]
+    async fn poll_async(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+        yield_once().await;
+        let number = service.fail().unwrap_or_else(|number| number);
+        if fail { Err(number) } else { Ok(number) }
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    async fn outer_async(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+        match poll_async(service, fail).await {
+            Ok(value) => Err(value),
+            Err(failed) => Err(failed.into_last().expect("an error")),
+        }
+    }
+    for (fail, calls) in [(false, 12), (true, 7)] {
+        let service = Service::default();
+        assert!(outer(&service, fail).is_err());
+        assert_eq!(service.calls(), calls);
+        let service = Service::default();
+        assert!(drive(outer_async(&service, fail)).is_err());
+        assert_eq!(service.calls(), calls);
+    }
+    assert_nothing_is_left();
+}
+
+/// The same without a delay, which is decided in another place.
+#[test]
+fn polling_without_a_delay() {
+    #[retry(max = 3, backoff = "none", on(_), until = |value| *value % 3 == 0)]
+    fn poll(service: &Service) -> Result<u32, Failed<u32>> {
+        Ok(service.fail().unwrap_or_else(|number| number))
+    }
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn outer(service: &Service) -> Result<u32, u32> {
+        poll(service)
+            .map_err(|failed| failed.attempts())
+            .and_then(Err)
+    }
+    let service = Service::default();
+    assert_eq!(outer(&service), Err(9));
+}
+
+/// The reason, for whoever asks.
+#[test]
+fn a_collapsed_call_says_so() {
+    #[retry(max = 5, on(_), timer = Still, on_retry = |_| told.set(told.get() + 1))]
+    fn inner(told: &Cell<u32>) -> Result<u32, Failed<u32>> {
+        Err(deadline::attempt())
+    }
+    #[retry(max = 5, on(_), timer = Still)]
+    async fn inner_async() -> Result<u32, Failed<u32>> {
+        yield_once().await;
+        Err(deadline::attempt())
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    async fn outer(told: &Cell<u32>, ends: &RefCell<Vec<End>>) -> Result<u32, u32> {
+        yield_once().await;
+        let end =
+            |failed: &Failed<u32>| (failed.reason(), failed.attempts(), failed.last().copied());
+        ends.borrow_mut()
+            .extend(inner(told).as_ref().err().map(end));
+        let asynchronous = inner_async().await;
+        ends.borrow_mut()
+            .extend(asynchronous.as_ref().err().map(end));
+        Err(deadline::attempt())
+    }
+    type End = (GaveUp, u32, Option<u32>);
+    let (told, ends) = (Cell::new(0), RefCell::default());
+    assert_eq!(drive(outer(&told, &ends)), Err(3));
+    let whole = (GaveUp::Attempts, 5, Some(5));
+    let second = (GaveUp::Nested, 1, Some(2));
+    let third = (GaveUp::Nested, 1, Some(3));
+    assert_eq!(*ends.borrow(), [whole, whole, second, second, third, third]);
+    // Nobody is told of a retry that does not come.
+    assert_eq!(told.get(), 4);
+    let failed = inner(&told).expect_err("always");
+    assert_eq!(failed.reason(), GaveUp::Attempts);
+    assert_nothing_is_left();
+}
+
+/// Hooks stand between attempts; what they call is no part of one.
+#[tokio::test(start_paused = true)]
+async fn hooks_are_not_below_their_own_call() {
+    #[retry(
+        max = 3,
+        on(_),
+        timer = Still,
+        on_retry = |_| { assert_eq!(deadline::attempt(), 1); },
+        before_retry = |_| { let _ = drive(alone(service)); },
+    )]
+    fn sync(service: &Service) -> Result<u32, u32> {
+        Err(deadline::attempt())
+    }
+    #[retry(
+        max = 3,
+        on(_),
+        deadline = "1h",
+        on_retry = |_| { assert_eq!(deadline::attempt(), 1); },
+        before_retry = async |_| { let _ = alone(service).await; },
+    )]
+    async fn asynchronous(service: &Service) -> Result<u32, Failed<u32>> {
+        Err(deadline::attempt())
+    }
+    let service = Service::default();
+    assert_eq!(sync(&service), Err(3));
+    assert_eq!(service.calls(), 10);
+    assert_eq!(
+        asynchronous(&service).await.expect_err("always").last(),
+        Some(&3)
+    );
+    assert_eq!(service.calls(), 20);
+}
+
+/// After a success nothing below the next statement is a retry.
+#[test]
+fn after_a_success() {
+    #[retry(max = 3, on(_), timer = Still)]
+    fn second_time() -> Result<u32, u32> {
+        match deadline::attempt() {
+            1 => Err(1),
+            number => Ok(number),
+        }
+    }
+    #[retry(max = 3, on(_), timer = Still, fallback = |_| deadline::attempt())]
+    fn falls_back() -> Result<u32, u32> {
+        Err(deadline::attempt())
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    async fn both() -> Result<u32, u32> {
+        assert_eq!(second_time(), Ok(2));
+        assert_eq!(falls_back(), Ok(1));
+        Ok(deadline::attempt())
+    }
+    assert_eq!(drive(both()), Ok(1));
+    assert_nothing_is_left();
+}
+
+/// A sync block in an async function leaves the future what it was: sendable.
+#[test]
+fn a_sync_block_in_a_sent_future() {
+    async fn around(service: &Service) -> Result<u32, u32> {
+        let answer = retry_block!(max = 5, on(_), timer = Still, { service.fail() });
+        yield_once().await;
+        answer
+    }
+    fn sendable<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let service = Service::default();
+    assert_eq!(drive(sendable(around(&service))), Err(5));
+    drop(sendable(alone(&service)));
+}

@@ -1,0 +1,243 @@
+//! Clocks moved by hand, errors that count themselves, futures polled by hand.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::panic::panic_any;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use reattempt::timer::{Blocking, Clock, Moment, Timer};
+use reattempt::{Classify, Interrupted, Verdict, deadline};
+
+pub(crate) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Nothing of a call is left on this thread.
+#[track_caller]
+pub(crate) fn assert_nothing_is_left() {
+    assert_eq!(deadline::remaining(), None);
+    assert_eq!(deadline::current(), None);
+    assert_eq!(deadline::attempt(), 1);
+}
+
+thread_local! {
+    static ALIVE: Cell<usize> = const { Cell::new(0) };
+    static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Values of this type that exist on this thread are counted.
+#[derive(Debug)]
+pub(crate) struct Alive(());
+
+impl Alive {
+    pub(crate) fn new() -> Self {
+        ALIVE.set(ALIVE.get() + 1);
+        Self(())
+    }
+
+    pub(crate) fn count() -> usize {
+        ALIVE.get()
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        ALIVE.set(ALIVE.get() - 1);
+    }
+}
+
+/// An error that is counted.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    _alive: Alive,
+}
+
+impl Fault {
+    pub(crate) fn new() -> Self {
+        Self {
+            _alive: Alive::new(),
+        }
+    }
+}
+
+impl From<Interrupted> for Fault {
+    fn from(_: Interrupted) -> Self {
+        Self::new()
+    }
+}
+
+impl Classify for Fault {
+    fn classify(&self) -> Verdict {
+        step();
+        Verdict::Transient
+    }
+}
+
+/// What a bomb throws.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Boom;
+
+/// From now on, step number `steps` of this thread, from 0, panics.
+pub(crate) fn explode_after(steps: usize) {
+    STEPS.set(steps);
+}
+
+/// Whether it has.
+pub(crate) fn has_exploded() -> bool {
+    STEPS.get() == usize::MAX
+}
+
+/// A place where a bomb may go off.
+pub(crate) fn step() {
+    match STEPS.get() {
+        usize::MAX => {}
+        0 => {
+            STEPS.set(usize::MAX);
+            panic_any(Boom);
+        }
+        steps => STEPS.set(steps - 1),
+    }
+}
+
+/// Pending once.
+pub(crate) async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        step();
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Polls until it is ready, whatever wakes it.
+pub(crate) fn drive<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+    }
+}
+
+/// A timer by which no time passes, and nobody waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Moment {
+        Moment::from_origin(Duration::from_secs(1))
+    }
+}
+
+impl Blocking for Still {
+    fn sleep(&self, _: Duration) {}
+}
+
+impl Timer for Still {
+    type Sleep = std::future::Ready<()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        std::future::ready(())
+    }
+}
+
+/// A clock that goes on only while somebody sleeps, or when it is told to; a wait of
+/// an async function goes on by a tick with each poll, or, without one, is pending
+/// once.
+#[derive(Debug, Clone)]
+pub(crate) struct Hand {
+    passed: Rc<Cell<Duration>>,
+    tick: Duration,
+    late: Duration,
+}
+
+impl Default for Hand {
+    fn default() -> Self {
+        Self::ticking(Duration::MAX)
+    }
+}
+
+impl Hand {
+    pub(crate) fn ticking(tick: Duration) -> Self {
+        Self {
+            passed: Rc::default(),
+            tick,
+            late: Duration::ZERO,
+        }
+    }
+
+    /// Whose sleep ends later than it should.
+    pub(crate) fn late(late: Duration) -> Self {
+        Self {
+            late,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn passed(&self) -> Duration {
+        self.passed.get()
+    }
+
+    pub(crate) fn spend(&self, duration: Duration) {
+        self.passed.set(self.passed.get() + duration);
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Moment {
+        step();
+        Moment::from_origin(self.passed.get())
+    }
+}
+
+impl Blocking for Hand {
+    fn sleep(&self, duration: Duration) {
+        step();
+        self.spend(duration + self.late);
+    }
+}
+
+impl Timer for Hand {
+    type Sleep = Nap;
+
+    fn sleep(&self, duration: Duration) -> Nap {
+        step();
+        Nap {
+            hand: self.clone(),
+            end: self.passed() + duration + self.late,
+            _alive: Alive::new(),
+        }
+    }
+}
+
+/// The wait of a [`Hand`].
+#[derive(Debug)]
+pub(crate) struct Nap {
+    hand: Hand,
+    end: Duration,
+    _alive: Alive,
+}
+
+impl Future for Nap {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        step();
+        let left = self.end.saturating_sub(self.hand.passed());
+        if left.is_zero() {
+            return Poll::Ready(());
+        }
+        self.hand.spend(left.min(self.hand.tick));
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

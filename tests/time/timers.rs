@@ -1,0 +1,107 @@
+//! Timers of the user's own, whose clock has another origin than that by which
+//! deadlines travel.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use reattempt::timer::{ByFeature, Smol, Threads, Timer, Tokio};
+use reattempt::{Failed, GaveUp, Policy, deadline, retry};
+
+use crate::support::{Hand, assert_nothing_is_left, drive, ms};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// By its own clock nothing is over; from above it is.
+#[test]
+fn a_deadline_from_above() {
+    #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", on(_), timer = hand)]
+    fn sync(hand: &Hand) -> Result<u32, Failed<u32>> {
+        assert!(deadline::remaining().is_some());
+        Err(1)
+    }
+    #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", on(_), timer = hand)]
+    async fn asynchronous(hand: &Hand) -> Result<u32, Failed<u32>> {
+        assert!(deadline::remaining().is_some());
+        Err(1)
+    }
+    #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", deadline = "24h", on(_), timer = hand)]
+    async fn limited(hand: &Hand) -> Result<u32, Failed<u32>> {
+        assert!(deadline::remaining() <= Some(HOUR));
+        Err(1)
+    }
+    let hand = &Hand::default();
+    for answer in [
+        deadline::within_blocking(HOUR, || sync(hand)),
+        drive(deadline::within(HOUR, asynchronous(hand))),
+        drive(deadline::within(HOUR, limited(hand))),
+    ] {
+        let failed = answer.expect_err("always");
+        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    }
+    assert_eq!(hand.passed(), Duration::ZERO);
+}
+
+/// Its own deadline is by its own clock, and seen below by that of the others.
+#[test]
+fn its_own_deadline() {
+    #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", deadline = "10h", on(_), timer = hand)]
+    fn fetch(hand: &Hand, calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+        calls.set(calls.get() + 1);
+        let left = (10 * HOUR).saturating_sub(hand.passed());
+        let seen = deadline::remaining().expect("its own");
+        // No test takes a minute.
+        assert!(
+            seen <= left && seen + ms(60_000) > left,
+            "{seen:?} of {left:?}"
+        );
+        hand.spend(2 * HOUR);
+        Err(1)
+    }
+    let (hand, calls) = (Hand::default(), Cell::new(0));
+    let failed = fetch(&hand, &calls).expect_err("always");
+    // 0 to 2, 3 to 5, 6 to 8; the next would begin at 9.
+    assert_eq!((failed.reason(), calls.get()), (GaveUp::Deadline, 4));
+    assert_eq!(hand.passed(), 11 * HOUR);
+    assert_nothing_is_left();
+}
+
+/// Calls with clocks of their own, one below the other.
+#[test]
+fn clock_below_clock() {
+    #[retry(max = 9, base = "1m", cap = "1m", jitter = "none", deadline = "24h", on(_), timer = hand)]
+    fn inner(hand: &Hand) -> Result<u32, Failed<u32>> {
+        assert!(deadline::remaining() <= Some(Duration::from_secs(150)));
+        Err(1)
+    }
+    #[retry(max = 9, deadline = "150s", timer = hand, on = |_| false)]
+    async fn outer(hand: &Hand) -> Result<u32, Failed<u32>> {
+        let failed = inner(&Hand::default()).expect_err("always");
+        assert_eq!(failed.reason(), GaveUp::Attempts);
+        Err(failed.attempts())
+    }
+    // The inner clock goes on, the one by which the deadline travels does not.
+    let failed = drive(outer(&Hand::default())).expect_err("always");
+    assert_eq!(
+        (failed.reason(), failed.last()),
+        (GaveUp::Permanent, Some(&9))
+    );
+}
+
+/// The timers that there are, by name and by feature.
+#[test]
+fn by_name() {
+    fn a_timer<T: Timer>(_: T) {}
+    a_timer(Tokio);
+    a_timer(Smol);
+    let quick = Policy::new().base(Duration::from_nanos(1));
+    let calls = Cell::new(0);
+    let body = || {
+        calls.set(calls.get() + 1);
+        Err::<u32, u32>(calls.get())
+    };
+    let runner = quick.on(|_: &u32| true);
+    assert_eq!(runner.timer(Threads).run(body), Err(3));
+    assert_eq!(runner.timer(ByFeature).run(body), Err(6));
+    let on_smol = runner.timer(Smol).run_async(async || body());
+    assert_eq!(async_io::block_on(on_smol), Err(9));
+}
