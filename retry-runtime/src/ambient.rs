@@ -20,21 +20,33 @@ pub(crate) fn is_quiet() -> bool {
     (retries() == 0) & until().is_endless()
 }
 
+/// Time left for an attempt here to cut itself off by: a deadline that is enforced
+/// above is left to whom it belongs, who then can say that it was cut off.
+#[cfg(feature = "std")]
+pub(crate) fn remaining_unenforced() -> Option<Duration> {
+    if is_enforced() { None } else { remaining() }
+}
+
 /// A deadline that holds until this is dropped.
 #[must_use = "dropped at once it changes nothing"]
 #[derive(Debug)]
 pub(crate) struct Shrunk {
     before: Moment,
+    enforced_before: bool,
     this_thread: PhantomData<*const ()>,
 }
 
-/// Deadlines only shrink: the earlier one holds.
+/// Deadlines only shrink: the earlier one holds. `enforced` says that whoever sets
+/// it cuts off what is below.
 #[inline(always)]
-pub(crate) fn shrink(until: Moment) -> Shrunk {
-    let before = self::until();
-    set_until(before.min(until));
+pub(crate) fn shrink(until: Moment, enforced: bool) -> Shrunk {
+    let (before, enforced_before) = (self::until(), is_enforced());
+    if until < before {
+        set_until(until, enforced);
+    }
     Shrunk {
         before,
+        enforced_before,
         this_thread: PhantomData,
     }
 }
@@ -42,7 +54,7 @@ pub(crate) fn shrink(until: Moment) -> Shrunk {
 impl Drop for Shrunk {
     #[inline(always)]
     fn drop(&mut self) {
-        set_until(self.before);
+        set_until(self.before, self.enforced_before);
     }
 }
 
@@ -75,7 +87,7 @@ impl Drop for Retrying {
 }
 
 #[cfg(feature = "std")]
-pub(crate) use with_threads::{now, retries, until};
+pub(crate) use with_threads::{is_enforced, now, retries, until};
 #[cfg(feature = "std")]
 use with_threads::{set_retries, set_until};
 
@@ -87,6 +99,7 @@ mod with_threads {
 
     struct Above {
         until: Cell<Moment>,
+        enforced: Cell<bool>,
         retries: Cell<u32>,
     }
 
@@ -94,6 +107,7 @@ mod with_threads {
         static ABOVE: Above = const {
             Above {
                 until: Cell::new(Moment::ENDLESS),
+                enforced: Cell::new(false),
                 retries: Cell::new(0),
             }
         };
@@ -106,8 +120,17 @@ mod with_threads {
     }
 
     #[inline(always)]
-    pub(super) fn set_until(until: Moment) {
-        ABOVE.with(|above| above.until.set(until));
+    pub(super) fn set_until(until: Moment, enforced: bool) {
+        ABOVE.with(|above| {
+            above.until.set(until);
+            above.enforced.set(enforced);
+        });
+    }
+
+    /// Whether it is cut off by whoever set it.
+    #[inline(always)]
+    pub(crate) fn is_enforced() -> bool {
+        ABOVE.with(|above| above.enforced.get())
     }
 
     /// Failed attempts of the nearest call above that is retrying; 0 without one.
@@ -136,7 +159,7 @@ mod with_threads {
 }
 
 #[cfg(not(feature = "std"))]
-pub(crate) use without_threads::{now, retries, until};
+pub(crate) use without_threads::{is_enforced, now, retries, until};
 #[cfg(not(feature = "std"))]
 use without_threads::{set_retries, set_until};
 
@@ -151,7 +174,12 @@ mod without_threads {
     }
 
     #[inline(always)]
-    pub(super) const fn set_until(_: Moment) {}
+    pub(super) const fn set_until(_: Moment, _: bool) {}
+
+    #[inline(always)]
+    pub(crate) const fn is_enforced() -> bool {
+        false
+    }
 
     #[inline(always)]
     pub(crate) const fn retries() -> u32 {

@@ -316,8 +316,14 @@ mod tests {
             (0.6, Duration::from_nanos(1)),
             (1.5, Duration::from_nanos(2)),
             (2.4, Duration::from_nanos(2)),
-            (4_503_599_627_370_495.4, Duration::from_nanos(4_503_599_627_370_495)),
-            (4_503_599_627_370_497.0, Duration::from_nanos(4_503_599_627_370_497)),
+            (
+                4_503_599_627_370_495.4,
+                Duration::from_nanos(4_503_599_627_370_495),
+            ),
+            (
+                4_503_599_627_370_497.0,
+                Duration::from_nanos(4_503_599_627_370_497),
+            ),
         ] {
             assert_eq!(Nanos(nanos).duration(), duration, "{nanos}");
         }

@@ -10,7 +10,7 @@ use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::private::{
-    Until, attempt_until, cause_of, endured, failed, in_time, limited, pause, sleep,
+    Until, attempt_until, cause_of, endured, failed, in_time, is_over, limited, over, pause, sleep,
     split_limited_told, succeeded, tell_limited, verdict,
 };
 use crate::timer::{ByFeature, ForAsync, ForSync};
@@ -42,6 +42,7 @@ impl Policy {
     /// # Ok::<(), Error>(())
     /// ```
     #[cfg(feature = "std")]
+    #[cfg_attr(feature = "tracing", track_caller)]
     pub fn run<R>(&self, operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
@@ -61,7 +62,7 @@ impl Policy {
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
-    #[cfg(feature = "tokio")]
+    #[cfg(any(feature = "tokio", feature = "smol"))]
     pub async fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> R
     where
         F: Future<Output = R>,
@@ -188,6 +189,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
     /// # Errors
     ///
     /// The last error, untouched.
+    #[cfg_attr(feature = "tracing", track_caller)]
     pub fn run<R>(self, mut operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
@@ -206,6 +208,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
     /// # Errors
     ///
     /// [`Failed`]: the last error, why and after how many attempts the call ended.
+    #[cfg_attr(feature = "tracing", track_caller)]
     pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, Failed<E>>
     where
         J: Judge<E>,
@@ -216,6 +219,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
             .map_err(|(error, end)| Failed::new(end, Some(error)))
     }
 
+    #[cfg_attr(feature = "tracing", track_caller)]
     fn blocking<V, E>(
         mut self,
         mut operation: impl FnMut() -> Result<V, E>,
@@ -231,10 +235,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let mut call = Call::new();
         loop {
             let error = match attempt_until(call, until, &timer, &mut operation) {
-                Ok(value) => {
-                    succeeded(&call);
-                    break Ok(value);
-                }
+                Ok(value) => break Ok(succeeded(value, &call)),
                 Err(error) => error,
             };
             let verdict = self.judge.judge(&error);
@@ -243,6 +244,9 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
+                    if is_over(until, &timer) {
+                        break Err((error, over(&call, &named)));
+                    }
                 }
                 Err(end) => break Err((error, end)),
             }
@@ -275,10 +279,7 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
                 let limit = until.of_attempt(self.policy, &timer);
                 let Ok(outcome) = endured(operation(), limit, call, &timer).await;
                 let error = match outcome.split() {
-                    Ok(value) => {
-                        succeeded(&call);
-                        break R::success(value);
-                    }
+                    Ok(value) => break R::success(succeeded(value, &call)),
                     Err(error) => error,
                 };
                 let verdict = self.judge.judge(&error);
@@ -328,11 +329,8 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
                     Ok(outcome) => outcome,
                     Err((_, end)) => break Err(end.into()),
                 };
-                let error = match split_limited_told(outcome) {
-                    Ok(answer) => {
-                        succeeded(&call);
-                        break answer;
-                    }
+                let error = match split_limited_told(outcome, &call) {
+                    Ok(answer) => break answer,
                     Err(error) => error,
                 };
                 let cause = cause_of(&error);

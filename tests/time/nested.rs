@@ -243,3 +243,37 @@ fn a_sync_block_in_a_sent_future() {
     assert_eq!(drive(sendable(around(&service))), Err(5));
     drop(sendable(alone(&service)));
 }
+
+/// Asking again for a value that is not final is no retry for what is below; asking
+/// again after an error is.
+#[test]
+fn a_poll_that_asks_again_is_no_retry() {
+    #[retry(max = 4, on(_), timer = Still, until = |value| *value > 100)]
+    async fn polled(service: &Service, polls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+        polls.set(polls.get() + 1);
+        match alone(service).await {
+            // Each of the first two polls asks five times in vain.
+            Err(_) if polls.get() < 3 => Ok(1),
+            outcome => outcome,
+        }
+    }
+    #[retry(max = 4, on(_), timer = Still, until = |value| *value > 100)]
+    fn polled_sync(service: &Service, polls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+        polls.set(polls.get() + 1);
+        let inner = retry_block!(max = 5, on(_), timer = Still, || -> Result<u32, u32> {
+            service.fail()
+        });
+        match inner {
+            Err(_) if polls.get() < 3 => Ok(1),
+            outcome => outcome,
+        }
+    }
+    let (service, polls) = (Service::default(), Cell::new(0));
+    assert!(drive(polled(&service, &polls)).is_err());
+    assert_eq!((polls.get(), service.calls()), (4, 5 + 5 + 5 + 1));
+
+    let (service, polls) = (Service::default(), Cell::new(0));
+    assert!(polled_sync(&service, &polls).is_err());
+    assert_eq!((polls.get(), service.calls()), (4, 5 + 5 + 5 + 1));
+    assert_nothing_is_left();
+}

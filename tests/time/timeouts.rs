@@ -312,3 +312,44 @@ async fn each_has_its_own() {
         [2_000, 1_500, 2_000, 1_500, 2_000, 1_500].map(ms)
     );
 }
+
+/// The time-out of a call around another is its own, though the one below sees it as
+/// its deadline: what is below could only say that in an error of its own.
+#[tokio::test(start_paused = true)]
+async fn an_outer_time_out_is_not_the_error_of_the_inner_call() {
+    #[retry(deadline = "10s", on(_))]
+    async fn inner() -> Result<u32, Fault> {
+        assert!(deadline::remaining() <= Some(SECOND));
+        pending().await
+    }
+    #[retry(max = 2, base = "1ms", timeout = "1s", on = |_| false, on_retry = |retry| {
+        causes.borrow_mut().push(retry.cause().to_string());
+    })]
+    async fn outer(causes: &RefCell<Vec<String>>) -> Result<u32, Fault> {
+        inner().await
+    }
+    let causes = RefCell::default();
+    let Err(Fault::Cut(end)) = outer(&causes).await else {
+        panic!("not cut off");
+    };
+    assert!(end.is_timeout());
+    assert_eq!((end.attempts(), end.reason()), (2, GaveUp::Attempts));
+    assert_eq!(*causes.borrow(), ["the attempt timed out"]);
+    assert_nothing_is_left();
+}
+
+/// A hook that hangs ends with a deadline from above, too.
+#[tokio::test(start_paused = true)]
+async fn a_hanging_hook_under_a_deadline_from_above() {
+    #[retry(base = "1ms", on(_), before_retry = async |_| pending().await)]
+    async fn fetch() -> Result<u32, Failed<u32>> {
+        Err(1)
+    }
+    let start = Instant::now();
+    let failed = deadline::within(SECOND, fetch()).await.unwrap_err();
+    assert_eq!(
+        (failed.reason(), failed.last()),
+        (GaveUp::Deadline, Some(&1))
+    );
+    assert_eq!(start.elapsed(), SECOND);
+}

@@ -65,11 +65,11 @@ pub(super) fn looped(
     let pause = quote_spanned! {waits=>
         #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
     };
-    let on_retry = parts.on_retry();
+    let (on_retry, late) = (parts.on_retry(), parts.if_late());
     // `before_retry` sees the error, which otherwise is gone before the wait.
     let (step, waits_inside) = match (parts.before_retry(), parts.is_watched()) {
         (Some(hook), _) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook } #give_up }),
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #late } #give_up }),
             true,
         ),
         (None, true) => (

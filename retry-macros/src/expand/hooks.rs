@@ -47,8 +47,7 @@ impl Parts<'_> {
                     let asked = #asked;
                     match #found {
                         ::core::result::Result::Ok(answer) => {
-                            #krate::__private::succeeded(&call);
-                            break #label answer
+                            break #label #krate::__private::succeeded(answer, &call)
                         }
                         ::core::result::Result::Err(verdict) => verdict,
                     }
@@ -68,21 +67,21 @@ impl Parts<'_> {
         quote_spanned!(at(span)=> #told;)
     }
 
-    /// The statements for `before_retry`. No attempt starts after the deadline,
-    /// however long it took.
+    /// The statement for `before_retry`.
     pub(super) fn before_retry(&self) -> Option<TokenStream> {
         let code = self.model.before_retry.as_ref()?;
         let (span, hook) = (code.span(), hook(code));
         let located = self.model.krate_at(span);
         let reply = quote_spanned!(at(span)=> #located::__private::before(&retry, #hook));
         let reply = self.settled(reply, &ours!(over));
-        let done = quote_spanned!(at(span)=> let () = #reply;);
+        Some(quote_spanned!(at(span)=> let () = #reply;))
+    }
+
+    /// No attempt starts after the deadline, however long the wait and the hook took.
+    pub(super) fn if_late(&self) -> TokenStream {
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
         let late = self.late(&ours!(over));
-        Some(ours! {
-            #done
-            if #krate::__private::is_over(#until, #timer) #late
-        })
+        ours!(if #krate::__private::is_over(#until, #timer) #late)
     }
 
     /// Ends the call because time is over; `how` counts the attempts.
@@ -110,9 +109,6 @@ impl Parts<'_> {
         let hook = self.under_deadline(hook);
         if !self.asynchronous {
             return hook;
-        }
-        if !self.model.may_have_deadline() {
-            return self.awaited(&hook, span);
         }
         let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
         let future = self.future(&hook, span);

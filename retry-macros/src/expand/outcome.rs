@@ -37,6 +37,16 @@ impl Parts<'_> {
         }
     }
 
+    /// What counts the failures before an attempt: with `until` not all that `call`
+    /// counts.
+    pub(super) fn retries(&self) -> TokenStream {
+        if self.model.until.is_some() {
+            ours!(retried)
+        } else {
+            ours!(call)
+        }
+    }
+
     fn is_told(&self) -> bool {
         matches!(self.answer, Answer::Failed(..))
     }
@@ -54,24 +64,27 @@ impl Parts<'_> {
                 ours!(#leave #polled)
             } else {
                 let error = self.split(&ours!(outcome));
-                ours!(let error = #error; #leave let cause = #krate::Cause::Error(&error);)
+                let cause = self.named_cause();
+                ours!(let error = #error; #leave #cause)
             };
             return ours!(let outcome = #attempt; #apart);
         }
+        let retries = self.retries();
         // Two places to wait, so that the first attempt is awaited as it is; where
         // nothing else comes in between, each is taken apart in its place.
         let (first, again) = (
             ours!(attempt.await),
-            ours!(#krate::__private::again(attempt, call).await),
+            ours!(#krate::__private::again(attempt, #retries).await),
         );
+        let counted = until.then(|| ours!(let first = #krate::__private::is_first(retried);));
         let (name, first, again, apart) = if until {
             (ours!(outcome), first, again, self.polled())
         } else {
             let (first, again) = (self.split(&first), self.split(&again));
-            let apart = ours!(let cause = #krate::Cause::Error(&error););
-            (ours!(error), first, again, apart)
+            (ours!(error), first, again, self.named_cause())
         };
         ours! {
+            #counted
             let attempt = #attempt;
             let #name = if first { #first } else { #again };
             #apart
@@ -82,8 +95,8 @@ impl Parts<'_> {
     /// statement before the next attempt. With a limit in time each attempt is told
     /// anyway.
     pub(super) fn told_apart(&self) -> (TokenStream, TokenStream) {
-        let krate = &self.krate;
-        if self.asynchronous && self.cutting() == Cutting::Never {
+        let (krate, retries) = (&self.krate, self.retries());
+        if self.asynchronous && self.cutting() == Cutting::Never && self.model.until.is_none() {
             // Not asked of `call`: that it is a constant each time around saves the test.
             (ours!(let mut first = true;), ours!(first = false;))
         } else if self.asynchronous || self.model.may_have_deadline() {
@@ -91,8 +104,18 @@ impl Parts<'_> {
         } else {
             (
                 ours!(let mut inside = #krate::__private::Inside::new();),
-                ours!(inside.enter(call);),
+                ours!(inside.enter(#retries);),
             )
+        }
+    }
+
+    /// `let cause = ...;`, where more than the verdict looks at it.
+    fn named_cause(&self) -> TokenStream {
+        if self.is_watched() || self.model.verify.is_some() {
+            let krate = &self.krate;
+            ours!(let cause = #krate::Cause::Error(&error);)
+        } else {
+            TokenStream::new()
         }
     }
 
@@ -107,14 +130,10 @@ impl Parts<'_> {
             (_, true) => "split_limited_told",
         };
         let split = Ident::new(split, at(span));
-        let split = quote_spanned!(at(span)=> #located::__private::#split(#outcome));
-        let krate = &self.krate;
+        let split = quote_spanned!(at(span)=> #located::__private::#split(#outcome, &call));
         ours! {
             match #split {
-                ::core::result::Result::Ok(answer) => {
-                    #krate::__private::succeeded(&call);
-                    break #label answer
-                }
+                ::core::result::Result::Ok(answer) => break #label answer,
                 ::core::result::Result::Err(error) => error,
             }
         }
@@ -151,18 +170,18 @@ impl Parts<'_> {
         ours! {
             let cause = match #cause {
                 ::core::option::Option::None => {
-                    #krate::__private::succeeded(&call);
-                    break #label #answer
+                    break #label #krate::__private::succeeded(#answer, &call)
                 }
                 ::core::option::Option::Some(cause) => cause,
             };
+            retried = #krate::__private::Count::and(retried, &cause);
         }
     }
 
     /// An attempt with a limit in time; past the deadline nothing is left to decide.
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
         let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
-        let (until, operation) = (self.until(), self.operation());
+        let (until, operation, retries) = (self.until(), self.operation(), self.retries());
         let limit = if self.model.inherited.is_some() || self.model.has(Key::Timeout) {
             ours!(#krate::__private::Until::of_attempt(#until, #krate::Operation::policy(#operation), #timer))
         } else {
@@ -172,7 +191,7 @@ impl Parts<'_> {
             let span = self.model.error_span;
             let located = self.model.krate_at(span);
             (
-                ours!(#krate::__private::limited(#attempt, #limit, call, #kept).await),
+                ours!(#krate::__private::limited(#attempt, #limit, #retries, #kept).await),
                 quote_spanned!(at(span)=> let cut = #located::__private::cut;),
                 ours!(_),
                 ours!(cut(end)),
@@ -180,7 +199,7 @@ impl Parts<'_> {
         } else {
             let attempt = ours! {{
                 use #krate::__private::{MayCut as _, NeverCuts as _};
-                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, call, #kept)
+                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #retries, #kept)
             }};
             (
                 ours!(#attempt.await),

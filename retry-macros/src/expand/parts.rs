@@ -96,10 +96,15 @@ impl<'m> Parts<'m> {
     /// `let mut call = ...;`
     pub(super) fn progress(&self) -> TokenStream {
         let krate = &self.krate;
+        let retried = self
+            .model
+            .until
+            .as_ref()
+            .map(|_| ours!(let mut retried = #krate::__private::Count::new();));
         if self.model.looks_back() {
-            ours!(let mut call = #krate::Call::new();)
+            ours!(let mut call = #krate::Call::new(); #retried)
         } else {
-            ours!(let mut call = #krate::__private::Count::new();)
+            ours!(let mut call = #krate::__private::Count::new(); #retried)
         }
     }
 
@@ -142,7 +147,12 @@ impl<'m> Parts<'m> {
             }
             None => on,
         };
-        ours!(#krate::__private::verdict(cause, |error| #verdict))
+        let cause = if self.is_watched() || self.model.verify.is_some() {
+            ours!(cause)
+        } else {
+            ours!(#krate::Cause::Error(&error))
+        };
+        ours!(#krate::__private::verdict(#cause, |error| #verdict))
     }
 
     /// `on` or `except`, asked about `error`.

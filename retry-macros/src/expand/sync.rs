@@ -34,12 +34,14 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (inside, enter) = parts.told_apart();
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
+        let late = parts.if_late();
         ours! {
             match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
+                    #late
                     #enter
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
@@ -83,8 +85,8 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     };
     let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
     if parts.model.may_have_deadline() {
-        let (until, timer) = (parts.until(), &parts.timer);
-        return ours!(#krate::__private::attempt_until(call, #until, #timer, #closure));
+        let (until, timer, retries) = (parts.until(), &parts.timer, parts.retries());
+        return ours!(#krate::__private::attempt_until(#retries, #until, #timer, #closure));
     }
     ours!(#krate::__private::attempt(#closure))
 }

@@ -30,17 +30,18 @@ fn sync_function() {
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
                 let mut call = ::reattempt::__private::Count::new();
+                let mut inside = ::reattempt::__private::Inside::new();
                 loop {
                     let outcome = ::reattempt::__private::attempt(|| -> Result<Page, FetchError> {
                         client().get(url)?.page()
                     });
-                    let error = match ::reattempt::__private::split(outcome) {
+                    let error = match ::reattempt::__private::split(outcome, &call) {
                         ::core::result::Result::Ok(answer) => break answer,
                         ::core::result::Result::Err(error) => error,
                     };
-                    let cause = ::reattempt::Cause::Error(&error);
+                    inside.leave();
                     let verdict = ::reattempt::__private::verdict(
-                        cause,
+                        ::reattempt::Cause::Error(&error),
                         |error| ::reattempt::__private::judge(error, is_transient),
                     );
                     match ::reattempt::__private::wait(
@@ -58,7 +59,9 @@ fn sync_function() {
                         &::reattempt::__private::BLOCKING_TIMER,
                         verdict,
                     ) {
-                        ::core::result::Result::Ok(()) => {}
+                        ::core::result::Result::Ok(()) => {
+                            inside.enter(call);
+                        }
                         ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
                     }
                 }
@@ -77,27 +80,37 @@ fn async_function() {
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 let mut call = ::reattempt::__private::Count::new();
+                let mut first = true;
                 loop {
                     let pause = {
-                        let outcome = async {
+                        let attempt = async {
                             if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
                                 Result<Page, FetchError>,
                             >() {
                                 return outcome;
                             }
                             client.get(url).await?.page()
-                        }
-                            .await;
-                        let error = match ::reattempt::__private::split(outcome) {
-                            ::core::result::Result::Ok(answer) => break answer,
-                            ::core::result::Result::Err(error) => error,
                         };
-                        let cause = ::reattempt::Cause::Error(&error);
+                        let error = if first {
+                            match ::reattempt::__private::split(attempt.await, &call) {
+                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Err(error) => error,
+                            }
+                        } else {
+                            match ::reattempt::__private::split(
+                                ::reattempt::__private::again(attempt, call).await,
+                                &call,
+                            ) {
+                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Err(error) => error,
+                            }
+                        };
                         let verdict = ::reattempt::__private::verdict(
-                            cause,
+                            ::reattempt::Cause::Error(&error),
                             |error| ::reattempt::__private::judge(error, is_transient),
                         );
                         match ::reattempt::__private::pause_after(
+                            error,
                             &mut call,
                             const {
                                 &::reattempt::Operation::new(
@@ -113,12 +126,13 @@ fn async_function() {
                             verdict,
                         ) {
                             ::core::result::Result::Ok(pause) => pause,
-                            ::core::result::Result::Err(_) => {
+                            ::core::result::Result::Err((error, _)) => {
                                 break ::reattempt::__private::fail(error);
                             }
                         }
                     };
                     pause.await;
+                    first = false;
                 }
             }
         "#]],
@@ -178,6 +192,7 @@ fn every_hook() {
                                 until,
                                 &::again::__private::ASYNC_TIMER,
                             );
+                            let cut = ::again::__private::cut;
                             let outcome = ::again::__private::limited(
                                     async {
                                         if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
@@ -189,21 +204,36 @@ fn every_hook() {
                                         get(name, attempt).await
                                     },
                                     until,
+                                    call,
                                     ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
-                            let outcome = match outcome {
-                                ::core::option::Option::Some(outcome) => outcome,
-                                ::core::option::Option::None => {
-                                    let end = ::again::__private::cut_off(&call);
-                                    break ::again::__private::cut(end);
-                                }
+                            let outcome = match ::again::__private::in_time(
+                                outcome,
+                                &call,
+                                const {
+                                    &::again::Operation::new(
+                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                        ::again::Policy::new()
+                                            .max(4u32)
+                                            .base(::core::time::Duration::new(0u64, 50000000u32))
+                                            .deadline(::core::time::Duration::new(2u64, 0u32)),
+                                    )
+                                },
+                                until,
+                                &::again::__private::ASYNC_TIMER,
+                            ) {
+                                ::core::result::Result::Ok(outcome) => outcome,
+                                ::core::result::Result::Err((_, end)) => break cut(end),
                             };
-                            let error = match ::again::__private::split_told(outcome) {
+                            let error = match ::again::__private::split_limited_told(
+                                outcome,
+                                &call,
+                            ) {
                                 ::core::result::Result::Ok(answer) => break 'answer answer,
                                 ::core::result::Result::Err(error) => error,
                             };
-                            let cause = ::again::Cause::Error(&error);
+                            let cause = ::again::__private::cause_of(&error);
                             let verdict = ::again::__private::verdict(
                                 cause,
                                 |error| ::again::__private::unless(
@@ -235,34 +265,80 @@ fn every_hook() {
                                 verdict,
                             ) {
                                 ::core::result::Result::Ok(retry) => {
-                                    ::again::__private::observe(&retry, |retry| log(retry));
+                                    ::again::__private::hooked(
+                                        until,
+                                        &::again::__private::ASYNC_TIMER,
+                                        || ::again::__private::observe(&retry, |retry| log(retry)),
+                                    );
                                     ::again::__private::pause(
                                             ::again::Retry::delay(&retry),
                                             &::again::__private::ASYNC_TIMER,
                                         )
                                         .await;
                                     let () = {
-                                        use ::again::__private::{
-                                            SettleFuture as _, SettleValue as _,
-                                        };
-                                        ::again::__private::Reply(
-                                                ::core::option::Option::Some(
-                                                    ::again::__private::before(&retry, async |_| renew().await),
-                                                ),
+                                        let reply = ::again::__private::limited_hook(
+                                                {
+                                                    use ::again::__private::{
+                                                        SettleFuture as _, SettleValue as _,
+                                                    };
+                                                    ::again::__private::Reply(
+                                                            ::core::option::Option::Some(
+                                                                ::again::__private::hooked(
+                                                                    until,
+                                                                    &::again::__private::ASYNC_TIMER,
+                                                                    || ::again::__private::before(
+                                                                        &retry,
+                                                                        async |_| renew().await,
+                                                                    ),
+                                                                ),
+                                                            ),
+                                                        )
+                                                        .reattempt_settle()
+                                                },
+                                                until,
+                                                ::again::__private::ASYNC_TIMER,
                                             )
-                                            .reattempt_settle()
-                                            .await
+                                            .await;
+                                        match reply {
+                                            ::core::result::Result::Ok(reply) => reply,
+                                            ::core::result::Result::Err(_) => {
+                                                let end = ::again::__private::over(
+                                                    &call,
+                                                    const {
+                                                        &::again::Operation::new(
+                                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                                            ::again::Policy::new()
+                                                                .max(4u32)
+                                                                .base(::core::time::Duration::new(0u64, 50000000u32))
+                                                                .deadline(::core::time::Duration::new(2u64, 0u32)),
+                                                        )
+                                                    },
+                                                );
+                                                break ::again::__private::tell_limited(error, end);
+                                            }
+                                        }
                                     };
                                     if ::again::__private::is_over(
                                         until,
                                         &::again::__private::ASYNC_TIMER,
                                     ) {
-                                        let end = ::again::__private::over(&call);
-                                        break ::again::__private::tell(error, end);
+                                        let end = ::again::__private::over(
+                                            &call,
+                                            const {
+                                                &::again::Operation::new(
+                                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                                    ::again::Policy::new()
+                                                        .max(4u32)
+                                                        .base(::core::time::Duration::new(0u64, 50000000u32))
+                                                        .deadline(::core::time::Duration::new(2u64, 0u32)),
+                                                )
+                                            },
+                                        );
+                                        break ::again::__private::tell_limited(error, end);
                                     }
                                 }
                                 ::core::result::Result::Err(end) => {
-                                    break ::again::__private::tell(error, end);
+                                    break ::again::__private::tell_limited(error, end);
                                 }
                             }
                         };
@@ -270,12 +346,14 @@ fn every_hook() {
                     match ::again::__private::fall_back(end, |_| cached()) {
                         ::core::result::Result::Ok(answer) => answer,
                         ::core::result::Result::Err(value) => {
-                            ::again::__private::Answer::answer({
-                                use ::again::__private::{SettleFuture as _, SettleValue as _};
-                                ::again::__private::Reply(::core::option::Option::Some(value))
-                                    .reattempt_settle()
-                                    .await
-                            })
+                            ::again::__private::Answer::answer(
+                                {
+                                    use ::again::__private::{SettleFuture as _, SettleValue as _};
+                                    ::again::__private::Reply(::core::option::Option::Some(value))
+                                        .reattempt_settle()
+                                }
+                                    .await,
+                            )
                         }
                     }
                 };

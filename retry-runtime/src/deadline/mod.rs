@@ -91,8 +91,8 @@ pub fn current() -> Option<Deadline> {
     (!until.is_endless()).then_some(Deadline(until))
 }
 
-/// The number of the attempt of the nearest retried call above, from 1; 1 also
-/// where there is none.
+/// The number of the attempt that runs here, from 1: that of the nearest call above
+/// that is retrying; 1 where none is.
 pub fn attempt() -> u32 {
     ambient::retries().saturating_add(1)
 }
@@ -154,7 +154,7 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
 /// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
 /// already; `None` changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _holds = ambient::shrink(moment(deadline.into()));
+    let _holds = ambient::shrink(moment(deadline.into()), false);
     f()
 }
 
@@ -178,7 +178,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _holds = ambient::shrink(*this.until);
+        let _holds = ambient::shrink(*this.until, false);
         this.future.poll(cx)
     }
 }

@@ -88,9 +88,8 @@ pub fn pause_after<T: Timer, E>(
             plain(error, operation, watch, retry, timer, draw)
         }
         Ok(Admitted::Plain(retry)) => {
-            let draw = |policy: &Policy, retry, timer: &T| {
-                policy.draw_plain(retry, || timer.random())
-            };
+            let draw =
+                |policy: &Policy, retry, timer: &T| policy.draw_plain(retry, || timer.random());
             plain(error, operation, watch, retry, timer, draw)
         }
         Ok(Admitted::General(asked)) => {

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::progress::{general, immediate, or_end, surrounded, watch};
+use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
 use super::{Admitted, Progress, Until, admit};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
@@ -34,7 +34,7 @@ impl Inside {
 
     #[inline(always)]
     pub fn enter(&mut self, progress: impl Progress) {
-        self.0 = Some(Retrying::after(progress.failures()));
+        self.0 = (progress.failures() > 0).then(|| Retrying::after(progress.failures()));
     }
 
     #[inline(always)]
@@ -52,13 +52,14 @@ pub fn attempt_until<R>(
     mut body: impl FnMut() -> R,
 ) -> R {
     let _retry = (progress.failures() > 0).then(|| Retrying::after(progress.failures()));
-    let _limit = (!until.is_never()).then(|| ambient::shrink(clock.travelling(until.moment())));
+    let _limit =
+        (!until.is_never()).then(|| ambient::shrink(clock.travelling(until.moment()), false));
     body()
 }
 
 // A hook: under the deadline, but no attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _limit = ambient::shrink(clock.travelling(until.moment()));
+    let _limit = ambient::shrink(clock.travelling(until.moment()), false);
     hook()
 }
 
@@ -104,9 +105,8 @@ pub fn wait<B: Blocking>(
             or_end(*progress, plain(operation, watch, retry, timer, draw))
         }
         Ok(Admitted::Plain(retry)) => {
-            let draw = |policy: &Policy, retry, timer: &B| {
-                policy.draw_plain(retry, || timer.random())
-            };
+            let draw =
+                |policy: &Policy, retry, timer: &B| policy.draw_plain(retry, || timer.random());
             or_end(*progress, plain(operation, watch, retry, timer, draw))
         }
         Ok(Admitted::General(asked)) => waited(progress, operation, watch, until, timer, asked),
@@ -132,6 +132,9 @@ fn plain<B: Blocking>(
         let delay = surrounded(operation, retry, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
+        if is_over(Until::NEVER, timer) {
+            return Err(GaveUp::Deadline);
+        }
     }
     Ok(())
 }
@@ -150,5 +153,9 @@ fn waited(
     let delay = general(progress, operation, until, timer, asked, true)?;
     watch.retries(operation, delay);
     sleep(delay, timer);
+    // Threads wake up late.
+    if is_over(until, timer) {
+        return Err(Interrupted::new(GaveUp::Deadline, progress.failures()));
+    }
     Ok(())
 }

@@ -133,24 +133,24 @@ pub fn in_time<R, L: Started>(
 
 // As `split`: the success, or the error or what is left of it.
 #[inline(always)]
-pub fn split_limited<R: Outcome, L>(outcome: Result<R, L>) -> Result<R, Result<R::Error, L>> {
+pub fn split_limited<R: Outcome, L>(
+    outcome: Result<R, L>,
+    progress: &impl Progress,
+) -> Result<R, Result<R::Error, L>> {
     match outcome {
-        Ok(outcome) => split(outcome).map_err(Ok),
+        Ok(outcome) => split(outcome, progress).map_err(Ok),
         Err(lost) => Err(Err(lost)),
     }
 }
 
 // As `split_told`.
 #[inline(always)]
-#[expect(
-    clippy::type_complexity,
-    reason = "an outcome, of which either side is a result itself"
-)]
 pub fn split_limited_told<T, E, L>(
     outcome: Result<Result<T, E>, L>,
+    progress: &impl Progress,
 ) -> Result<Result<T, Failed<E>>, Result<E, L>> {
     match outcome {
-        Ok(outcome) => split_told(outcome).map_err(Ok),
+        Ok(outcome) => split_told(outcome, progress).map_err(Ok),
         Err(lost) => Err(Err(lost)),
     }
 }

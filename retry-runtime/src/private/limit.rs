@@ -74,18 +74,23 @@ pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Lim
 }
 
 // What an attempt sees.
-fn inside(failures: u32, until: Until, clock: &impl Clock) -> (Option<Retrying>, Shrunk) {
+fn inside(
+    failures: u32,
+    until: Until,
+    enforced: bool,
+    clock: &impl Clock,
+) -> (Option<Retrying>, Shrunk) {
     (
         (failures > 0).then(|| Retrying::after(failures)),
-        ambient::shrink(clock.travelling(until.moment())),
+        ambient::shrink(clock.travelling(until.moment()), enforced),
     )
 }
 
 impl<S> Limit<S> {
     fn inside(&self, clock: &impl Clock) -> (Option<Retrying>, Shrunk) {
         match self {
-            Self::Ahead { failures, until } => inside(*failures, *until, clock),
-            Self::Near { failures, sleep } => inside(*failures, sleep.until, clock),
+            Self::Ahead { failures, until } => inside(*failures, *until, true, clock),
+            Self::Near { failures, sleep } => inside(*failures, sleep.until, true, clock),
         }
     }
 
@@ -145,7 +150,7 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
 }
 
 fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
-    shorter(until.remaining(clock), ambient::remaining())
+    shorter(until.remaining(clock), ambient::remaining_unenforced())
 }
 
 pin_project! {
@@ -179,7 +184,7 @@ impl<T: Timer, F: Future> Future for Endured<T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = inside(*this.failures, *this.until, this.timer);
+        let _inside = inside(*this.failures, *this.until, false, this.timer);
         this.body.poll(cx).map(Ok)
     }
 }

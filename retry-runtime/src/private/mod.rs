@@ -36,7 +36,7 @@ pub use outcome::{
     split_told, tell,
 };
 use progress::{Admitted, admit};
-pub use progress::{Count, Progress, cut_off, failed, is_over, over, succeeded};
+pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

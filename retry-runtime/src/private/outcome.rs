@@ -3,6 +3,7 @@
 
 use core::marker::PhantomData;
 
+use super::{Progress, succeeded};
 use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
@@ -13,14 +14,23 @@ use crate::verified::{IntoVerified, Verified};
 // A success as it is, or the error: by value, because an answer that is only
 // passed on is not copied.
 #[inline(always)]
-pub fn split<R: Outcome>(outcome: R) -> Result<R, R::Error> {
-    outcome.split().map(R::success)
+pub fn split<R: Outcome>(outcome: R, progress: &impl Progress) -> Result<R, R::Error> {
+    match outcome.split() {
+        Ok(value) => Ok(succeeded(R::success(value), progress)),
+        Err(error) => Err(error),
+    }
 }
 
 // The same for a function that is written `-> Result<T, Failed<E>>`.
 #[inline(always)]
-pub fn split_told<T, E>(outcome: Result<T, E>) -> Result<Result<T, Failed<E>>, E> {
-    outcome.map(Ok)
+pub fn split_told<T, E>(
+    outcome: Result<T, E>,
+    progress: &impl Progress,
+) -> Result<Result<T, Failed<E>>, E> {
+    match outcome {
+        Ok(value) => Ok(succeeded(Ok(value), progress)),
+        Err(error) => Err(error),
+    }
 }
 
 // The answer when giving up: the last error, untouched.
@@ -94,7 +104,7 @@ impl<T> Answer<Option<T>> for T {
 
 // `Err` holds what `fallback` said; the caller makes an answer of it.
 pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) -> Result<R, V> {
-    split(end).map_err(fallback)
+    end.split().map(R::success).map_err(fallback)
 }
 
 // The error that `verify` is asked about: nobody knows whether it was executed.

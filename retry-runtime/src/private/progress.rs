@@ -34,6 +34,16 @@ impl Count {
     pub const fn new() -> Self {
         Self(0)
     }
+
+    // Of attempts that were polled: a value that is not final yet is no failure.
+    #[inline(always)]
+    #[must_use]
+    pub const fn and<E: ?Sized>(self, cause: &Cause<'_, E>) -> Self {
+        match cause {
+            Cause::NotFinal => self,
+            _ => Self(self.0.saturating_add(1)),
+        }
+    }
 }
 
 impl Progress for Count {
@@ -233,6 +243,12 @@ pub(super) fn general<P: Progress>(
     };
     let delay = call.delay(operation.policy(), asked, &around);
     progress.keep(call);
+    let delay = delay.and_then(|delay| match around.remaining() {
+        Some(left) if !delay.is_zero() && left <= delay.saturating_add(clock.slack()) => {
+            Err(GaveUp::Deadline)
+        }
+        _ => Ok(delay),
+    });
     delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
 }
 
@@ -275,8 +291,15 @@ pub(super) fn watch(progress: &impl Progress, came: Came) -> Watch {
 
 // A call that ends with success.
 #[inline(always)]
-pub fn succeeded(progress: &impl Progress) {
+pub fn succeeded<R>(answer: R, progress: &impl Progress) -> R {
     Watch::succeeded(progress, progress.failures());
+    answer
+}
+
+// Whether nothing that counts has failed yet.
+#[inline(always)]
+pub const fn is_first(retried: Count) -> bool {
+    retried.0 == 0
 }
 
 // The end of a call whose attempt the deadline cut off.

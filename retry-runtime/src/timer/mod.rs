@@ -111,6 +111,12 @@ pub trait Clock {
         return mixed(self.now().0);
     }
 
+    /// How much later than asked a sleep may end even when nothing is late.
+    #[doc(hidden)]
+    fn slack(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// `moment` on the clock by which deadlines travel.
     #[doc(hidden)]
     fn travelling(&self, moment: Moment) -> Moment {
@@ -166,6 +172,10 @@ impl<T: Clock + ?Sized> Clock for &T {
 
     fn random(&self) -> u64 {
         (**self).random()
+    }
+
+    fn slack(&self) -> Duration {
+        (**self).slack()
     }
 
     fn travelling(&self, moment: Moment) -> Moment {

@@ -18,6 +18,11 @@ impl Clock for Tokio {
         tokio::time::Instant::now().into_std().into()
     }
 
+    // Its timer ends at whole milliseconds.
+    fn slack(&self) -> Duration {
+        Duration::from_nanos(999_999)
+    }
+
     // It is the clock by which deadlines travel, but for virtual time.
     #[cfg(not(feature = "test-util"))]
     fn travelling(&self, moment: Moment) -> Moment {
