@@ -136,7 +136,7 @@ fn block_moves_clone(script: &Script) -> Result<u32, Fault> {
 #[retry(max = 3, backoff = "none", on(_))]
 fn block_in_retried(script: &Script) -> Result<u32, Fault> {
     let mut calls = 0;
-    retry_block!(max = 2, backoff = "none", on(_), {
+    retry_block!(max = 2, backoff = "none", nested = "multiply", on(_), {
         calls += 1;
         if calls == 2 { Ok(()) } else { Err(Fault(0)) }
     })?;

@@ -63,7 +63,7 @@ impl Parts<'_> {
                 let polled = self.polled();
                 ours!(#leave #polled)
             } else {
-                let error = self.split(&ours!(outcome));
+                let error = self.split();
                 let cause = self.named_cause();
                 ours!(let error = #error; #leave #cause)
             };
@@ -80,8 +80,13 @@ impl Parts<'_> {
         let (name, first, again, apart) = if until {
             (ours!(outcome), first, again, self.polled())
         } else {
-            let (first, again) = (self.split(&first), self.split(&again));
-            (ours!(error), first, again, self.named_cause())
+            let split = self.split();
+            (
+                ours!(error),
+                ours!(let outcome = #first; #split),
+                ours!(let outcome = #again; #split),
+                self.named_cause(),
+            )
         };
         ours! {
             #counted
@@ -119,8 +124,8 @@ impl Parts<'_> {
         }
     }
 
-    /// The error of an outcome, or out of the loop with a success.
-    fn split(&self, outcome: &TokenStream) -> TokenStream {
+    /// The error of `outcome`, or out of the loop with a success.
+    fn split(&self) -> TokenStream {
         let (label, span) = (self.label(), self.answer_span());
         let located = self.model.krate_at(span);
         let split = match (self.cutting(), self.is_told()) {
@@ -130,7 +135,7 @@ impl Parts<'_> {
             (_, true) => "split_limited_told",
         };
         let split = Ident::new(split, at(span));
-        let split = quote_spanned!(at(span)=> #located::__private::#split(#outcome, &call));
+        let split = quote_spanned!(at(span)=> #located::__private::#split(outcome, &call));
         ours! {
             match #split {
                 ::core::result::Result::Ok(answer) => break #label answer,
@@ -192,7 +197,7 @@ impl Parts<'_> {
             let located = self.model.krate_at(span);
             (
                 ours!(#krate::__private::limited(#attempt, #limit, #retries, #kept).await),
-                quote_spanned!(at(span)=> let cut = #located::__private::cut;),
+                quote_spanned!(at(span)=> let cut = #located::__private::cut();),
                 ours!(_),
                 ours!(cut(end)),
             )
@@ -211,12 +216,12 @@ impl Parts<'_> {
         let apart = if self.model.until.is_some() {
             self.polled()
         } else {
-            let error = self.split(&ours!(outcome));
+            let error = self.split();
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
         ours! {
-            #cut
             let outcome = #outcome;
+            #cut
             let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer) {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,

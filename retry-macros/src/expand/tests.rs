@@ -92,15 +92,14 @@ fn async_function() {
                             client.get(url).await?.page()
                         };
                         let error = if first {
-                            match ::reattempt::__private::split(attempt.await, &call) {
+                            let outcome = attempt.await;
+                            match ::reattempt::__private::split(outcome, &call) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,
                             }
                         } else {
-                            match ::reattempt::__private::split(
-                                ::reattempt::__private::again(attempt, call).await,
-                                &call,
-                            ) {
+                            let outcome = ::reattempt::__private::again(attempt, call).await;
+                            match ::reattempt::__private::split(outcome, &call) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,
                             }
@@ -192,7 +191,6 @@ fn every_hook() {
                                 until,
                                 &::again::__private::ASYNC_TIMER,
                             );
-                            let cut = ::again::__private::cut;
                             let outcome = ::again::__private::limited(
                                     async {
                                         if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
@@ -208,6 +206,7 @@ fn every_hook() {
                                     ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
+                            let cut = ::again::__private::cut();
                             let outcome = match ::again::__private::in_time(
                                 outcome,
                                 &call,

@@ -43,9 +43,10 @@ impl<T> Cut for Option<T> {
     }
 }
 
-// Says at the user's type what is expected of it.
-pub fn cut<R: Cut>(end: Interrupted) -> R {
-    R::cut(end)
+// Made once, at the user's type, where it says what is expected of it. A pointer,
+// because any other function would say it again wherever it is called.
+pub fn cut<R: Cut>() -> fn(Interrupted) -> R {
+    R::cut
 }
 
 // Whether a type is `Cut`: an inherent constant is found before that of a trait.
@@ -172,8 +173,7 @@ pub fn fail_limited<R: Outcome, L: Lost<R>>(error: Result<R::Error, L>, end: Int
     }
 }
 
-// The same where every attempt is cut off: `cut` is the function of that name,
-// which the expansion names once, at the user's type.
+// The same where every attempt is cut off.
 #[inline(always)]
 pub fn fail_cut<R: Outcome>(
     error: Result<R::Error, TimedOut>,
