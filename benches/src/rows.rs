@@ -66,6 +66,19 @@ const INSTRUCTIONS: &[Row] = &[
         number: |way| instructions(&format!("async-large-{way}"), 0),
         bare: true,
     },
+    // What it cost before a call knew whether one above is retrying.
+    Row {
+        title: "sync success inside another",
+        bound: Bound::AtMost(44.0),
+        number: |way| instructions(&format!("sync-inner-{way}"), 0),
+        bare: true,
+    },
+    Row {
+        title: "async success inside another",
+        bound: Bound::AtMost(270.0),
+        number: |way| instructions(&format!("async-inner-{way}"), 0),
+        bare: true,
+    },
     Row {
         title: "sync retry, no delay, Fault",
         bound: Bound::OverHand(10.0),

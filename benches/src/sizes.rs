@@ -36,7 +36,7 @@ fn is_transient(error: &Broken) -> bool {
 /// One body in a function without, with a loop, and with `#[retry]`; and the two
 /// with a deadline over the whole call.
 macro_rules! sizes {
-    ($title:literal, ($($name:ident: $ty:ty = $value:expr),*), $bound:expr, $body:block) => {{
+    ($title:literal, ($($name:ident: $ty:ty = $value:expr),*), $bound:expr, $until:expr, $body:block) => {{
         async fn bare($($name: $ty),*) -> Answer $body
 
         async fn hand($($name: $ty),*) -> Answer {
@@ -84,33 +84,33 @@ macro_rules! sizes {
             row(
                 concat!($title, ", deadline"),
                 [bare, size_of_val(&hand_until($($value),*)), size_of_val(&ours_until($($value),*))],
-                Bound::Nothing,
+                $until,
             ),
         ]
     }};
 }
 
 pub(crate) fn all() -> impl Iterator<Item = Sizes> {
-    let promised = Bound::OverBare(24.0);
+    let (promised, until) = (Bound::OverBare(24.0), Bound::OverBare(40.0));
     let rows = [
-        sizes!("no parameter", (), Bound::Nothing, {
+        sizes!("no parameter", (), Bound::Nothing, until, {
             Yield::once().await;
             Ok(1)
         }),
-        sizes!("one reference", (a: &u64 = &1), promised, {
+        sizes!("one reference", (a: &u64 = &1), promised, until, {
             Yield::once().await;
             if *a == 7 { Err(Broken::Once) } else { Ok(*a) }
         }),
-        sizes!("one reference, 256 bytes kept", (a: &u64 = &1), promised, {
+        sizes!("one reference, 256 bytes kept", (a: &u64 = &1), promised, until, {
             let kept = [a; 32];
             Yield::once().await;
             if *a == 7 { Err(Broken::Once) } else { Ok(kept.iter().copied().sum()) }
         }),
-        sizes!("two references", (a: &u64 = &1, b: &str = "b"), Bound::Nothing, {
+        sizes!("two references", (a: &u64 = &1, b: &str = "b"), Bound::Nothing, Bound::Nothing, {
             Yield::once().await;
             if *a == 7 { Err(Broken::Once) } else { Ok(*a + b.len() as u64) }
         }),
-        sizes!("one String", (a: String = String::new()), Bound::Nothing, {
+        sizes!("one String", (a: String = String::new()), Bound::Nothing, until, {
             Yield::once().await;
             if a.is_empty() { Err(Broken::Once) } else { Ok(a.len() as u64) }
         }),

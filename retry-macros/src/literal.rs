@@ -280,9 +280,10 @@ impl Literal for Nested {
     }
 
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
-        match self {
-            Self::Multiply => ours!(#krate::Nested::Multiply),
-            _ => ours!(#krate::Nested::Collapse),
+        if matches!(self, Self::Multiply) {
+            ours!(#krate::Nested::Multiply)
+        } else {
+            ours!(#krate::Nested::Collapse)
         }
     }
 }

@@ -112,6 +112,7 @@ mod watched {
 }
 
 #[cfg(not(feature = "test-util"))]
+#[expect(clippy::unused_self, reason = "nobody watches")]
 impl Watch {
     #[inline(always)]
     pub(crate) const fn new<P>(_: &P, _: u32, _: Came) -> Self {

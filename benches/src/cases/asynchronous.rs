@@ -38,6 +38,9 @@ pub(super) const CASES: &[(&str, Run)] = &[
     ("async-large-bare", polled!(large_bare)),
     ("async-large-hand", polled!(large_hand)),
     ("async-large-ours", polled!(large_ours)),
+    ("async-inner-bare", polled!(inner_bare)),
+    ("async-inner-hand", polled!(inner_hand)),
+    ("async-inner-ours", polled!(inner_ours)),
     ("timer-hand", polled_in_tokio!(timer_hand)),
     ("timer-ours", polled_in_tokio!(timer_ours)),
 ];
@@ -109,6 +112,28 @@ async fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
 async fn large_ours(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
+}
+
+// A call inside another, each retried for itself.
+async fn inner_bare(script: &Script) -> Result<u64, Fault> {
+    pending_bare(script).await
+}
+
+async fn inner_hand(script: &Script) -> Result<u64, Fault> {
+    let mut retries = 0;
+    loop {
+        match pending_hand(script).await {
+            Err(error) if retries + 1 < 5 && is_transient(&error) => {}
+            outcome => return outcome,
+        }
+        sleep(by_hand::exponential(retries)).await;
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, on = is_transient)]
+async fn inner_ours(script: &Script) -> Result<u64, Fault> {
+    pending_ours(script).await
 }
 
 // The wait dominates: 1 ms, give or take 20 %, on tokio's timer.

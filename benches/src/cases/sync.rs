@@ -16,6 +16,9 @@ pub(super) const CASES: &[(&str, Run)] = &[
     ("sync-large-bare", |k, n| repeat(k, n, large_bare)),
     ("sync-large-hand", |k, n| repeat(k, n, large_hand)),
     ("sync-large-ours", |k, n| repeat(k, n, large_ours)),
+    ("sync-inner-bare", |k, n| repeat(k, n, inner_bare)),
+    ("sync-inner-hand", |k, n| repeat(k, n, inner_hand)),
+    ("sync-inner-ours", |k, n| repeat(k, n, inner_ours)),
     ("none-hand", |k, n| repeat(k, n, none_hand)),
     ("none-ours", |k, n| repeat(k, n, none_ours)),
     ("none-large-hand", |k, n| repeat(k, n, none_large_hand)),
@@ -68,6 +71,28 @@ fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
 #[retry(max = 5, on = is_busy)]
 fn large_ours(script: &Script) -> io::Result<[u64; 8]> {
     script.large()
+}
+
+// A call inside another, each retried for itself.
+fn inner_bare(script: &Script) -> Result<u64, Fault> {
+    black_box(small_bare)(script)
+}
+
+fn inner_hand(script: &Script) -> Result<u64, Fault> {
+    let mut retries = 0;
+    loop {
+        match black_box(small_hand)(script) {
+            Err(error) if retries + 1 < 5 && is_transient(&error) => {}
+            outcome => return outcome,
+        }
+        thread::sleep(by_hand::exponential(retries));
+        retries += 1;
+    }
+}
+
+#[retry(max = 5, on = is_transient)]
+fn inner_ours(script: &Script) -> Result<u64, Fault> {
+    black_box(small_ours)(script)
 }
 
 fn none_hand(script: &Script) -> Result<u64, Fault> {

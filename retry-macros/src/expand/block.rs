@@ -74,11 +74,16 @@ fn block_or_faults(Input { items, body }: Input) -> Result<TokenStream, Faults> 
         answer,
         statements,
     } = body;
+    // The attempt speaks another type than was written; that one stays named, too.
+    let named = |looped: TokenStream| match &answer {
+        Answer::Failed(_, ty) => ours!(::core::convert::identity::<#ty>({ #looped })),
+        _ => looped,
+    };
     if asynchronous {
-        let looped = asynchronous::loop_of(&model, &answer, &statements);
+        let looped = named(asynchronous::loop_of(&model, &answer, &statements));
         Ok(ours!(async #moved { #looped }))
     } else {
-        let looped = sync::loop_of(&model, &answer, &statements);
+        let looped = named(sync::loop_of(&model, &answer, &statements));
         // What a `move` closure changes it changes in copies of its own.
         let inside = ours!({ #looped });
         Ok(moved.map_or(inside.clone(), |moved| ours!((#moved || #inside)())))

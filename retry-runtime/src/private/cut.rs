@@ -77,7 +77,7 @@ pub const fn refuse_uncut(policy: &Policy, can: bool) {
 pub const fn refuse_blocking(policy: &Policy) {
     assert!(
         policy.timeout.is_none(),
-        "the policy has a `timeout`, and a blocked thread cannot be interrupted; make the function async, or give the client a time-out of `remaining()` of `context`"
+        "the policy has a `timeout`, and a blocked thread cannot be interrupted; make the function async, or give the client a time-out of `deadline::remaining()`"
     );
 }
 

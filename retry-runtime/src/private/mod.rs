@@ -238,6 +238,7 @@ impl Until {
 
     // The same for one attempt, which may have a limit of its own.
     #[inline(always)]
+    #[must_use]
     pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
         match policy.timeout {
             Some(timeout) => Self(self.0.min(clock.now().after(timeout))),

@@ -57,8 +57,13 @@ fn fetch_k() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(timeout = "1s", on(_))]
+#[retry(attempt_timeout = "1s", on(_))]
 fn fetch_l() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(per_try_timeout = "1s", on(_))]
+fn fetch_m() -> Result<u32, String> {
     Ok(1)
 }
 
@@ -75,4 +80,5 @@ fn main() {
     let _ = fetch_j();
     let _ = fetch_k();
     let _ = fetch_l();
+    let _ = fetch_m();
 }

@@ -1,0 +1,18 @@
+use std::time::Duration;
+
+use reattempt::{Policy, retry, retry_block};
+
+const POLICY: Policy = Policy::new().timeout(Duration::from_secs(1));
+
+#[retry(policy = POLICY, on(_))]
+async fn fetch() -> Result<u32, String> {
+    Ok(1)
+}
+
+async fn block() {
+    let _ = retry_block!(policy = POLICY, on(_), async || -> Result<u32, String> { Ok(1) }).await;
+}
+
+fn main() {
+    let _ = (fetch(), block());
+}

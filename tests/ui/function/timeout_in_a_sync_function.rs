@@ -1,0 +1,19 @@
+use reattempt::{Failed, retry};
+
+#[retry(timeout = "1s", on(_))]
+fn fetch() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+struct Client;
+
+impl Client {
+    #[retry(max = 2, on(_), timeout = "1s")]
+    fn fetch(&self) -> Option<u32> {
+        Some(1)
+    }
+}
+
+fn main() {
+    let _ = (fetch(), Client.fetch());
+}

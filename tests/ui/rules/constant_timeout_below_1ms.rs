@@ -1,0 +1,14 @@
+use std::time::Duration;
+
+use reattempt::{Failed, retry};
+
+const TIMEOUT: Duration = Duration::from_micros(999);
+
+#[retry(timeout = TIMEOUT, on(_))]
+async fn fetch() -> Result<u32, Failed<u8>> {
+    Err(1)
+}
+
+fn main() {
+    let _ = fetch();
+}

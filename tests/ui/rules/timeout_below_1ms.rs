@@ -1,0 +1,15 @@
+use reattempt::{Failed, retry};
+
+#[retry(timeout = "0s", on(_))]
+async fn fetch_a() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+#[retry(timeout = "999us", on(_))]
+async fn fetch_b() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = (fetch_a(), fetch_b());
+}

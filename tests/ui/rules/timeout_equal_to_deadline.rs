@@ -1,0 +1,10 @@
+use reattempt::{Failed, retry};
+
+#[retry(timeout = "1s", deadline = "1s", on(_))]
+async fn fetch() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch();
+}
