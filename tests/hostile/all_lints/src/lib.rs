@@ -8,6 +8,7 @@ pub mod methods;
 pub mod once;
 pub mod support;
 pub mod sync;
+pub mod time;
 
 /// What is private.
 ///

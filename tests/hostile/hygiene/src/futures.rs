@@ -18,6 +18,8 @@ type Count = ::core::cell::Cell<Number>;
     jitter = 0.2,
     fast_first = true,
     deadline = "30s",
+    timeout = "20s",
+    nested = "collapse",
     patience = "1s",
     on = |e| *e == Fault::Busy && error,
     except = |e: &Fault| *e == Fault::Wrong && !error,
