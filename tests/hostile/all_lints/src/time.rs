@@ -114,7 +114,9 @@ pub async fn blocks(least: u32) -> Result<u32, Fault> {
     })
     .await
     .map_err(|failed| failed.into_last().unwrap_or(Fault::Over))?;
-    retry_block!(nested = "multiply", deadline = "2s", || -> Result<u32, Fault> {
-        number.checked_add(1).ok_or(Fault::Wrong)
-    })
+    retry_block!(
+        nested = "multiply",
+        deadline = "2s",
+        || -> Result<u32, Fault> { number.checked_add(1).ok_or(Fault::Wrong) }
+    )
 }
