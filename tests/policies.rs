@@ -50,7 +50,7 @@ impl Random {
         Duration::from_millis(self.below(3000))
     }
 
-    /// A policy, with its cap and its deadline for the test to hold it to.
+    /// A policy, with its cap and its limits in time for the test to hold it to.
     fn policy(&mut self) -> Drawn {
         let wild = self.one_in(4);
         let mut policy = Policy::new();
@@ -104,10 +104,15 @@ impl Random {
         if let Some(deadline) = deadline {
             policy = policy.deadline(deadline);
         }
+        let timeout = self.one_in(4).then(|| duration(self));
+        if let Some(timeout) = timeout {
+            policy = policy.timeout(timeout);
+        }
         Drawn {
             policy,
             cap,
             deadline,
+            timeout,
         }
     }
 }
@@ -116,6 +121,7 @@ struct Drawn {
     policy: Policy,
     cap: Duration,
     deadline: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 /// A clock that moves with the sleeps and the attempts, and a random source
@@ -169,7 +175,10 @@ fn run(drawn: &Drawn, chance: Chance, attempt: Duration, seed: u64) -> Option<Ru
         policy,
         cap,
         deadline,
+        timeout,
     } = drawn;
+    // What takes longer is cut off, which is a transient failure, too.
+    let attempt = timeout.map_or(attempt, |timeout| attempt.min(timeout));
     let world = World {
         now: Cell::new(Duration::ZERO),
         deadline: *deadline,
@@ -222,6 +231,15 @@ fn accepted(drawn: &Drawn, random: &mut Random) {
                     run.slept
                 );
             }
+            if let Some(most) = worst.wall() {
+                assert!(
+                    run.last_start <= most,
+                    "started after {:?} of {most:?}: {policy:?}",
+                    run.last_start
+                );
+            }
+            let bounded = policy.attempts().is_some() && drawn.timeout.is_some();
+            assert!(worst.wall().is_some() || !bounded, "{policy:?}");
             if let Some(deadline) = drawn.deadline {
                 assert!(run.last_start < deadline || run.attempts == 1, "{policy:?}");
             }

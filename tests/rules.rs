@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use reattempt::rules::{Key, Rule};
-use reattempt::{Jitter, Policy, Shape};
+use reattempt::{Jitter, Nested, Policy, Shape};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -65,6 +65,13 @@ const CASES: &[Case] = &[
         P.cap(HOURS_24),
     ),
     case(
+        "R2",
+        P.timeout(HOURS_24.saturating_add(ms(1000))),
+        Key::Timeout,
+        "`timeout` of 24h 1s is above the longest duration of a policy; lower it to 24h or less",
+        P.timeout(HOURS_24),
+    ),
+    case(
         "R3",
         P.backoff(Shape::Linear).base(Duration::ZERO),
         Key::Base,
@@ -114,6 +121,20 @@ const CASES: &[Case] = &[
         P.backoff(Shape::None).deadline(Duration::from_nanos(1)),
     ),
     case(
+        "R8",
+        P.timeout(Duration::from_micros(999)),
+        Key::Timeout,
+        "`timeout` of 999us is below 1ms, which hardly any attempt keeps to; write `timeout = \"1s\"`, or leave it out for none",
+        P.timeout(ms(1)),
+    ),
+    case(
+        "R8",
+        P.timeout(Duration::ZERO).deadline(ms(1000)),
+        Key::Timeout,
+        "`timeout` of 0s is below 1ms, which hardly any attempt keeps to; write `timeout = \"1s\"`, or leave it out for none",
+        P.timeout(ms(1)).deadline(ms(1000)),
+    ),
+    case(
         "X1",
         P.base(ms(30_000)),
         Key::Base,
@@ -133,6 +154,28 @@ const CASES: &[Case] = &[
         Key::Base,
         "`base` of 1s is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
         P.base(ms(1000)).deadline(ms(1001)),
+    ),
+    case(
+        "X3",
+        P.timeout(ms(1001)).deadline(ms(1000)),
+        Key::Timeout,
+        "`timeout` of 1.001s is above `deadline` of 1s, so no attempt could use it up; lower `timeout` or raise `deadline`",
+        P.timeout(ms(999)).deadline(ms(1000)),
+    ),
+    case(
+        "X3",
+        P.timeout(ms(1000)).deadline(ms(1000)),
+        Key::Timeout,
+        "`timeout` of 1s is all the time that `deadline` gives, so no attempt could follow one that timed out; lower `timeout` or raise `deadline`, or write `max = 1`",
+        P.timeout(ms(1000).saturating_sub(Duration::from_nanos(1)))
+            .deadline(ms(1000)),
+    ),
+    case(
+        "X3",
+        P.max(1).timeout(ms(1001)).deadline(ms(1000)),
+        Key::Timeout,
+        "`timeout` of 1.001s is above `deadline` of 1s, so no attempt could use it up; lower `timeout` or raise `deadline`",
+        P.max(1).timeout(ms(1000)).deadline(ms(1000)),
     ),
     case(
         "X4",
@@ -198,6 +241,13 @@ const CASES: &[Case] = &[
         Key::Jitter,
         "`jitter` matters only for a retry, and `max = 1` allows none; drop `jitter` or write `max = 3`",
         P.max(1).deadline(ms(5)),
+    ),
+    case(
+        "X5",
+        P.max(1).nested(Nested::Multiply),
+        Key::Nested,
+        "`nested` matters only for a retry, and `max = 1` allows none; drop `nested` or write `max = 3`",
+        P.max(2).nested(Nested::Multiply),
     ),
     case(
         "X6",
@@ -309,12 +359,13 @@ fn all_at_once() {
         .factor(0.5)
         .jitter(Jitter::Ratio(-0.5))
         .cap(Duration::ZERO)
-        .deadline(Duration::ZERO);
+        .deadline(Duration::ZERO)
+        .timeout(Duration::ZERO);
     let ids: Vec<_> = policy
         .violations()
         .map(|violation| violation.rule().id())
         .collect();
-    assert_eq!(ids, ["R1", "R4", "R5", "R6", "R7"]);
+    assert_eq!(ids, ["R1", "R4", "R5", "R6", "R7", "R8"]);
 }
 
 /// A constant is refused when it is evaluated, with the same words.

@@ -114,6 +114,7 @@ fn text(tokens: &impl ToTokens) -> String {
         .to_string()
         .replace(" < ", "<")
         .replace(" >", ">")
+        .replace(" ,", ",")
         .replace("& ", "&")
 }
 

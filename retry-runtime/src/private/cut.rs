@@ -68,7 +68,7 @@ impl<R: ?Sized> IsNotCut for IsCut<R> {}
 pub const fn refuse_uncut(policy: &Policy, can: bool) {
     assert!(
         can || policy.timeout.is_none(),
-        "the policy has a `timeout`, and the function cannot say that the call was cut off; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type"
+        "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type"
     );
 }
 
@@ -77,7 +77,7 @@ pub const fn refuse_uncut(policy: &Policy, can: bool) {
 pub const fn refuse_blocking(policy: &Policy) {
     assert!(
         policy.timeout.is_none(),
-        "the policy has a `timeout`, and a blocked thread cannot be interrupted; make the function async, or give the client a time-out of `deadline::remaining()`"
+        "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`"
     );
 }
 

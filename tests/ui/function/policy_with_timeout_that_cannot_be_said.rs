@@ -9,10 +9,15 @@ async fn fetch() -> Result<u32, String> {
     Ok(1)
 }
 
+#[retry(policy = POLICY, until = |state| *state == 0)]
+async fn state() -> u32 {
+    0
+}
+
 async fn block() {
     let _ = retry_block!(policy = POLICY, on(_), async || -> Result<u32, String> { Ok(1) }).await;
 }
 
 fn main() {
-    let _ = (fetch(), block());
+    let _ = (fetch(), state(), block());
 }

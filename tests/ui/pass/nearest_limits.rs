@@ -68,16 +68,24 @@ async fn inherited_by_a_generic_error<E>(value: u32, _: fn(E)) -> Result<u32, E>
     Ok(value)
 }
 
+#[retry(policy = POLICY, on(_))]
+async fn inherited_by_a_bounded_error<E: From<Interrupted>>(
+    value: u32,
+    _: fn(E),
+) -> Result<u32, E> {
+    Ok(value)
+}
+
 async fn inherited_by_a_block() -> Answer {
     retry_block!(policy = POLICY, on(_), async || -> Answer { Ok(1) }).await
 }
 
-#[retry(timeout = "1s", until = |value| *value > 0)]
+#[retry(timeout = "1s", until = |value| value.is_some())]
 async fn polled() -> Option<u32> {
     Some(1)
 }
 
-#[retry(timeout = "1s", idempotent = false, verify = async |_| Ok(None), on(_))]
+#[retry(timeout = "1s", idempotent = false, verify = async |_| None, on(_))]
 async fn verified() -> Result<u32, Own> {
     Ok(1)
 }
@@ -118,6 +126,8 @@ fn main() {
     assert!(matches!(at_once(inherited_by_an_own_error()), Some(Ok(1))));
     assert!(matches!(at_once(verified()), Some(Ok(1))));
     assert_eq!(at_once(inherited_without_a_limit()), Some(Ok(1)));
+    let bounded = inherited_by_a_bounded_error(1, |_: Own| ());
+    assert!(matches!(at_once(bounded), Some(Ok(1))));
     let generic = inherited_by_a_generic_error(1, |_: u8| ());
     assert_eq!(at_once(generic), Some(Ok(1)));
 }
