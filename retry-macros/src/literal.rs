@@ -269,7 +269,7 @@ impl Literal for Shape {
 const NESTED: &[&str] = &["collapse", "multiply"];
 
 impl Literal for Nested {
-    const EXAMPLE: &'static str = "what a call inside a retry does; write `nested = \"multiply\"`";
+    const EXAMPLE: &'static str = "a kind of nesting; write `nested = \"multiply\"`";
 
     fn from_str(text: &str) -> Option<Result<Self, String>> {
         Some(match text {

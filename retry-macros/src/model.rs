@@ -119,7 +119,7 @@ impl Model {
 
     /// `max = 1`, in the open.
     pub(crate) fn is_single_attempt(&self) -> bool {
-        self.is_literal() && self.known.attempts() == Some(1)
+        self.has(Key::Max) && !self.unknown.contains(Key::Max) && self.known.attempts() == Some(1)
     }
 
     /// Whether a delay may depend on the one before it: unless the shape is

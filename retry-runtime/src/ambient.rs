@@ -20,8 +20,18 @@ pub(crate) fn is_quiet() -> bool {
     (retries() == 0) & until().is_endless()
 }
 
-/// Time left for an attempt here to cut itself off by: a deadline that is enforced
-/// above is left to whom it belongs, who then can say that it was cut off.
+/// The deadline for an attempt here to cut itself off by: one that is enforced above
+/// is left to whom it belongs, who then can say that it was cut off.
+#[cfg(feature = "std")]
+pub(crate) fn unenforced() -> Moment {
+    if is_enforced() {
+        Moment::ENDLESS
+    } else {
+        until()
+    }
+}
+
+/// Time left until then.
 #[cfg(feature = "std")]
 pub(crate) fn remaining_unenforced() -> Option<Duration> {
     if is_enforced() { None } else { remaining() }
@@ -49,6 +59,18 @@ pub(crate) fn shrink(until: Moment, enforced: bool) -> Shrunk {
         enforced_before,
         this_thread: PhantomData,
     }
+}
+
+/// Nothing is above until this is dropped.
+#[cfg(feature = "std")]
+pub(crate) fn forget() -> (Shrunk, Retrying) {
+    let shrunk = Shrunk {
+        before: until(),
+        enforced_before: is_enforced(),
+        this_thread: PhantomData,
+    };
+    set_until(Moment::ENDLESS, false);
+    (shrunk, Retrying::after(0))
 }
 
 impl Drop for Shrunk {

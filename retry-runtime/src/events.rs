@@ -14,8 +14,10 @@ pub(crate) enum Came {
     Failed(Verdict),
     NotFinal,
     TimedOut,
-    /// Cut off by the deadline, or not started because of it.
+    /// Cut off by the deadline.
     CutOff,
+    /// Not followed by another, which the deadline left no time for.
+    Last,
 }
 
 impl Came {

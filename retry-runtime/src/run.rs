@@ -10,8 +10,8 @@ use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::private::{
-    Until, attempt_until, cause_of, endured, failed, in_time, is_over, limited, over, pause, sleep,
-    split_limited_told, succeeded, tell_limited, verdict,
+    Until, attempt_until, cause_of, endured, failed, in_time, is_over, limited, made, over, pause,
+    sleep, split_limited_told, succeeded, tell_limited, verdict,
 };
 use crate::timer::{ByFeature, ForAsync, ForSync};
 use crate::verdict::{Classify, IntoVerdict, Verdict};
@@ -276,8 +276,8 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         let mut call = Call::new();
         loop {
             let delay = {
-                let limit = until.of_attempt(self.policy, &timer);
-                let Ok(outcome) = endured(operation(), limit, call, &timer).await;
+                let attempt = made(call, until, &timer, &mut operation);
+                let Ok(outcome) = endured(attempt, until, call, &timer).await;
                 let error = match outcome.split() {
                     Ok(value) => break R::success(succeeded(value, &call)),
                     Err(error) => error,
@@ -324,7 +324,8 @@ impl<'p, J, O, T> Runner<'p, J, O, T> {
         loop {
             let delay = {
                 let limit = until.of_attempt(self.policy, &timer);
-                let outcome = limited(operation(), limit, call, &timer).await;
+                let attempt = made(call, limit, &timer, &mut operation);
+                let outcome = limited(attempt, limit, call, &timer).await;
                 let outcome = match in_time(outcome, &call, &named, until, &timer) {
                     Ok(outcome) => outcome,
                     Err((_, end)) => break Err(end.into()),

@@ -1,7 +1,7 @@
 //! Records of nested and concurrent calls, of every form of a retry.
 
 use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
-use reattempt::{Failed, GaveUp, Policy, Shape, Verdict, retry, retry_block};
+use reattempt::{Failed, GaveUp, Policy, Shape, Verdict, deadline, retry, retry_block};
 
 use crate::support::{Fault, ms, quick, reset};
 
@@ -127,6 +127,33 @@ async fn every_form_and_end() {
         run_async
           1. failed (transient), retry at once
           2. failed (transient), gave up (attempts)
+        ",
+    );
+}
+
+/// A call that was dropped is not given the end of another in its place.
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_and_another_in_its_place() {
+    #[retry(base = "1s", jitter = "none", timeout = "1h", on(_), name = "fetch")]
+    async fn fetch(hangs: bool) -> Result<(), Failed<u32>> {
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        Err(1)
+    }
+    let record = testing::record();
+    for hangs in [false, true] {
+        let call = deadline::within(ms(5_000), fetch(hangs));
+        let wait = if hangs { 10_000 } else { 500 };
+        let _ = tokio::time::timeout(ms(wait), call).await;
+    }
+    record.assert(
+        "
+        fetch
+          1. failed (transient), retry in 1s
+          did not end
+        fetch
+          1. cut off, gave up (deadline)
         ",
     );
 }

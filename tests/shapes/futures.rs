@@ -201,6 +201,16 @@ fn failed(script: &Script) -> impl Future<Output = Result<u32, reattempt::Failed
     async move { Ok(script.step_async().await?) }
 }
 
+// The same boxed, without an `async` block.
+#[retry(max = 3, on(_))]
+fn boxed_failed(script: &Script) -> BoxFuture<'_, Result<u32, reattempt::Failed<Fault>>> {
+    stepped(script)
+}
+
+fn stepped(script: &Script) -> BoxFuture<'_, Result<u32, Fault>> {
+    Box::pin(script.step_async())
+}
+
 // The answer is an `Option`.
 #[retry(max = 3, on(_))]
 fn option(script: &Script) -> BoxFuture<'_, Option<u32>> {
@@ -227,5 +237,6 @@ async_shapes! {
     cast => async |script| cast(script).await,
     boxed_match => async |script| boxed_match(script, false).await,
     failed => async |script| crate::last(failed(script).await),
+    boxed_failed => async |script| crate::last(boxed_failed(script).await),
     option => async |script| option(script).await,
 }

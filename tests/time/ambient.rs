@@ -205,3 +205,47 @@ async fn siblings() {
     let seen = tokio::join!(one, other, third);
     assert_eq!(seen, (Some(2 * SECOND), None, Some(SECOND)));
 }
+
+/// A call that is taken out of a scope while an attempt runs has its own time again,
+/// and one that gets into a scope has less.
+#[tokio::test(start_paused = true)]
+async fn moved_out_and_in() {
+    #[retry(max = 3, deadline = "60s", on(_))]
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+        calls.set(calls.get() + 1);
+        tokio::time::sleep(Duration::from_millis(5_000)).await;
+        Ok(calls.get())
+    }
+    let (calls, start) = (Cell::new(0), Instant::now());
+    let mut call = Box::pin(fetch(&calls));
+    let within = deadline::within(Duration::from_millis(1_000), &mut call);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(500), within)
+            .await
+            .is_err()
+    );
+    assert_eq!(call.await.unwrap(), 1);
+    assert_eq!(
+        (calls.get(), start.elapsed()),
+        (1, Duration::from_millis(5_000))
+    );
+
+    let (calls, start) = (Cell::new(0), Instant::now());
+    let mut call = Box::pin(fetch(&calls));
+    assert!(
+        tokio::time::timeout(Duration::from_millis(500), &mut call)
+            .await
+            .is_err()
+    );
+    let failed = deadline::within(Duration::from_millis(1_000), call)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (reattempt::GaveUp::Deadline, 1)
+    );
+    assert_eq!(
+        (calls.get(), start.elapsed()),
+        (1, Duration::from_millis(1_500))
+    );
+}

@@ -277,3 +277,49 @@ fn a_poll_that_asks_again_is_no_retry() {
     assert_eq!((polls.get(), service.calls()), (4, 5 + 5 + 5 + 1));
     assert_nothing_is_left();
 }
+
+/// What a body does before it gives its future is part of the attempt.
+#[tokio::test(start_paused = true)]
+async fn before_the_future() {
+    #[retry(max = 5, backoff = "fixed", on(_), timer = Still)]
+    fn inner(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    #[retry(max = 5, on(_), deadline = "1h")]
+    fn outer(
+        service: &Service,
+        seen: &RefCell<Vec<u32>>,
+    ) -> impl Future<Output = Result<u32, Failed<u32>>> {
+        assert!(deadline::remaining().is_some());
+        seen.borrow_mut().push(deadline::attempt());
+        std::future::ready(inner(service))
+    }
+    let (service, seen) = (Service::default(), RefCell::default());
+    assert!(outer(&service, &seen).await.is_err());
+    assert_eq!((service.calls(), seen.take()), (9, vec![1, 2, 3, 4, 5]));
+
+    let service = Service::default();
+    let policy = reattempt::Policy::new().max(5);
+    let outer = policy.on(|_: &u32| true);
+    let answer = outer.run_async(|| std::future::ready(inner(&service)));
+    assert!(answer.await.is_err());
+    assert_eq!(service.calls(), 9);
+
+    let service = Service::default();
+    let answer = outer.try_run_async(|| std::future::ready(inner(&service)));
+    assert!(answer.await.is_err());
+    assert_eq!(service.calls(), 9);
+}
+
+/// Work of somebody else, taken out.
+#[test]
+fn outside() {
+    #[retry(max = 5, on(_), timer = Still)]
+    async fn outer(service: &Service) -> Result<u32, u32> {
+        deadline::outside(alone(service)).await
+    }
+    let service = Service::default();
+    assert!(drive(outer(&service)).is_err());
+    assert_eq!(service.calls(), 25);
+    assert_nothing_is_left();
+}

@@ -46,12 +46,19 @@ impl Subscriber for Messages {
         if metadata.target() == "reattempt" {
             assert_eq!(*metadata.level(), Level::WARN);
             event.record(&mut self.clone());
+            // As one that sends what it is told to somewhere else.
+            assert_eq!(shipped(), Err(1));
         }
     }
 
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+#[retry(max = 2, on(_), timer = Still)]
+fn shipped() -> Result<(), u32> {
+    Err(1)
 }
 
 /// Runs `task` in a runtime of one thread, and answers with what it warned of.

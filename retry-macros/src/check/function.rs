@@ -59,15 +59,28 @@ pub(super) fn signature(
     if matches!(flow, Flow::Sync) {
         blocking(args, "function", faults);
     }
-    if let (Answer::Other(ty), Some(timeout), Some(_)) = (answer, &args.timeout, &args.until) {
-        faults.push(
-            timeout.key,
-            format!(
-                "`timeout` cuts an attempt off, and `{}` cannot say so; return `Result` or `Option`, or drop `timeout`",
-                text(ty)
-            ),
-        );
-    }
+    cut_off(args, function, answer, flow, faults);
+}
+
+/// An answer that certainly cannot say that an attempt was cut off.
+fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, faults: &mut Faults) {
+    let (Some(timeout), Some(_)) = (&args.timeout, &args.until) else {
+        return;
+    };
+    let nothing = matches!(function.signature.output, ReturnType::Default);
+    let what = match answer {
+        Answer::Other(ty) => format!("`{}`", text(ty)),
+        Answer::Inferred if nothing && !matches!(flow, Flow::Sync) => {
+            "a function that returns nothing".to_owned()
+        }
+        _ => return,
+    };
+    faults.push(
+        timeout.key,
+        format!(
+            "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
+        ),
+    );
 }
 
 /// What needs a future: nothing can interrupt a blocked thread.

@@ -34,11 +34,14 @@ pub(super) fn expand(
         // Inside another macro's `async move {}`: the body of the future itself.
         return block_of(model, answer, body);
     }
-    let output = boxed.then_some(&signature.output);
+    // What the body gives is another type than the one written with `Failed`.
+    let spoken = !matches!(answer, Answer::Failed(..));
+    let output = (boxed && spoken).then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
-        ours!(#krate::__private::made(#closure))
+        let (until, timer, retries) = (parts.until(), &parts.timer, parts.retries());
+        ours!(#krate::__private::made(#retries, #until, #timer, #closure))
     });
     if boxed {
         let krate = model.krate();

@@ -204,7 +204,7 @@ impl Parts<'_> {
         } else {
             let attempt = ours! {{
                 use #krate::__private::{MayCut as _, NeverCuts as _};
-                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #retries, #kept)
+                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, #retries, #kept)
             }};
             (
                 ours!(#attempt.await),

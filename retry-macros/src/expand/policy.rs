@@ -123,6 +123,9 @@ impl Parts<'_> {
                     #krate::__private::IsCut::<#answer>::YES
                 });
             },
+            (Cutting::IfItCan, None) => {
+                quote_spanned!(at(place)=> #krate::__private::refuse_untold(&policy);)
+            }
             _ => TokenStream::new(),
         }
     }

@@ -31,7 +31,8 @@ use super::{Deadline, attempt, remaining};
 /// is over. Above `99999999H` it saturates.
 ///
 /// Read in any unit, leading zeros included. Of several values, in lines of their own
-/// or joined by commas, the smallest holds; where one is malformed, there is no deadline.
+/// or joined by commas, the smallest holds, and an empty one says nothing; where one is
+/// malformed, there is no deadline.
 ///
 /// # Source
 ///
@@ -191,7 +192,9 @@ fn smallest<T: Ord>(
     let lines = headers.get_all(name).into_iter();
     lines
         .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
-        .map(|value| read(value.trim_ascii()))
+        .map(<[u8]>::trim_ascii)
+        .filter(|value| !value.is_empty())
+        .map(read)
         .min()? // `None` is below everything.
 }
 

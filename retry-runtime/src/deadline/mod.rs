@@ -158,6 +158,34 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
     f()
 }
 
+/// Runs `future` as if nothing were above: no deadline, and inside no retry.
+///
+/// What an attempt polls itself is below it, though it may be work of somebody else:
+/// the tasks of a `LocalSet`, or of a runtime whose `block_on` runs inside it.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+///
+/// # Examples
+///
+/// ```
+/// use retry_runtime::deadline;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// deadline::within(Duration::from_secs(2), async {
+///     let other = deadline::outside(async { deadline::remaining() }).await;
+///     assert_eq!(other, None);
+/// })
+/// .await;
+/// # }
+/// ```
+pub const fn outside<F: Future>(future: F) -> Outside<F> {
+    Outside { future }
+}
+
 fn moment(deadline: Option<Deadline>) -> Moment {
     deadline.map_or(Moment::ENDLESS, |deadline| deadline.0)
 }
@@ -180,5 +208,24 @@ impl<F: Future> Future for Scope<F> {
         let this = self.project();
         let _holds = ambient::shrink(*this.until, false);
         this.future.poll(cx)
+    }
+}
+
+pin_project! {
+    /// A future that nothing is above of: made by [`outside`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Outside<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Outside<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let _nothing = ambient::forget();
+        self.project().future.poll(cx)
     }
 }

@@ -51,7 +51,10 @@ pub async fn limited<T: Timer, F: Future>(
     let late =
         progress.failures() > 0 && until.remaining(&timer).is_some_and(|left| left.is_zero());
     if late {
-        return Err(TimedOut { started: false });
+        return Err(TimedOut {
+            started: false,
+            is_deadline: true,
+        });
     }
     limited_hook(body, until, timer).await
 }
@@ -83,7 +86,12 @@ pub async fn limited_hook<T: Timer, F: Future>(
             sleep.set(Some(timer.sleep(left)));
         }
         match sleep.as_mut().as_pin_mut() {
-            Some(sleep) => sleep.poll(cx).map(|()| Err(TimedOut { started: true })),
+            Some(sleep) => sleep.poll(cx).map(|()| {
+                Err(TimedOut {
+                    started: true,
+                    is_deadline: false,
+                })
+            }),
             None => Poll::Pending,
         }
     })

@@ -18,9 +18,13 @@ pub(super) fn warn_in_async(site: &'static Location<'static>) {
     if !is_in_async() {
         return;
     }
-    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
     let place = (site.file(), site.line(), site.column());
-    if warned.get_or_insert_default().insert(place) {
+    // Not held while a subscriber runs, which may retry something itself.
+    let is_new = {
+        let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+        warned.get_or_insert_default().insert(place)
+    };
+    if is_new {
         tracing::warn!(
             target: "reattempt",
             "the sync function retried at {site} blocks a thread of the async runtime while it waits; make it async, or call it in `spawn_blocking`"

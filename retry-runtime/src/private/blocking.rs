@@ -63,10 +63,16 @@ pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> 
     hook()
 }
 
-// Makes the future of an attempt.
+// Makes the future of an attempt; what the body does before it gives one is part of
+// the attempt.
 #[inline(always)]
-pub fn made<F>(mut body: impl FnMut() -> F) -> F {
-    body()
+pub fn made<F>(
+    progress: impl Progress,
+    until: Until,
+    clock: &impl Clock,
+    body: impl FnMut() -> F,
+) -> F {
+    attempt_until(progress, until, clock, body)
 }
 
 #[inline(always)]

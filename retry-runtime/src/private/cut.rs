@@ -17,6 +17,8 @@ use crate::timer::Clock;
 #[derive(Debug, Clone, Copy)]
 pub struct TimedOut {
     pub(super) started: bool,
+    // By a deadline from above, not by a limit that the loop knows.
+    pub(super) is_deadline: bool,
 }
 
 // The answer of a call that was cut off.
@@ -72,6 +74,15 @@ pub const fn refuse_uncut(policy: &Policy, can: bool) {
     );
 }
 
+// The same where no type is written that could be asked.
+#[track_caller]
+pub const fn refuse_untold(policy: &Policy) {
+    assert!(
+        policy.timeout.is_none(),
+        "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::Failed<E>> {{ ... }}`"
+    );
+}
+
 // An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
@@ -99,19 +110,29 @@ impl<R> Lost<R> for Infallible {
     }
 }
 
-// Whether an attempt was started at all.
+// Whether an attempt was started at all, and what cut it off.
 pub trait Started {
     fn started(&self) -> bool;
+
+    fn is_deadline(&self) -> bool;
 }
 
 impl Started for TimedOut {
     fn started(&self) -> bool {
         self.started
     }
+
+    fn is_deadline(&self) -> bool {
+        self.is_deadline
+    }
 }
 
 impl Started for Infallible {
     fn started(&self) -> bool {
+        match *self {}
+    }
+
+    fn is_deadline(&self) -> bool {
         match *self {}
     }
 }
@@ -127,7 +148,9 @@ pub fn in_time<R, L: Started>(
 ) -> Result<Result<R, L>, (L, Interrupted)> {
     match outcome {
         Err(lost) if !lost.started() => Err((lost, over(progress, operation))),
-        Err(lost) if is_over(until, clock) => Err((lost, cut_off(progress, operation))),
+        Err(lost) if lost.is_deadline() || is_over(until, clock) => {
+            Err((lost, cut_off(progress, operation)))
+        }
         outcome => Ok(outcome),
     }
 }

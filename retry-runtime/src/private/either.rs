@@ -1,6 +1,7 @@
 //! An attempt under an inherited policy, of which nobody knows here whether it has
 //! a limit: it is cut off if the answer can say so. Which it is, the type decides:
-//! the method that takes `self` is tried before the one that takes `&mut self`.
+//! the method that takes `self` is tried before the one that takes `&mut self`. Where
+//! it is not, what is below sees the call's deadline alone.
 
 use core::convert::Infallible;
 use core::future::Future;
@@ -16,6 +17,7 @@ pub trait MayCut {
 
     fn reattempt_limited<T: Timer, P: Progress>(
         self,
+        limit: Until,
         until: Until,
         progress: P,
         timer: T,
@@ -27,12 +29,13 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
 
     fn reattempt_limited<T: Timer, P: Progress>(
         self,
-        until: Until,
+        limit: Until,
+        _: Until,
         progress: P,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         match self.0 {
-            Some(body) => limited(body, until, progress, timer),
+            Some(body) => limited(body, limit, progress, timer),
             None => unreachable!("made with its attempt"),
         }
     }
@@ -43,6 +46,7 @@ pub trait NeverCuts {
 
     fn reattempt_limited<T: Timer, P: Progress>(
         &mut self,
+        limit: Until,
         until: Until,
         progress: P,
         timer: T,
@@ -54,6 +58,7 @@ impl<F: Future> NeverCuts for Either<F> {
 
     fn reattempt_limited<T: Timer, P: Progress>(
         &mut self,
+        _: Until,
         until: Until,
         progress: P,
         timer: T,

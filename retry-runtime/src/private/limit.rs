@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use super::progress::shorter;
 use super::{Progress, TimedOut, Until};
 use crate::ambient::{self, Retrying, Shrunk};
-use crate::timer::{Clock, Timer};
+use crate::timer::{Clock, Moment, Timer};
 
 pin_project! {
     // What is below sees the limit as its deadline. The timer is asked for only
@@ -43,6 +43,9 @@ pin_project! {
     #[derive(Debug)]
     struct Near<S> {
         until: Until,
+        // The deadline from above that this was made under, and whether it comes first.
+        above: Moment,
+        is_above: bool,
         #[pin]
         sleep: S,
     }
@@ -94,6 +97,18 @@ impl<S> Limit<S> {
         }
     }
 
+    // A future may be moved out of a scope, or into one.
+    fn follow(&mut self) {
+        if let Self::Near { failures, sleep } = self
+            && sleep.above != ambient::unenforced()
+        {
+            *self = Self::Ahead {
+                failures: *failures,
+                until: sleep.until,
+            };
+        }
+    }
+
     // A timer may come late, and so may what is polled under a deadline from
     // above; the first attempt of a call has all the time of its own.
     fn is_over_at_start(&self, clock: &impl Clock) -> bool {
@@ -115,7 +130,10 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         if this.limit.is_over_at_start(this.timer) {
-            return Poll::Ready(Err(TimedOut { started: false }));
+            return Poll::Ready(Err(TimedOut {
+                started: false,
+                is_deadline: true,
+            }));
         }
         {
             let _inside = this.limit.inside(this.timer);
@@ -123,6 +141,7 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
                 return Poll::Ready(Ok(outcome));
             }
         }
+        this.limit.follow();
         let near = match this.limit {
             Limit::Near { sleep, .. } => sleep,
             Limit::Ahead { failures, until } => {
@@ -132,6 +151,8 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
                 };
                 let sleep = Box::pin(Near {
                     until,
+                    above: ambient::unenforced(),
+                    is_above: until.remaining(this.timer).is_none_or(|own| left < own),
                     sleep: this.timer.sleep(left),
                 });
                 *this.limit = Limit::Near { failures, sleep };
@@ -141,11 +162,12 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
                 }
             }
         };
-        near.as_mut()
-            .project()
-            .sleep
-            .poll(cx)
-            .map(|()| Err(TimedOut { started: true }))
+        let near = near.as_mut().project();
+        let end = TimedOut {
+            started: true,
+            is_deadline: *near.is_above,
+        };
+        near.sleep.poll(cx).map(|()| Err(end))
     }
 }
 

@@ -23,9 +23,9 @@ pub use asynchronous::{Again, Pause, again, pause, pause_after};
 pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
 pub use blocking::{Inside, attempt, attempt_until, hooked, made, sleep, wait};
 pub use cut::{
-    Cut, IsCut, IsNotCut, Lost, TimedOut, cause_of, cut, fail_cut, fail_limited, finished, in_time,
-    refuse_blocking, refuse_uncut, split_limited, split_limited_told, tell_limited, timed_out,
-    unasked,
+    Cut, IsCut, IsNotCut, Lost, TimedOut, Unasked, cause_of, cut, fail_cut, fail_limited, finished,
+    in_time, refuse_blocking, refuse_uncut, refuse_untold, split_limited, split_limited_told,
+    tell_limited, timed_out, unasked,
 };
 pub use either::{Either, MayCut, NeverCuts};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};

@@ -315,6 +315,6 @@ pub fn is_over(until: Until, clock: &impl Clock) -> bool {
 
 // The end of a call whose deadline passed in a hook.
 pub fn over(progress: &impl Progress, operation: &Operation) -> Interrupted {
-    Watch::new(progress, progress.failures(), Came::CutOff).gives_up(operation, GaveUp::Deadline);
+    Watch::new(progress, progress.failures(), Came::Last).gives_up(operation, GaveUp::Deadline);
     Interrupted::new(GaveUp::Deadline, progress.failures())
 }

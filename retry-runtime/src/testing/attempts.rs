@@ -92,9 +92,7 @@ impl RecordedCall {
 
     /// Whether the deadline was over after this attempt, before the next one started.
     fn was_left_after(&self, attempt: u32, event: &Event) -> bool {
-        !self.attempts.is_empty()
-            && event.attempt == attempt
-            && matches!(event.what, What::GaveUp(Came::CutOff, _))
+        event.attempt == attempt && matches!(event.what, What::GaveUp(Came::Last, _))
     }
 
     pub(super) fn add(&mut self, event: &Event) {
@@ -144,7 +142,7 @@ impl From<Came> for AttemptEnd {
             Came::Failed(verdict) => Self::Failed(verdict),
             Came::NotFinal => Self::NotFinal,
             Came::TimedOut => Self::TimedOut,
-            Came::CutOff => Self::CutOff,
+            Came::CutOff | Came::Last => Self::CutOff,
         }
     }
 }

@@ -227,8 +227,8 @@ shop::fetch
         tell(7, "", 2, What::Succeeded);
         // Over before the next attempt, and before the first.
         tell(3, "over", 1, What::Retry(TRANSIENT, MS));
-        tell(3, "over", 1, What::GaveUp(Came::CutOff, GaveUp::Deadline));
-        tell(4, "late", 0, What::GaveUp(Came::CutOff, GaveUp::Deadline));
+        tell(3, "over", 1, What::GaveUp(Came::Last, GaveUp::Deadline));
+        tell(4, "late", 0, What::GaveUp(Came::Last, GaveUp::Deadline));
         record.assert(
             "
             dropped
