@@ -10,7 +10,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::progress::shorter;
-use super::{Progress, TimedOut, Until};
+use super::{Count, Progress, TimedOut, Until};
 use crate::ambient::{self, Retrying, Shrunk};
 use crate::timer::{Clock, Moment, Timer};
 
@@ -69,11 +69,7 @@ pub fn limited<T: Timer, F: Future>(
 
 // A hook: under the deadline, but no attempt.
 pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Limited<T, F> {
-    Limited {
-        body: hook,
-        timer,
-        limit: Limit::Ahead { failures: 0, until },
-    }
+    limited(hook, until, Count::new(), timer)
 }
 
 // What an attempt sees.
