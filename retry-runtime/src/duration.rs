@@ -204,8 +204,9 @@ impl Nanos {
         const SHIFT: f64 = 4_503_599_627_370_496.0;
         const FRACTION: u64 = (1 << 52) - 1;
 
-        // As bits, negative numbers and NaN are above it, too.
-        if self.0.to_bits() < SHIFT.to_bits() {
+        // As bits, negative numbers and NaN are above it, too; what is rounded up to it
+        // would have no bit left.
+        if self.0.to_bits() < (SHIFT - 1.0).to_bits() {
             return Duration::from_nanos((self.0 + SHIFT).to_bits() & FRACTION);
         }
         self.long()
@@ -218,10 +219,9 @@ impl Nanos {
         reason = "`as` saturates, which is what is wanted; NaN becomes 0"
     )]
     const fn long(self) -> Duration {
-        if self.0 < Self::EXACT {
-            return Duration::from_nanos((self.0 + 0.5) as u64);
-        }
-        from_nanos(self.0 as u128)
+        // From here on there are no fractions.
+        let half = if self.0 < Self::EXACT / 2.0 { 0.5 } else { 0.0 };
+        from_nanos((self.0 + half) as u128)
     }
 
     #[inline]
@@ -317,8 +317,8 @@ mod tests {
             (1.5, Duration::from_nanos(2)),
             (2.4, Duration::from_nanos(2)),
             (
-                4_503_599_627_370_495.4,
-                Duration::from_nanos(4_503_599_627_370_495),
+                4_503_599_627_370_495.5, // rounded up, like all in the middle from there on
+                Duration::from_nanos(4_503_599_627_370_496),
             ),
             (
                 4_503_599_627_370_497.0,
