@@ -95,7 +95,7 @@ impl<E> Failed<E> {
     }
 
     /// Whether it was time that ran out: the last attempt took longer than
-    /// `timeout`, or the deadline was over.
+    /// `timeout`, or the deadline was over. It does not look into the last error.
     pub const fn is_timeout(&self) -> bool {
         self.end.is_timeout()
     }

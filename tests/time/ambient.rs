@@ -7,7 +7,7 @@ use std::time::Duration;
 use reattempt::{Failed, GaveUp, deadline, retry};
 use tokio::time::{Instant, sleep};
 
-use crate::support::assert_nothing_is_left;
+use crate::support::{assert_nothing_is_left, ms};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -213,39 +213,20 @@ async fn moved_out_and_in() {
     #[retry(max = 3, deadline = "60s", on(_))]
     async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
         calls.set(calls.get() + 1);
-        tokio::time::sleep(Duration::from_millis(5_000)).await;
+        sleep(ms(5_000)).await;
         Ok(calls.get())
     }
     let (calls, start) = (Cell::new(0), Instant::now());
     let mut call = Box::pin(fetch(&calls));
-    let within = deadline::within(Duration::from_millis(1_000), &mut call);
-    assert!(
-        tokio::time::timeout(Duration::from_millis(500), within)
-            .await
-            .is_err()
-    );
+    let within = deadline::within(ms(1_000), &mut call);
+    assert!(tokio::time::timeout(ms(500), within).await.is_err());
     assert_eq!(call.await.unwrap(), 1);
-    assert_eq!(
-        (calls.get(), start.elapsed()),
-        (1, Duration::from_millis(5_000))
-    );
+    assert_eq!((calls.get(), start.elapsed()), (1, ms(5_000)));
 
     let (calls, start) = (Cell::new(0), Instant::now());
     let mut call = Box::pin(fetch(&calls));
-    assert!(
-        tokio::time::timeout(Duration::from_millis(500), &mut call)
-            .await
-            .is_err()
-    );
-    let failed = deadline::within(Duration::from_millis(1_000), call)
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (failed.reason(), failed.attempts()),
-        (reattempt::GaveUp::Deadline, 1)
-    );
-    assert_eq!(
-        (calls.get(), start.elapsed()),
-        (1, Duration::from_millis(1_500))
-    );
+    assert!(tokio::time::timeout(ms(500), &mut call).await.is_err());
+    let failed = deadline::within(ms(1_000), call).await.unwrap_err();
+    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!((calls.get(), start.elapsed()), (1, ms(1_500)));
 }

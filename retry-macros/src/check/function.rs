@@ -89,7 +89,7 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
         faults.push(
             timeout.key,
             format!(
-                "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and `context = attempt` and give the client a time-out of `attempt.remaining()`"
+                "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
         );
     }

@@ -106,7 +106,9 @@ pub fn to_header(headers: &mut HeaderMap) {
 ///
 /// # Examples
 ///
-/// With reqwest: `client.get(url).headers(deadline::headers()).send()`.
+/// With reqwest: `client.get(url).headers(deadline::headers()).send()`, where the deadline
+/// holds: in an async function or an `async` block below [`within`](super::within), not in
+/// its arguments.
 ///
 /// ```
 /// use retry_runtime::deadline;

@@ -100,6 +100,9 @@ pub fn attempt() -> u32 {
 /// Runs `future` with `limit` as its deadline, from now on, unless an earlier
 /// one holds already.
 ///
+/// What makes `future` runs before it: `within(limit, client.get(url).send())` makes the
+/// request outside, `within(limit, async { client.get(url).send().await })` inside.
+///
 /// It needs no runtime and no timer, and does not cut `future` off: what is below
 /// obeys the deadline, and code that does not know of it is given a time-out of
 /// [`remaining`].
@@ -112,7 +115,8 @@ pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
 }
 
 /// Runs `f` with `limit` as its deadline, from now on, unless an earlier one
-/// holds already.
+/// holds already. A future that `f` gives is polled later, and not under it: for that
+/// there is [`within`].
 ///
 /// # Examples
 ///

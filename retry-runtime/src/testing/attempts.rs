@@ -87,12 +87,7 @@ impl RecordedCall {
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
         self.end == CallEnd::Open
             && (event.operation.is_empty() || self.operation == event.operation)
-            && (event.attempt == last.saturating_add(1) || self.was_left_after(last, event))
-    }
-
-    /// Whether the deadline was over after this attempt, before the next one started.
-    fn was_left_after(&self, attempt: u32, event: &Event) -> bool {
-        event.attempt == attempt && matches!(event.what, What::GaveUp(Came::Last, _))
+            && (event.attempt == last.saturating_add(1) || was_last(last, event))
     }
 
     pub(super) fn add(&mut self, event: &Event) {
@@ -134,6 +129,11 @@ impl RecordedAttempt {
     pub const fn delay(&self) -> Option<Duration> {
         self.delay
     }
+}
+
+/// Whether the deadline was over after this attempt, before the next one started.
+fn was_last(attempt: u32, event: &Event) -> bool {
+    event.attempt == attempt && matches!(event.what, What::GaveUp(Came::Last, _))
 }
 
 impl From<Came> for AttemptEnd {

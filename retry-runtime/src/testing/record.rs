@@ -86,7 +86,7 @@ pub fn record() -> Record {
 /// What is retried on this thread until this is dropped: made by [`record`].
 ///
 /// Its `Display` is the text that [`assert`](Self::assert) compares.
-#[must_use = "nothing is recorded after this is dropped"]
+#[must_use = "nothing is recorded after this is dropped; bind it: `let _record = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct Record {
     log: Log,

@@ -55,7 +55,7 @@ pub fn seed(number: u64) -> Seeded {
 }
 
 /// Random numbers that are known until this is dropped: made by [`seed`].
-#[must_use = "the numbers are seeded only until this is dropped"]
+#[must_use = "the numbers are seeded only until this is dropped; bind it: `let _seeded = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct Seeded {
     depth: usize,

@@ -76,7 +76,7 @@ pub fn virtual_time() -> VirtualTime {
 }
 
 /// Virtual time until this is dropped: made by [`virtual_time`].
-#[must_use = "time is virtual only until this is dropped"]
+#[must_use = "time is virtual only until this is dropped; bind it: `let _time = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct VirtualTime {
     start: Moment,

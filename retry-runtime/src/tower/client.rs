@@ -19,6 +19,9 @@ use crate::deadline;
 /// that hand requests to another task, such as `tower::buffer`; and inside those that
 /// retry, so that each attempt sends what is left for it.
 ///
+/// For services that take an [`http::Request`]; with reqwest, whose client takes its own,
+/// there is [`deadline::headers`](crate::deadline::headers).
+///
 /// # Examples
 ///
 /// ```
