@@ -10,6 +10,7 @@ mod backoff;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
+mod delays;
 pub mod duration;
 mod events;
 mod explain;

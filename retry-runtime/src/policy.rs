@@ -4,9 +4,9 @@
 
 use core::time::Duration;
 
-use crate::backoff::{self, Shape};
+use crate::backoff::Shape;
 use crate::duration::Nanos;
-use crate::jitter::{Jitter, unit};
+use crate::jitter::Jitter;
 use crate::rules::{Key, Keys};
 
 /// How often an operation is attempted, and how long to wait between attempts.
@@ -332,142 +332,6 @@ impl Policy {
     /// The shape of the delays.
     pub const fn shape(&self) -> Shape {
         self.shape
-    }
-
-    /// The delay before retry number `retry` (from 0), capped, before jitter.
-    ///
-    /// Decorrelated delays depend on chance alone, and those of a custom shape
-    /// are known when it is asked: of these it is the longest possible.
-    ///
-    /// # Units and ranges
-    ///
-    /// Saturates; never panics, for any `retry`.
-    pub const fn delay(&self, retry: u32) -> Duration {
-        self.computed(retry).duration()
-    }
-
-    /// The shortest and the longest delay that retry number `retry` can have.
-    pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
-        let delay = self.computed(retry);
-        let (low, high) = match self.shape {
-            Shape::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
-            Shape::Decorrelated => (delay, delay),
-            _ => self.jitter.bounds(delay, self.cap),
-        };
-        (low.duration(), high.duration())
-    }
-
-    /// As [`delay`](Self::delay), in nanoseconds.
-    #[inline]
-    const fn computed(&self, retry: u32) -> Nanos {
-        if self.is_fast(retry) {
-            return Nanos(0.0);
-        }
-        self.uncapped(retry).min(self.cap)
-    }
-
-    #[inline]
-    const fn uncapped(&self, retry: u32) -> Nanos {
-        match self.shape {
-            Shape::None => Nanos(0.0),
-            Shape::Fixed | Shape::Fibonacci if retry == 0 => self.first,
-            Shape::Fixed => self.base,
-            Shape::Linear => backoff::linear(self.first, self.base, retry),
-            Shape::Fibonacci => backoff::fibonacci(self.base, retry),
-            Shape::Decorrelated => {
-                let longest = Nanos(self.base.0 * 3.0);
-                backoff::exponential(longest, longest, 3.0, retry)
-            }
-            Shape::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
-            // Not known before it is asked; the cap holds in any case.
-            Shape::Custom(_) => self.cap,
-        }
-    }
-
-    /// The delay before retry number `retry`, jittered with 64 random bits, which
-    /// are asked for only when they are needed.
-    ///
-    /// `previous` is the delay before this one; only decorrelated delays look
-    /// at it, and start from `base` when it is `None`.
-    ///
-    /// # Units and ranges
-    ///
-    /// At most `cap`, for every input.
-    #[inline]
-    pub fn draw(
-        &self,
-        retry: u32,
-        previous: Option<Duration>,
-        random: impl FnOnce() -> u64,
-    ) -> Duration {
-        if self.is_fast(retry) {
-            return Duration::ZERO;
-        }
-        match self.shape {
-            Shape::Decorrelated => self.decorrelated(previous, random()),
-            Shape::Custom(shape) => {
-                self.jittered(Nanos::new(shape.delay(retry)), self.chance(random))
-            }
-            _ => self.draw_plain(retry, random),
-        }
-    }
-
-    /// As [`draw`](Self::draw), for shapes that look at the retry's number alone and
-    /// a retry that is not fast.
-    #[inline(never)]
-    pub(crate) fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
-        self.jittered(self.uncapped(retry), self.chance(random))
-    }
-
-    /// The same for [`Shape::Exp`] alone, with the usual jitter in line.
-    #[inline]
-    pub(crate) fn draw_exponential(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
-        if !matches!(self.jitter, Jitter::Full) {
-            return self.draw_plain(retry, random);
-        }
-        // Chance first: then nothing of the arithmetic waits while it is drawn.
-        let r = unit(random());
-        let delay = backoff::exponential(self.first, self.base, self.factor, retry);
-        Nanos(delay.min(self.cap).0 * r).duration()
-    }
-
-    /// In `[0, 1)`; not drawn where nothing depends on it.
-    #[inline]
-    fn chance(&self, random: impl FnOnce() -> u64) -> f64 {
-        match self.jitter {
-            Jitter::None => 0.0,
-            _ => unit(random()),
-        }
-    }
-
-    #[inline]
-    fn jittered(&self, delay: Nanos, r: f64) -> Duration {
-        let delay = delay.min(self.cap);
-        self.jitter.apply(delay, self.cap, r).duration()
-    }
-
-    #[cold]
-    fn decorrelated(&self, previous: Option<Duration>, random: u64) -> Duration {
-        let previous = previous.map_or(self.base, Nanos::new);
-        let high = if previous.0 > self.base.0 {
-            previous
-        } else {
-            self.base
-        };
-        let delay = self.base.0 + (high.0 * 3.0 - self.base.0) * unit(random);
-        Nanos(delay).min(self.cap).duration()
-    }
-
-    /// Whether retry number `retry` comes at once whatever the shape says.
-    #[inline(always)]
-    pub(crate) const fn is_fast(&self, retry: u32) -> bool {
-        self.fast_first && retry == 0
-    }
-
-    /// Whether a delay depends on the one before it.
-    #[inline]
-    pub(crate) const fn looks_back(&self) -> bool {
-        matches!(self.shape, Shape::Decorrelated)
     }
 
     /// Whether the rules of several values must know `key` to be the user's.
