@@ -165,10 +165,13 @@ impl Call {
         self.failures = retry.saturating_add(1);
         let asked = match verdict {
             // Nobody knows whether it was executed, and twice it may not be.
-            Verdict::Transient if !policy.idempotent => return Err(GaveUp::Permanent),
+            Verdict::Transient | Verdict::TransientAfter(_) if !policy.idempotent => {
+                return Err(GaveUp::Permanent);
+            }
             Verdict::Permanent => return Err(GaveUp::Permanent),
             Verdict::Forbidden => return Err(GaveUp::Forbidden),
-            Verdict::Throttled(asked) => asked.filter(|delay| !delay.is_zero()),
+            Verdict::Throttled(asked) => asked,
+            Verdict::TransientAfter(asked) => Some(asked),
             Verdict::Transient | Verdict::Refused => None,
         };
         if let Some(max) = policy.attempts() {
@@ -178,7 +181,7 @@ impl Call {
             // Cannot wrap below the maximum, and needs no check.
             self.failures = retry.wrapping_add(1);
         }
-        Ok(asked)
+        Ok(asked.filter(|delay| !delay.is_zero()))
     }
 
     /// The second half: how long to wait, if that ends before the deadline.

@@ -4,6 +4,8 @@
 //! together with the attribute.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "std")]
+mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;

@@ -10,6 +10,8 @@ use core::time::Duration;
 pub enum Verdict {
     /// Worth another attempt; the operation may or may not have been executed.
     Transient,
+    /// The same, and the service asked for this delay.
+    TransientAfter(Duration),
     /// The service is overloaded; the duration, if any, is the delay it asked for.
     Throttled(Option<Duration>),
     /// Worth another attempt; the operation was certainly not executed.
@@ -23,7 +25,36 @@ pub enum Verdict {
 impl Verdict {
     /// Whether this verdict allows another attempt.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Self::Transient | Self::Throttled(_) | Self::Refused)
+        !matches!(self, Self::Permanent | Self::Forbidden)
+    }
+
+    /// Whether the operation may have been executed: what an operation that is not
+    /// idempotent does not repeat.
+    pub const fn is_ambiguous(self) -> bool {
+        matches!(self, Self::Transient | Self::TransientAfter(_))
+    }
+
+    /// This verdict with the delay that the service asked for; without one, and where it allows
+    /// no other attempt, as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use retry_runtime::Verdict;
+    /// use std::time::Duration;
+    ///
+    /// let second = Duration::from_secs(1);
+    /// assert_eq!(Verdict::Transient.after(Some(second)), Verdict::TransientAfter(second));
+    /// assert_eq!(Verdict::Refused.after(Some(second)), Verdict::Throttled(Some(second)));
+    /// assert_eq!(Verdict::Permanent.after(Some(second)), Verdict::Permanent);
+    /// ```
+    #[must_use = "a verdict is not changed in place"]
+    pub const fn after(self, delay: Option<Duration>) -> Self {
+        match (self, delay) {
+            (Self::Transient | Self::TransientAfter(_), Some(delay)) => Self::TransientAfter(delay),
+            (Self::Refused | Self::Throttled(_), Some(delay)) => Self::Throttled(Some(delay)),
+            (verdict, _) => verdict,
+        }
     }
 }
 

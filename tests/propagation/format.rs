@@ -205,7 +205,7 @@ proptest! {
 
     #[test]
     fn anything_is_read_without_a_panic(value in proptest::collection::vec(any::<u8>(), 0..16)) {
-        if let Ok(value) = axum::http::HeaderValue::from_bytes(&value) {
+        if let Ok(value) = http::HeaderValue::from_bytes(&value) {
             let headers = HeaderMap::from_iter([
                 (REQUEST_TIMEOUT, value.clone()),
                 (REQUEST_ATTEMPT, value),

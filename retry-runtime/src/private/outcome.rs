@@ -115,7 +115,7 @@ pub fn ambiguous<'e, E: ?Sized>(
 ) -> Option<&'e E> {
     match (cause, verdict) {
         _ if operation.policy().is_idempotent() => None,
-        (Cause::Error(error), Verdict::Transient) => Some(error),
+        (Cause::Error(error), verdict) if verdict.is_ambiguous() => Some(error),
         _ => None,
     }
 }

@@ -199,6 +199,9 @@ impl fmt::Display for AttemptEnd {
             Self::Failed(Verdict::Permanent) => "failed (permanent)",
             Self::Failed(Verdict::Forbidden) => "failed (forbidden)",
             Self::Failed(Verdict::Throttled(None)) => "failed (throttled)",
+            Self::Failed(Verdict::TransientAfter(asked)) => {
+                return write!(f, "failed (transient, asks for {})", Exact(*asked));
+            }
             Self::Failed(Verdict::Throttled(Some(asked))) => {
                 return write!(f, "failed (throttled, asks for {})", Exact(*asked));
             }

@@ -1,0 +1,1 @@
+//! What the statuses of tonic mean.

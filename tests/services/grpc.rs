@@ -1,0 +1,1 @@
+//! tonic against a scripted gRPC server.

@@ -1,0 +1,1 @@
+//! reqwest and hyper against a server that answers by script.

@@ -1,0 +1,10 @@
+//! The adapters against the real thing: servers on the loopback, started here.
+
+mod grpc;
+mod http;
+mod layer;
+mod middleware;
+mod postgres;
+mod redis;
+mod server;
+mod sqlite;

@@ -1,0 +1,1 @@
+//! Redis: killed connections, a server that loads, a failover.

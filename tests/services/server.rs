@@ -1,0 +1,1 @@
+//! Servers of others, started on a free loopback port and stopped again.
