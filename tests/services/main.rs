@@ -6,5 +6,6 @@ mod layer;
 mod middleware;
 mod postgres;
 mod redis;
-mod server;
+#[path = "../../examples/servers/mod.rs"]
+mod servers;
 mod sqlite;

@@ -1,0 +1,191 @@
+//! Servers of others for examples and tests: started on a free loopback port with a folder
+//! of their own, and stopped when dropped. Where one is not installed, `None` and a line on how to
+//! install it; with `REATTEMPT_SERVERS=required` that is a failure.
+#![allow(dead_code, reason = "each program uses one of them")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test or an example ends where its server does not start"
+)]
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+use std::{env, fs};
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Child,
+    folder: PathBuf,
+    pub(crate) port: u16,
+}
+
+impl Server {
+    /// PostgreSQL with a database `postgres` of the user `postgres`, who needs no password.
+    pub(crate) fn postgres() -> Option<Self> {
+        let initdb = installed("initdb", "postgresql")?;
+        let folder = folder("postgres");
+        let data = folder.join("data");
+        let made = as_nobody(&initdb)
+            .arg("-D")
+            .arg(&data)
+            .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"])
+            .stdout(Stdio::null())
+            .status();
+        assert!(made.unwrap().success(), "initdb failed");
+        let port = free_port();
+        let process = as_nobody(&initdb.with_file_name("postgres"))
+            .arg("-D")
+            .arg(&data)
+            .arg("-k")
+            .arg(&folder)
+            .args(["-h", "127.0.0.1", "-p", &port.to_string()])
+            .args(["-c", "fsync=off", "-c", "max_connections=60"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self {
+            process,
+            folder,
+            port,
+        };
+        let ready = initdb.with_file_name("pg_isready");
+        server.wait(|port| {
+            let mut ask = Command::new(&ready);
+            let ask = ask.args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]);
+            ask.status().is_ok_and(|status| status.success())
+        });
+        Some(server)
+    }
+
+    /// Redis without persistence; `options` as on its command line.
+    pub(crate) fn redis(options: &[&str]) -> Option<Self> {
+        let program = installed("redis-server", "redis-server")?;
+        let folder = folder("redis");
+        let port = free_port();
+        let process = Command::new(program)
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+            .args(["--save", "", "--dir"])
+            .arg(&folder)
+            .args(options)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self {
+            process,
+            folder,
+            port,
+        };
+        server.wait(|port| std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
+        Some(server)
+    }
+
+    /// The folder that it works in.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    fn wait(&mut self, is_ready: impl Fn(u16) -> bool) {
+        for _ in 0..600 {
+            if is_ready(self.port) {
+                return;
+            }
+            if let Ok(Some(status)) = self.process.try_wait() {
+                panic!("the server ended at once: {status}");
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the server did not come up within 30 s");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // An orderly shutdown: children of PostgreSQL outlive a kill.
+        let pid = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-INT", &pid]).status();
+        for _ in 0..100 {
+            if let Ok(Some(_)) = self.process.try_wait() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.kill();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Where `program` is; `None` after a word on how to install it.
+fn installed(program: &str, package: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    // Debian keeps the programs of PostgreSQL out of the path, in a folder for each version.
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut versions: Vec<_> = versions
+        .flatten()
+        .map(|version| version.path().join("bin"))
+        .collect();
+    versions.sort();
+    let mut folders = versions.into_iter().rev().chain(env::split_paths(&path));
+    let found = folders.find_map(|folder| Some(folder.join(program)).filter(|file| file.is_file()));
+    if found.is_none() {
+        let mend = format!("`{program}` is not installed; on Debian: apt-get install {package}");
+        assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{mend}");
+        eprintln!("left out: {mend}");
+    }
+    found
+}
+
+/// An empty folder that the server may write to.
+fn folder(name: &str) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = env::temp_dir().join(format!("reattempt-{name}-{}-{count}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    if let Some((uid, gid)) = nobody() {
+        chown(&folder, Some(uid), Some(gid)).unwrap();
+    }
+    folder
+}
+
+/// PostgreSQL refuses to run as root.
+fn as_nobody(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(env::temp_dir());
+    if let Some((uid, gid)) = nobody() {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// For root: somebody who is not.
+fn nobody() -> Option<(u32, u32)> {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let user = |name: &str| {
+        let line = users
+            .lines()
+            .find(|line| line.starts_with(&format!("{name}:")))?;
+        let mut ids = line.split(':').skip(2).map(str::parse);
+        Some((ids.next()?.ok()?, ids.next()?.ok()?))
+    };
+    let found = is_root.then(|| user("postgres").or_else(|| user("nobody")));
+    found.flatten()
+}

@@ -1,1 +1,0 @@
-//! Servers of others, started on a free loopback port and stopped again.
