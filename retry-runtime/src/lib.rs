@@ -17,6 +17,8 @@ pub mod duration;
 mod events;
 mod explain;
 mod failure;
+#[cfg(feature = "http")]
+pub mod http;
 mod jitter;
 mod operation;
 mod outcome;
@@ -36,7 +38,7 @@ mod worst;
 #[doc(hidden)]
 pub mod private;
 
-pub use attempt::{Attempt, Cause, Retry};
+pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;

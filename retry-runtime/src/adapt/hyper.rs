@@ -1,1 +1,67 @@
-//! What the errors of hyper mean.
+//! What the errors of hyper, and of the client of hyper-util, mean.
+
+use std::error::Error;
+
+use hyper_util::client::legacy;
+
+use super::chain::{in_chain, of_connecting};
+use crate::http::Failure;
+use crate::verdict::{Classify, Verdict};
+
+/// `error` as one of the two types.
+pub(super) fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    if let Some(error) = error.downcast_ref::<hyper1::Error>() {
+        return Some(error.classify());
+    }
+    let error = error.downcast_ref::<legacy::Error>()?;
+    Some(error.classify())
+}
+
+/// Whether `error` comes from a connection that did not come about.
+#[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
+pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<legacy::Error>()
+        .is_some_and(legacy::Error::is_connect)
+}
+
+impl Classify for hyper1::Error {
+    fn classify(&self) -> Verdict {
+        // hyper cancels what it has not begun to send; a channel is closed before the request goes into it.
+        if self.is_canceled() || self.is_closed() {
+            return Verdict::Refused;
+        }
+        // What is not HTTP will not be so the next time.
+        if self.is_user() || self.is_parse() {
+            return Verdict::Permanent;
+        }
+        // Everything else happens to a connection that stood.
+        self.source()
+            .and_then(in_chain)
+            .unwrap_or(Verdict::Transient)
+    }
+}
+
+impl Classify for legacy::Error {
+    fn classify(&self) -> Verdict {
+        if self.is_connect() {
+            return of_connecting(self);
+        }
+        // Without a source: a request that cannot be sent.
+        self.source()
+            .and_then(in_chain)
+            .unwrap_or(Verdict::Permanent)
+    }
+}
+
+impl<R> From<hyper1::Error> for Failure<hyper1::Error, R> {
+    fn from(error: hyper1::Error) -> Self {
+        Self::Transport(error)
+    }
+}
+
+impl<R> From<legacy::Error> for Failure<legacy::Error, R> {
+    fn from(error: legacy::Error) -> Self {
+        Self::Transport(error)
+    }
+}

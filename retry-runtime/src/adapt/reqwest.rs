@@ -1,1 +1,84 @@
-//! What the errors of reqwest mean.
+//! What the errors of reqwest mean, and what its requests and responses tell.
+
+use std::error::Error;
+
+use http::{HeaderMap, Method, StatusCode};
+
+use super::chain::{in_chain, of_connecting};
+use super::hyper::is_connecting;
+use crate::http::{Failure, HasMethod, HasStatus, Statuses};
+use crate::verdict::{Classify, Verdict};
+
+macro_rules! reqwest {
+    ($reqwest:ident) => {
+        /// A status, of `error_for_status`, by [`Statuses::STANDARD`]; else by what broke.
+        impl Classify for $reqwest::Error {
+            fn classify(&self) -> Verdict {
+                if let Some(status) = self.status() {
+                    return Statuses::STANDARD.of(status.as_u16());
+                }
+                if self.is_builder() || self.is_redirect() || self.is_upgrade() {
+                    return Verdict::Permanent;
+                }
+                of(self.source(), self.is_timeout())
+            }
+        }
+
+        impl HasStatus for $reqwest::Error {
+            fn status(&self) -> Option<StatusCode> {
+                self.status()
+            }
+
+            fn headers(&self) -> Option<&HeaderMap> {
+                None
+            }
+        }
+
+        impl HasStatus for $reqwest::Response {
+            fn status(&self) -> Option<StatusCode> {
+                Some(self.status())
+            }
+
+            fn headers(&self) -> Option<&HeaderMap> {
+                Some(self.headers())
+            }
+        }
+
+        impl HasMethod for $reqwest::Request {
+            fn method(&self) -> &Method {
+                self.method()
+            }
+
+            fn headers(&self) -> &HeaderMap {
+                self.headers()
+            }
+        }
+
+        impl<R> From<$reqwest::Error> for Failure<$reqwest::Error, R> {
+            fn from(error: $reqwest::Error) -> Self {
+                Self::Transport(error)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "reqwest012")]
+reqwest!(reqwest012);
+#[cfg(feature = "reqwest013")]
+reqwest!(reqwest013);
+
+/// What broke, by the sources of an error.
+fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
+    let mut next = source;
+    while let Some(error) = next {
+        if is_connecting(error) {
+            return of_connecting(error);
+        }
+        next = error.source();
+    }
+    if is_timeout {
+        return Verdict::Transient;
+    }
+    // A body that arrived and is not what was expected has other sources.
+    source.and_then(in_chain).unwrap_or(Verdict::Permanent)
+}

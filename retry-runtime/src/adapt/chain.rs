@@ -1,0 +1,74 @@
+//! Errors inside errors: the first of a chain that tells what became of a request.
+
+use std::error::Error;
+use std::io;
+
+use crate::verdict::{Classify, Verdict};
+
+/// The verdict of the first error, from `error` down, that says something about a connection.
+pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let said = of(error);
+        if said.is_some() {
+            return said;
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        // What it wraps is no source of it, and knows more than a kind.
+        let inner = error.get_ref().and_then(|inner| in_chain(inner));
+        return Some(inner.unwrap_or_else(|| error.classify()));
+    }
+    #[cfg(feature = "hyper1")]
+    if let Some(verdict) = super::hyper::of(error) {
+        return Some(verdict);
+    }
+    #[cfg(feature = "http2")]
+    if let Some(error) = error.downcast_ref::<h2::Error>() {
+        return Some(error.classify());
+    }
+    None
+}
+
+/// The verdict on a connection that did not come about: nothing was executed. What tries
+/// again in vain, such as a certificate that is not trusted, is final.
+#[cfg(feature = "hyper1")]
+pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(
+            kind,
+            Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
+        ) {
+            return Verdict::Permanent;
+        }
+        next = error.source();
+    }
+    Verdict::Refused
+}
+
+#[cfg(feature = "http2")]
+impl Classify for h2::Error {
+    /// A stream that was refused was certainly not executed; of one that was reset, or went down
+    /// with its connection, nobody knows.
+    fn classify(&self) -> Verdict {
+        use h2::Reason;
+
+        match self.reason() {
+            Some(Reason::REFUSED_STREAM) => Verdict::Refused,
+            Some(Reason::HTTP_1_1_REQUIRED | Reason::INADEQUATE_SECURITY) => Verdict::Permanent,
+            Some(_) => Verdict::Transient,
+            None => match self.get_io() {
+                Some(error) => error.classify(),
+                // Used in a way that cannot work.
+                None => Verdict::Permanent,
+            },
+        }
+    }
+}

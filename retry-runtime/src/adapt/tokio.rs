@@ -1,0 +1,10 @@
+//! What the errors of tokio mean.
+
+use crate::verdict::{Classify, Verdict};
+
+/// `tokio::time::timeout`: what it dropped may have been executed.
+impl Classify for tokio::time::error::Elapsed {
+    fn classify(&self) -> Verdict {
+        Verdict::Transient
+    }
+}

@@ -1,0 +1,88 @@
+//! The two ways in which a request fails, as one error.
+
+use std::error::Error;
+use std::fmt;
+
+use http::{HeaderMap, StatusCode};
+
+use super::{BadStatus, HasStatus};
+use crate::verdict::{Classify, Verdict};
+
+/// A request that failed: there was no response, or one of a bad status.
+///
+/// `?` makes it from the errors of the clients whose features are on, and from [`BadStatus`]; of
+/// others with `map_err(Failure::Transport)`. With `reqwest`:
+///
+/// ```ignore
+/// type Failure = reattempt::http::Failure<reqwest::Error, reqwest::Response>;
+///
+/// #[retry(max = 5)]
+/// async fn page(client: &Client, url: &str) -> Result<String, Failure> {
+///     Ok(client.get(url).send().await?.check_status()?.text().await?)
+/// }
+/// ```
+pub enum Failure<E, R> {
+    /// There was no response, or it broke off.
+    Transport(E),
+    /// The response has a bad status.
+    Status(BadStatus<R>),
+}
+
+impl<E, R> From<BadStatus<R>> for Failure<E, R> {
+    fn from(bad: BadStatus<R>) -> Self {
+        Self::Status(bad)
+    }
+}
+
+impl<E: Classify, R> Classify for Failure<E, R> {
+    fn classify(&self) -> Verdict {
+        match self {
+            Self::Transport(error) => error.classify(),
+            Self::Status(bad) => bad.classify(),
+        }
+    }
+}
+
+impl<E, R: HasStatus> HasStatus for Failure<E, R> {
+    fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Transport(_) => None,
+            Self::Status(bad) => Some(bad.status()),
+        }
+    }
+
+    fn headers(&self) -> Option<&HeaderMap> {
+        match self {
+            Self::Transport(_) => None,
+            Self::Status(bad) => bad.response().headers(),
+        }
+    }
+}
+
+impl<E: fmt::Debug, R> fmt::Debug for Failure<E, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transport(error) => f.debug_tuple("Transport").field(error).finish(),
+            Self::Status(bad) => f.debug_tuple("Status").field(bad).finish(),
+        }
+    }
+}
+
+impl<E: fmt::Display, R> fmt::Display for Failure<E, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transport(error) => error.fmt(f),
+            Self::Status(bad) => bad.fmt(f),
+        }
+    }
+}
+
+impl<E: Error + 'static, R> Error for Failure<E, R> {
+    /// The cause of the error; the error itself is the message.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Transport(error) => error.source(),
+            Self::Status(_) => None,
+        }
+    }
+}

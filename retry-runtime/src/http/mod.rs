@@ -1,0 +1,31 @@
+//! What a response means for a retry: which statuses are worth another attempt, when the
+//! service asks to come back, and what a request needs so that it may be sent twice.
+//!
+//! A response of a bad status is no error by itself. [`CheckStatus::check_status`] makes one of it
+//! that keeps the response, headers and body included, and knows its verdict:
+//!
+//! ```
+//! use retry_runtime::http::{BadStatus, CheckStatus};
+//! use retry_runtime::{Classify, Verdict};
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let response = http::Response::builder().status(429).header("retry-after", "7").body("slow down")?;
+//! let bad: BadStatus<http::Response<&str>> = response.check_status().unwrap_err();
+//! assert_eq!(bad.classify(), Verdict::Throttled(Some(Duration::from_secs(7))));
+//! assert_eq!(bad.into_response().body(), &"slow down");
+//! # Ok(())
+//! # }
+//! ```
+
+mod bad_status;
+mod failure;
+mod idempotency;
+mod retry_after;
+mod statuses;
+
+pub use bad_status::{BadStatus, CheckStatus, HasStatus};
+pub use failure::Failure;
+pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
+pub use retry_after::retry_after;
+pub use statuses::Statuses;
