@@ -28,6 +28,8 @@ pub enum GaveUp {
     Patience,
     /// The call ran inside a retry of another call, which decides instead.
     Nested,
+    /// The retry [`Budget`](crate::Budget) is empty: too many calls of this service failed.
+    Budget,
 }
 
 impl GaveUp {
@@ -40,6 +42,7 @@ impl GaveUp {
             Self::Deadline => "deadline",
             Self::Patience => "patience",
             Self::Nested => "nested",
+            Self::Budget => "budget",
         }
     }
 }
@@ -53,6 +56,7 @@ impl fmt::Display for GaveUp {
             Self::Deadline => "the deadline leaves no time for another attempt",
             Self::Patience => "the service asked for a longer delay than `patience` allows",
             Self::Nested => "the call above is retrying already",
+            Self::Budget => "the retry budget is empty",
         })
     }
 }

@@ -143,7 +143,9 @@ impl Classify for Interrupted {
             GaveUp::Permanent => Verdict::Permanent,
             GaveUp::Forbidden => Verdict::Forbidden,
             GaveUp::Patience => Verdict::Throttled(None),
-            GaveUp::Attempts | GaveUp::Deadline | GaveUp::Nested => Verdict::Transient,
+            GaveUp::Attempts | GaveUp::Deadline | GaveUp::Nested | GaveUp::Budget => {
+                Verdict::Transient
+            }
         }
     }
 }

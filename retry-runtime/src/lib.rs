@@ -9,6 +9,7 @@ mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;
+mod budget;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
@@ -40,6 +41,7 @@ pub mod private;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
+pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;
 pub use failure::{Failed, Interrupted};

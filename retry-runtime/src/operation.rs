@@ -1,6 +1,12 @@
 //! An operation: a policy and the name it has in telemetry and configuration.
 
 use crate::policy::Policy;
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+use crate::rules::Key;
 
 /// What is retried: its name and its policy.
 #[derive(Debug, Clone, Copy)]
@@ -23,5 +29,43 @@ impl Operation {
     /// The policy.
     pub const fn policy(&self) -> &Policy {
         &self.policy
+    }
+}
+
+/// The name of an operation that has none.
+pub(crate) const UNNAMED: &str = "unnamed";
+
+/// Operations around the calls of a client.
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+impl Operation {
+    /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
+    #[track_caller]
+    pub(crate) fn around(policy: Policy) -> Self {
+        if let Some(violation) = policy.violation() {
+            panic!("{violation}");
+        }
+        assert!(
+            policy.timeout.is_none(),
+            "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside"
+        );
+        Self::new(UNNAMED, policy)
+    }
+
+    /// The same under another name.
+    pub(crate) const fn named(self, name: &'static str) -> Self {
+        Self::new(name, self.policy)
+    }
+
+    /// The same for a request that tells whether it may be executed twice; what the policy says of that
+    /// goes first.
+    pub(crate) fn for_request(self, is_idempotent: bool) -> Self {
+        if is_idempotent || self.policy.has(Key::Idempotent) {
+            return self;
+        }
+        Self::new(self.name, self.policy.idempotent(false))
     }
 }

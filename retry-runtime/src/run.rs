@@ -6,7 +6,7 @@ use core::future::Future;
 use crate::attempt::{Cause, Retry};
 use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
-use crate::operation::Operation;
+use crate::operation::{Operation, UNNAMED};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::private::{
@@ -96,8 +96,6 @@ impl Policy {
     }
 }
 
-const UNNAMED: &str = "unnamed";
-
 /// A policy with what surrounds it; made by [`Policy::on`] and [`Policy::runner`].
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a runner does nothing until `run` or `run_async` is called"]
@@ -119,7 +117,7 @@ pub struct On<J>(J);
 
 /// A function that is told of each retry.
 #[derive(Debug, Clone, Copy)]
-pub struct Tell<O>(O);
+pub struct Tell<O>(pub(crate) O);
 
 /// What says whether an error is retried.
 pub trait Judge<E> {

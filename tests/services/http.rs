@@ -1,1 +1,188 @@
-//! reqwest and hyper against a server that answers by script.
+//! reqwest and hyper against a server that answers by script: the verdict on everything that
+//! can go wrong.
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper_util::client::legacy::{self, Client};
+use hyper_util::rt::TokioExecutor;
+use reattempt::http::{BadStatus, CheckStatus as _, Failure};
+use reattempt::{Classify, Verdict};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use crate::script::{Act, FINE, Script, nobody};
+
+const PATIENCE: Duration = Duration::from_millis(150);
+const SECOND: Duration = Duration::from_secs(1);
+
+const BODY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123456789";
+
+const FINAL: Option<Verdict> = Some(Verdict::Permanent);
+const TRANSIENT: Option<Verdict> = Some(Verdict::Transient);
+const REFUSED: Option<Verdict> = Some(Verdict::Refused);
+const FORBIDDEN: Option<Verdict> = Some(Verdict::Forbidden);
+
+macro_rules! chunks {
+    ($chunks:literal) => {
+        Act::Answer(concat!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+            $chunks
+        ))
+    };
+}
+
+/// What the server does, and what it means; `None` is a success.
+const TABLE: &[(&str, Act, Option<Verdict>)] = &[
+    ("200", FINE, None),
+    ("204", Act::Status("204 No Content"), None),
+    ("304", Act::Status("304 Not Modified"), None),
+    ("400", Act::Status("400 Bad Request"), FINAL),
+    ("401", Act::Status("401 Unauthorized"), FINAL),
+    ("403", Act::Status("403 Forbidden"), FINAL),
+    ("404", Act::Status("404 Not Found"), FINAL),
+    ("408", Act::Status("408 Request Timeout"), TRANSIENT),
+    ("425", Act::Status("425 Too Early"), REFUSED),
+    (
+        "429",
+        Act::Status("429 Too Many Requests"),
+        Some(Verdict::Throttled(None)),
+    ),
+    ("500", Act::Status("500 Internal Server Error"), TRANSIENT),
+    ("501", Act::Status("501 Not Implemented"), FINAL),
+    ("502", Act::Status("502 Bad Gateway"), TRANSIENT),
+    ("503", Act::Status("503 Service Unavailable"), TRANSIENT),
+    ("504", Act::Status("504 Gateway Timeout"), TRANSIENT),
+    (
+        "429, in a second",
+        Act::Status("429 Too Many Requests\r\nretry-after: 1"),
+        Some(Verdict::Throttled(Some(SECOND))),
+    ),
+    (
+        "503, at a time",
+        Act::Status(
+            "503 Service Unavailable\r\n\
+             date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+             retry-after: Sun, 06 Nov 1994 08:49:38 GMT",
+        ),
+        Some(Verdict::TransientAfter(SECOND)),
+    ),
+    (
+        "503, at a time in the past",
+        Act::Status("503 Service Unavailable\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT"),
+        TRANSIENT,
+    ),
+    (
+        "503, never",
+        Act::Status("503 Service Unavailable\r\nretry-after: -1"),
+        FORBIDDEN,
+    ),
+    (
+        "404, in a second",
+        Act::Status("404 Not Found\r\nretry-after: 1"),
+        FINAL,
+    ),
+    ("reset before the head", Act::Reset(""), TRANSIENT),
+    ("closed before the head", Act::Answer(""), TRANSIENT),
+    ("reset in the head", Act::Reset("HTTP/1.1 20"), TRANSIENT),
+    (
+        "closed in the head",
+        Act::Answer("HTTP/1.1 200 OK\r\nda"),
+        TRANSIENT,
+    ),
+    ("reset in the body", Act::Reset(BODY), TRANSIENT),
+    ("closed in the body", Act::Answer(BODY), TRANSIENT),
+    ("half a chunk", chunks!("a\r\n01234"), TRANSIENT),
+    (
+        "half the size of a chunk",
+        chunks!("5\r\nhello\r\n1"),
+        TRANSIENT,
+    ),
+    ("no last chunk", chunks!("5\r\nhello\r\n"), TRANSIENT),
+    ("garbage for a chunk", chunks!("what?\r\n"), FINAL),
+    (
+        "garbage for a head",
+        Act::Answer("220 smtp.example ESMTP\r\n\r\n"),
+        FINAL,
+    ),
+    (
+        "garbage for a header",
+        Act::Status("200 OK\r\nno colon"),
+        FINAL,
+    ),
+    ("stalled before the head", Act::Stall(""), TRANSIENT),
+    ("stalled in the body", Act::Stall(BODY), TRANSIENT),
+];
+
+#[tokio::test]
+async fn each_act_has_its_verdict_with_reqwest() {
+    let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE);
+    let client = client.build().unwrap();
+    let mut wrong = Vec::new();
+    for (act, answer, expected) in TABLE {
+        let service = Script::start(&[*answer]).await;
+        let verdict = by_reqwest(&client, &service.url()).await;
+        if verdict != *expected {
+            wrong.push((act, verdict));
+        }
+        assert_eq!(service.requests().len(), 1, "{act}");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(by_reqwest(&client, &nobody()).await, REFUSED);
+    assert_eq!(by_reqwest(&client, "http://no such host/").await, FINAL);
+    assert_eq!(by_reqwest(&client, "ftp://127.0.0.1/").await, FINAL);
+}
+
+async fn by_reqwest(client: &reqwest::Client, url: &str) -> Option<Verdict> {
+    type Problem = Failure<reqwest::Error, reqwest::Response>;
+
+    let answer: Result<String, Problem> = async {
+        let response = client.get(url).send().await?.check_status()?;
+        Ok(response.text().await?)
+    }
+    .await;
+    answer.err().map(|error| error.classify())
+}
+
+#[derive(Debug, Classify)]
+#[retry(default = inherit)]
+enum Problem {
+    Client(legacy::Error),
+    Body(hyper::Error),
+    Status(BadStatus<http::Response<Incoming>>),
+    Late(Elapsed),
+}
+
+type Hyper = Client<legacy::connect::HttpConnector, Empty<Bytes>>;
+
+#[tokio::test]
+async fn each_act_has_its_verdict_with_hyper() {
+    let client: Hyper = Client::builder(TokioExecutor::new()).build_http();
+    let mut wrong = Vec::new();
+    for (act, answer, expected) in TABLE {
+        let service = Script::start(&[*answer]).await;
+        let verdict = by_hyper(&client, &service.url()).await;
+        if verdict != *expected {
+            wrong.push((act, verdict));
+        }
+        assert_eq!(service.requests().len(), 1, "{act}");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(by_hyper(&client, &nobody()).await, REFUSED);
+}
+
+async fn by_hyper(client: &Hyper, url: &str) -> Option<Verdict> {
+    let uri = url.parse().unwrap();
+    let answer = async {
+        let response = client.get(uri).await.map_err(Problem::Client)?;
+        let response = response.check_status().map_err(Problem::Status)?;
+        let body = response.into_body().collect().await;
+        body.map_err(Problem::Body)
+    };
+    let answer = timeout(PATIENCE, answer).await.map_err(Problem::Late);
+    answer
+        .and_then(|answer| answer)
+        .err()
+        .map(|error| error.classify())
+}

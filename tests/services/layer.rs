@@ -1,1 +1,417 @@
-//! `tower::RetryLayer`.
+//! `RetryLayer` around services of tower, hyper, axum and reqwest.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::{Ready, pending, ready};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::routing::get;
+use http::{Request, Response, StatusCode};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use reattempt::http::{IDEMPOTENCY_KEY, Statuses};
+use reattempt::tower::{ClientDeadline, RetryLayer};
+use reattempt::{Budget, Classify, Jitter, Policy, Verdict, deadline, retry, testing};
+use tower::{Layer as _, Service, ServiceBuilder, ServiceExt as _, service_fn};
+
+use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
+use crate::support::Notes;
+
+const SECOND: Duration = Duration::from_secs(1);
+const POLICY: Policy = Policy::new()
+    .max(3)
+    .jitter(Jitter::None)
+    .base(SECOND)
+    .checked();
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Classify)]
+enum Fault {
+    #[retry(transient)]
+    Lost,
+    #[retry(refused)]
+    Closed,
+    #[retry(permanent)]
+    Wrong,
+}
+
+type Answer = Result<&'static str, Fault>;
+
+/// Answers by script; a clone has to be ready before it is called.
+#[derive(Debug)]
+struct Scripted {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    calls: Arc<AtomicU32>,
+    is_ready: bool,
+}
+
+impl Scripted {
+    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self {
+            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            calls: Arc::default(),
+            is_ready: false,
+        }
+    }
+
+    fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Scripted {
+    fn clone(&self) -> Self {
+        Self {
+            answers: Arc::clone(&self.answers),
+            calls: Arc::clone(&self.calls),
+            is_ready: false,
+        }
+    }
+}
+
+impl<Req> Service<Req> for Scripted {
+    type Response = &'static str;
+    type Error = Fault;
+    type Future = Ready<Answer>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.is_ready = true;
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Req) -> Self::Future {
+        assert!(
+            std::mem::take(&mut self.is_ready),
+            "called before it was ready"
+        );
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        ready(
+            self.answers
+                .lock()
+                .unwrap()
+                .pop_front()
+                .unwrap_or(Ok("later")),
+        )
+    }
+}
+
+#[tokio::test]
+async fn errors_are_retried_as_they_say() {
+    static NOTES: Notes = Notes::new();
+    let service = Scripted::new([Err(Fault::Lost), Err(Fault::Closed)]);
+    let retried = RetryLayer::new(POLICY).timer(&NOTES).layer(service.clone());
+    assert_eq!(retried.clone().oneshot(7).await, Ok("later"));
+    assert_eq!(service.calls(), 3);
+    assert_eq!(NOTES.delays(), [SECOND, 2 * SECOND]);
+
+    let service = Scripted::new([Err(Fault::Wrong)]);
+    let retried = RetryLayer::new(POLICY).layer(service.clone());
+    assert_eq!(retried.oneshot(7).await, Err(Fault::Wrong));
+    assert_eq!(service.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_error_comes_untouched() {
+    let service = Scripted::new([Err(Fault::Lost), Err(Fault::Lost), Err(Fault::Closed)]);
+    let retried = RetryLayer::new(POLICY).layer(service.clone());
+    assert_eq!(retried.oneshot(()).await, Err(Fault::Closed));
+    assert_eq!(service.calls(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_while_not_ready_ends_the_call() {
+    #[derive(Clone)]
+    struct Closes(Scripted);
+
+    impl Service<()> for Closes {
+        type Response = &'static str;
+        type Error = Fault;
+        type Future = Ready<Answer>;
+
+        fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+            if self.0.calls() > 0 {
+                return Poll::Ready(Err(Fault::Wrong));
+            }
+            Service::<()>::poll_ready(&mut self.0, cx)
+        }
+
+        fn call(&mut self, request: ()) -> Self::Future {
+            self.0.call(request)
+        }
+    }
+    let service = Scripted::new([Err(Fault::Lost)]);
+    let retried = RetryLayer::new(POLICY).layer(Closes(service.clone()));
+    assert_eq!(retried.oneshot(()).await, Err(Fault::Wrong));
+    assert_eq!(service.calls(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_not_clone_is_made_anew() {
+    #[derive(Debug, PartialEq)]
+    struct Letter(u32);
+
+    let service = Scripted::new([Err(Fault::Lost), Err(Fault::Lost)]);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    let outer = ServiceBuilder::new()
+        .layer(RetryLayer::new(POLICY).copy_request(|letter: &Letter| Some(Letter(letter.0 + 1))))
+        .map_request(move |letter: Letter| notes.lock().unwrap().push(letter.0))
+        .service(service.clone());
+    assert_eq!(outer.oneshot(Letter(1)).await, Ok("later"));
+    assert_eq!(*seen.lock().unwrap(), [1, 2, 3]);
+
+    let service = Scripted::new([Err(Fault::Lost)]);
+    let once = RetryLayer::new(POLICY).copy_request(|_: &Letter| None);
+    let answer = once.layer(service.clone()).oneshot(Letter(1)).await;
+    assert_eq!((answer, service.calls()), (Err(Fault::Lost), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_judges_the_answer() {
+    let service = Scripted::new([Ok("wait"), Err(Fault::Wrong)]);
+    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| *answer != Ok("later"));
+    assert_eq!(layer.layer(service.clone()).oneshot(()).await, Ok("later"));
+    assert_eq!(service.calls(), 3);
+
+    let service = Scripted::new([Ok("wait"), Ok("never")]);
+    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| match answer {
+        Ok("wait") => Verdict::TransientAfter(5 * SECOND),
+        _ => Verdict::Permanent,
+    });
+    let start = tokio::time::Instant::now();
+    assert_eq!(layer.layer(service.clone()).oneshot(()).await, Ok("never"));
+    assert!(start.elapsed() >= 5 * SECOND && start.elapsed() < 6 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_are_observed_and_recorded() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    let layer = RetryLayer::new(POLICY).name("letters").on_retry(
+        move |retry: &reattempt::Retry<'_, Answer>| {
+            let note = (retry.attempt(), retry.delay(), *retry.error().unwrap());
+            notes.lock().unwrap().push((retry.operation(), note));
+        },
+    );
+    let service = Scripted::new([Err(Fault::Lost), Err(Fault::Closed)]);
+    let record = testing::record();
+    layer.layer(service).oneshot(()).await.unwrap();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            ("letters", (1, SECOND, Err(Fault::Lost))),
+            ("letters", (2, 2 * SECOND, Err(Fault::Closed)))
+        ]
+    );
+    let calls = record.calls();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].operation(), "letters");
+    assert_eq!(calls[0].attempts().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_is_seen_inside_and_kept() {
+    let slow = service_fn(async |request: Request<()>| {
+        tokio::time::sleep(2 * SECOND).await;
+        let left = deadline::from_header(request.headers()).map(|left| left.remaining());
+        Err::<(), _>((left, deadline::attempt()))
+    });
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    let policy = POLICY.max(4).deadline(10 * SECOND);
+    let layer = RetryLayer::new(policy).on(move |answer: &Result<(), _>| {
+        notes.lock().unwrap().push(answer.unwrap_err());
+        true
+    });
+    let service = layer.layer(ClientDeadline::new().layer(slow));
+    let start = tokio::time::Instant::now();
+    assert!(service.oneshot(Request::new(())).await.is_err());
+    // Attempts of 2 s, delays of 1 s and 2 s; the next, of 4 s, would not end in time.
+    assert_eq!(start.elapsed(), 9 * SECOND);
+    let left = [10, 7, 3].map(|left| Some(left * SECOND));
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [(left[0], 1), (left[1], 2), (left[2], 3)]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn inside_a_retry_there_is_one_attempt() {
+    #[retry(max = 3, base = "1ms")]
+    async fn outer(service: &Scripted) -> Answer {
+        RetryLayer::new(POLICY)
+            .layer(service.clone())
+            .oneshot(())
+            .await
+    }
+    let service = Scripted::new([Err(Fault::Lost); 9]);
+    assert_eq!(outer(&service).await, Err(Fault::Lost));
+    assert_eq!(service.calls(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_ends_the_retries_of_all() {
+    static BUDGET: Budget = Budget::grpc(10, 0.1);
+    let service = Scripted::new([Err(Fault::Lost); 20]);
+    let layer = RetryLayer::new(POLICY.max(4)).budget(&BUDGET);
+    let retried = layer.layer(service.clone());
+    assert!(retried.clone().oneshot(()).await.is_err());
+    assert_eq!(service.calls(), 4);
+    // The fifth failure leaves half of the tokens, which allows no retry.
+    let record = testing::record();
+    assert!(retried.clone().oneshot(()).await.is_err());
+    assert_eq!(service.calls(), 5);
+    assert_eq!(record.calls()[0].end().to_string(), "gave up (budget)");
+    assert!(retried.oneshot(()).await.is_err());
+    assert_eq!(service.calls(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_it_leaves_nothing() {
+    let dropped = Arc::new(());
+    let kept = Arc::clone(&dropped);
+    let service = service_fn(move |_: ()| {
+        let kept = Arc::clone(&kept);
+        async move {
+            let _kept = kept;
+            pending::<Answer>().await
+        }
+    });
+    let retried = RetryLayer::new(POLICY).layer(service);
+    let call = tokio::time::timeout(SECOND, retried.oneshot(()));
+    assert!(call.await.is_err());
+    assert_eq!(Arc::strong_count(&dropped), 1);
+}
+
+#[test]
+#[should_panic(expected = "`max` counts the first attempt too")]
+fn a_bad_policy_is_refused() {
+    let _ = RetryLayer::new(Policy::new().max(0));
+}
+
+#[test]
+#[should_panic(expected = "put a layer of `tower::timeout` inside")]
+fn a_timeout_is_refused() {
+    let _ = RetryLayer::http(Policy::new().timeout(SECOND));
+}
+
+fn hyper() -> Client<hyper_util::client::legacy::connect::HttpConnector, Empty<Bytes>> {
+    Client::builder(TokioExecutor::new()).build_http()
+}
+
+fn request(method: &str, url: &str) -> Request<Empty<Bytes>> {
+    let request = Request::builder().method(method).uri(url);
+    request.body(Empty::new()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn hyper_by_status() {
+    let service = Script::start(&[SLOW_DOWN, BUSY, Act::Reset(""), FINE]).await;
+    let client = RetryLayer::http(POLICY.max(5)).layer(hyper());
+    let start = tokio::time::Instant::now();
+    let response = client
+        .clone()
+        .oneshot(request("GET", &service.url()))
+        .await
+        .unwrap();
+    assert_eq!(
+        (response.status(), service.requests().len()),
+        (StatusCode::OK, 4)
+    );
+    assert!(start.elapsed() >= 7 * SECOND, "{:?}", start.elapsed());
+
+    // The last response, as it is.
+    let service = Script::start(&[SLOW_DOWN]).await;
+    let response = client
+        .clone()
+        .oneshot(request("GET", &service.url()))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(
+        (&response.headers()["retry-after"], service.requests().len()),
+        (&"1".parse().unwrap(), 5)
+    );
+
+    assert!(
+        client
+            .oneshot(request("GET", &nobody()))
+            .await
+            .unwrap_err()
+            .is_connect()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_post_is_not_sent_twice() {
+    let attempts = async |policy: Policy, act: Act, request: fn(&str) -> Request<Empty<Bytes>>| {
+        let service = Script::start(&[act]).await;
+        let client = RetryLayer::http(policy).layer(hyper());
+        let _ = client.oneshot(request(&service.url())).await;
+        service.requests().len()
+    };
+    let post: fn(&str) -> _ = |url| request("POST", url);
+    let keyed: fn(&str) -> _ = |url| {
+        let mut request = request("POST", url);
+        request.headers_mut().insert(IDEMPOTENCY_KEY, 7.into());
+        request
+    };
+    assert_eq!(attempts(POLICY, BUSY, post).await, 1);
+    assert_eq!(attempts(POLICY, Act::Reset(""), post).await, 1);
+    assert_eq!(attempts(POLICY, SLOW_DOWN, post).await, 3);
+    assert_eq!(attempts(POLICY, BUSY, keyed).await, 3);
+    assert_eq!(attempts(POLICY.idempotent(true), BUSY, post).await, 3);
+    assert_eq!(attempts(POLICY.idempotent(false), BUSY, keyed).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_of_its_own() {
+    let service = Script::start(&[Act::Status("404 Not Found"), BUSY]).await;
+    let layer = RetryLayer::http(POLICY).statuses(Statuses::NONE.transient(404));
+    let client = layer.layer(hyper());
+    let response = client
+        .oneshot(request("GET", &service.url()))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(service.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reqwest_is_a_service_too() {
+    let service = Script::start(&[BUSY, FINE]).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = RetryLayer::http(POLICY)
+        .copy_request(reqwest::Request::try_clone)
+        .layer(client);
+    let request = reqwest::Request::new(reqwest::Method::GET, service.url().parse().unwrap());
+    let response = client.oneshot(request).await.unwrap();
+    assert_eq!(
+        (response.status(), service.requests().len()),
+        (StatusCode::OK, 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn axum_has_it_inside() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let flaky = get(async || match CALLS.fetch_add(1, Ordering::Relaxed) {
+        0 | 1 => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::OK,
+    });
+    let layer = RetryLayer::http(POLICY).copy_request(|request: &Request<Body>| {
+        let (parts, ()) = Request::new(()).into_parts();
+        let mut copy = Request::from_parts(parts, Body::empty());
+        *copy.uri_mut() = request.uri().clone();
+        Some(copy)
+    });
+    let router: axum::Router = axum::Router::new().route("/", flaky).layer(layer);
+    let answer: Result<Response<_>, Infallible> = router.oneshot(Request::new(Body::empty())).await;
+    assert_eq!(answer.unwrap().status(), StatusCode::OK);
+    assert_eq!(CALLS.load(Ordering::Relaxed), 3);
+}

@@ -1,11 +1,20 @@
 //! The adapters against the real thing: servers on the loopback, started here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed"
+)]
 
 mod grpc;
+mod grpc_layer;
 mod http;
 mod layer;
 mod middleware;
 mod postgres;
 mod redis;
+mod requests;
+mod script;
 #[path = "../../examples/servers/mod.rs"]
 mod servers;
 mod sqlite;
+mod support;

@@ -29,3 +29,6 @@ pub use failure::Failure;
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
 pub use retry_after::retry_after;
 pub use statuses::Statuses;
+
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+pub use crate::adapt::RetryMiddleware;

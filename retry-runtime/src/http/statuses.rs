@@ -26,6 +26,7 @@ use crate::verdict::{Classify, Verdict};
 ///
 /// In a policy: `on = |error| SEARCH.judge(error)`.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[must_use = "a table is not changed in place"]
 pub struct Statuses {
     /// Two bits a status.
     kinds: [u64; WORDS],
@@ -150,6 +151,17 @@ impl Statuses {
     /// [`Classify`].
     pub fn judge<E: HasStatus + Classify + ?Sized>(&self, error: &E) -> Verdict {
         self.verdict_on(error).unwrap_or_else(|| error.classify())
+    }
+
+    /// The verdict on a response that is worth another attempt.
+    #[cfg(any(
+        feature = "tower",
+        feature = "reqwest-middleware04",
+        feature = "reqwest-middleware05"
+    ))]
+    pub(crate) fn retried(&self, response: &impl HasStatus) -> Option<Verdict> {
+        self.verdict_on(response)
+            .filter(|verdict| verdict.is_retryable())
     }
 
     pub(super) fn verdict_on(&self, answer: &(impl HasStatus + ?Sized)) -> Option<Verdict> {

@@ -73,7 +73,7 @@ pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Lim
 }
 
 // What an attempt sees.
-fn inside(
+pub(crate) fn inside(
     failures: u32,
     until: Until,
     enforced: bool,

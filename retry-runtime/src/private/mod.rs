@@ -32,10 +32,14 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 #[cfg(feature = "std")]
 pub use limit::{Endured, Limited, endured, limited, limited_hook};
 pub use outcome::{
-    Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias, split,
-    split_told, tell,
+    Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias,
+    retry_after, split, split_told, tell,
 };
 use progress::{Admitted, admit};
+#[cfg(feature = "tower")]
+pub(crate) use progress::failed_within;
+#[cfg(feature = "tower")]
+pub(crate) use limit::inside;
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
@@ -154,7 +158,7 @@ impl<E: Classify + ?Sized> Inherit for E {
     }
 }
 
-// `throttled, after = field`.
+// `after = field`.
 pub fn after<A: After>(field: &A) -> Option<Duration> {
     field.after()
 }
@@ -176,6 +180,23 @@ impl After for Duration {
 impl After for Option<Duration> {
     fn after(&self) -> Option<Duration> {
         *self
+    }
+}
+
+// What `retry_after` may answer.
+#[diagnostic::on_unimplemented(
+    message = "`retry_after` answers with `{Self}`, which is no delay",
+    label = "expected `Option<Duration>` or `Duration`",
+    note = "answer with the delay that the error asks for, or with `None` where it asks for none"
+)]
+pub trait Delay {
+    fn delay(&self) -> Option<Duration>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<D: After> Delay for D {
+    fn delay(&self) -> Option<Duration> {
+        self.after()
     }
 }
 
@@ -252,7 +273,7 @@ impl Until {
     }
 
     #[inline(always)]
-    const fn is_never(self) -> bool {
+    pub(crate) const fn is_never(self) -> bool {
         self.0.is_endless()
     }
 

@@ -262,10 +262,28 @@ pub fn failed<'a, E: ?Sized>(
     cause: Cause<'a, E>,
     verdict: Verdict,
 ) -> Result<Retry<'a, E>, Interrupted> {
+    failed_within(progress, operation, until, clock, cause, verdict, || true)
+}
+
+// The same, where a budget is asked last.
+#[inline(always)]
+pub(crate) fn failed_within<'a, E: ?Sized>(
+    progress: &mut impl Progress,
+    operation: &'a Operation,
+    until: Until,
+    clock: &impl Clock,
+    cause: Cause<'a, E>,
+    verdict: Verdict,
+    afford: impl FnOnce() -> bool,
+) -> Result<Retry<'a, E>, Interrupted> {
     let watch = watch(progress, Came::to(&cause, verdict));
     let failed = !matches!(cause, Cause::NotFinal);
     let delay = admit(progress, operation, until, verdict)
-        .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed));
+        .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed))
+        .and_then(|delay| {
+            let paid = afford().then_some(delay).ok_or(GaveUp::Budget);
+            or_end(*progress, paid)
+        });
     match delay {
         Ok(delay) => {
             watch.retries(operation, delay);

@@ -1,4 +1,4 @@
-//! Deadlines of requests, as layers of tower services: [`ServerDeadline`] lets
+//! Layers of tower services: [`RetryLayer`] retries calls, [`ServerDeadline`] lets
 //! the deadline of a request hold for what serves it, [`ClientDeadline`] sends the
 //! deadline that holds on to the next service.
 //!
@@ -6,7 +6,14 @@
 
 mod client;
 mod refusals;
+mod retry;
 mod server;
 
 pub use client::{ClientDeadline, ClientService};
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+pub use retry::ByGrpc;
+pub use retry::{
+    ByErrors, ByFunction, ByStatus, Cloned, CopiedBy, CopyRequest, JudgeAnswer, ObserveRetry,
+    RetryFuture, RetryLayer, RetryService,
+};
 pub use server::{ServerDeadline, ServerFuture, ServerService};

@@ -1,0 +1,337 @@
+//! The layer and the service it makes.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::future::RetryFuture;
+use super::judge::{ByErrors, ByFunction, ByStatus, JudgeAnswer};
+use super::observe::ObserveRetry;
+use super::request::{Cloned, CopiedBy, CopyRequest};
+use crate::budget::Budget;
+use crate::call::Call;
+use crate::http::Statuses;
+use crate::operation::Operation;
+use crate::policy::Policy;
+use crate::private::{Until, inside};
+use crate::run::Tell;
+use crate::timer::{ByFeature, ForAsync, Timer};
+use crate::verdict::Verdict;
+
+/// A layer that runs a [`Policy`] over a service.
+///
+/// The service is cloned for each call, as it is by `tower::retry`, and so is the request, unless
+/// [`copy_request`](Self::copy_request) says how it is made anew. When the call gives up, its caller gets the
+/// last answer untouched: the error, or the response of a bad status.
+///
+/// Each attempt is a call of the service inside, after a `poll_ready` of its own. It sees the deadline
+/// of the policy and that it is inside a retry, as with `#[retry]`; so [`ClientDeadline`](super::ClientDeadline)
+/// belongs inside. The deadline is looked at between attempts and cuts none off.
+///
+/// # Cancel safety
+///
+/// Dropping the future of a call ends the attempt or the wait that is under way.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Request, Response, StatusCode};
+/// use retry_runtime::Policy;
+/// use retry_runtime::tower::RetryLayer;
+/// use std::convert::Infallible;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use tower::{Layer, ServiceExt, service_fn};
+///
+/// static CALLS: AtomicU32 = AtomicU32::new(0);
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Infallible> {
+/// let flaky = service_fn(async |_: Request<()>| {
+///     let mut response = Response::new(());
+///     if CALLS.fetch_add(1, Ordering::Relaxed) < 2 {
+///         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+///     }
+///     Ok::<_, Infallible>(response)
+/// });
+/// let service = RetryLayer::http(Policy::interactive()).layer(flaky);
+///
+/// let response = service.oneshot(Request::new(())).await?;
+/// assert_eq!((response.status(), CALLS.load(Ordering::Relaxed)), (StatusCode::OK, 3));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a layer does nothing until it is put around a service"]
+pub struct RetryLayer<J = ByErrors, C = Cloned, O = (), T = ByFeature> {
+    operation: Operation,
+    judge: J,
+    copy: C,
+    observer: O,
+    budget: Option<&'static Budget>,
+    timer: T,
+}
+
+impl RetryLayer {
+    /// Retries what the error of the service says by [`Classify`](crate::Classify).
+    ///
+    /// # Panics
+    ///
+    /// When `policy` breaks a rule, or has a `timeout`: the service's error cannot say that a call was cut
+    /// off. A time-out belongs into a layer inside, such as that of `tower::timeout`.
+    #[track_caller]
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            operation: Operation::around(policy),
+            judge: ByErrors,
+            copy: Cloned,
+            observer: (),
+            budget: None,
+            timer: ByFeature,
+        }
+    }
+}
+
+impl RetryLayer<ByStatus> {
+    /// Retries responses by [`Statuses::STANDARD`] and their `Retry-After`, and what the error of the
+    /// service says.
+    ///
+    /// A request whose method is not idempotent and that has no
+    /// [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent = false`, unless the
+    /// policy says [`idempotent(true)`](Policy::idempotent) itself.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](RetryLayer::new).
+    #[track_caller]
+    pub fn http(policy: Policy) -> Self {
+        RetryLayer::new(policy).judged(ByStatus(Statuses::STANDARD))
+    }
+
+    /// Retries by a table of your own.
+    pub fn statuses(mut self, statuses: Statuses) -> Self {
+        self.judge = ByStatus(statuses);
+        self
+    }
+}
+
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+impl RetryLayer<super::judge::ByGrpc> {
+    /// Retries calls of gRPC by the status in the head of the answer, with its pushback, and what the
+    /// error of the service says.
+    ///
+    /// A status that comes after a message, or after headers without one, is the caller's: the call is
+    /// committed. Where the whole call is one function, `#[retry]` sees those, too.
+    ///
+    /// A body of tonic cannot be sent twice. So it is collected around this layer, and made a body of tonic again
+    /// inside, here with `AsyncFilterLayer` of tower and `Full` of http-body-util:
+    ///
+    /// ```ignore
+    /// let channel = ServiceBuilder::new()
+    ///     .layer(AsyncFilterLayer::new(async |request: Request<Body>| {
+    ///         let (head, body) = request.into_parts();
+    ///         let body = body.collect().await?.to_bytes();
+    ///         Ok::<_, Status>(Request::from_parts(head, Full::new(body)))
+    ///     }))
+    ///     .layer(RetryLayer::grpc(Policy::interactive()))
+    ///     .map_request(|request: Request<Full<Bytes>>| request.map(Body::new))
+    ///     .service(channel);
+    /// let client = GreeterClient::new(channel);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](RetryLayer::new).
+    #[track_caller]
+    pub fn grpc(policy: Policy) -> Self {
+        RetryLayer::new(policy).judged(super::judge::ByGrpc)
+    }
+}
+
+impl<J, C, O, T> RetryLayer<J, C, O, T> {
+    /// Which answers are retried: a function of the whole answer, `|answer: &Result<Response, Error>| ...`,
+    /// that says so with a `bool` or a [`Verdict`](crate::Verdict).
+    pub fn on<F>(self, on: F) -> RetryLayer<ByFunction<F>, C, O, T> {
+        self.judged(ByFunction(on))
+    }
+
+    pub(super) fn judged<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
+        RetryLayer {
+            operation: self.operation,
+            judge,
+            copy: self.copy,
+            observer: self.observer,
+            budget: self.budget,
+            timer: self.timer,
+        }
+    }
+
+    /// How a request that is not `Clone` is made anew: `|request: &Request| -> Option<Request>`. Where it
+    /// answers `None`, there is one attempt.
+    ///
+    /// It is called before the first attempt, which may use the request up, and for each further one.
+    pub fn copy_request<F>(self, copy: F) -> RetryLayer<J, CopiedBy<F>, O, T> {
+        RetryLayer {
+            operation: self.operation,
+            judge: self.judge,
+            copy: CopiedBy(copy),
+            observer: self.observer,
+            budget: self.budget,
+            timer: self.timer,
+        }
+    }
+
+    /// Told of each retry before its delay: `|retry: &Retry<'_, Result<Response, Error>>| ...`, where
+    /// [`Retry::error`](crate::Retry::error) is the whole answer.
+    pub fn on_retry<F>(self, observer: F) -> RetryLayer<J, C, Tell<F>, T> {
+        RetryLayer {
+            operation: self.operation,
+            judge: self.judge,
+            copy: self.copy,
+            observer: Tell(observer),
+            budget: self.budget,
+            timer: self.timer,
+        }
+    }
+
+    /// Waits with `timer` instead of the one that the features choose.
+    pub fn timer<U>(self, timer: U) -> RetryLayer<J, C, O, U> {
+        RetryLayer {
+            operation: self.operation,
+            judge: self.judge,
+            copy: self.copy,
+            observer: self.observer,
+            budget: self.budget,
+            timer,
+        }
+    }
+
+    /// The name of the operation in telemetry.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.operation = self.operation.named(name);
+        self
+    }
+
+    /// Retries only while `budget` has enough left; it is told of every answer.
+    pub fn budget(mut self, budget: &'static Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+}
+
+impl<J, C, O, T> fmt::Debug for RetryLayer<J, C, O, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryLayer")
+            .field("operation", &self.operation)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S, J, C, O, T> Layer<S> for RetryLayer<J, C, O, T>
+where
+    J: Clone,
+    C: Clone,
+    O: Clone,
+    T: ForAsync + Clone,
+{
+    type Service = RetryService<S, J, C, O, T::Timer>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        RetryService {
+            inner,
+            plan: Arc::new(Plan {
+                operation: self.operation,
+                judge: self.judge.clone(),
+                copy: self.copy.clone(),
+                observer: self.observer.clone(),
+                budget: self.budget,
+                timer: self.timer.clone().for_async(),
+            }),
+        }
+    }
+}
+
+/// What all calls of a service share.
+pub(super) struct Plan<J, C, O, T> {
+    pub(super) operation: Operation,
+    pub(super) judge: J,
+    pub(super) copy: C,
+    pub(super) observer: O,
+    pub(super) budget: Option<&'static Budget>,
+    pub(super) timer: T,
+}
+
+impl<J, C, O, T: Timer> Plan<J, C, O, T> {
+    /// What an attempt sees. A first one without a deadline is left alone: what nobody asks for costs
+    /// nothing.
+    pub(super) fn surround(
+        &self,
+        call: &Call,
+        until: Until,
+    ) -> Option<impl Sized + use<J, C, O, T>> {
+        let is_told = call.failures() > 0 || !until.is_never();
+        is_told.then(|| inside(call.failures(), until, false, &self.timer))
+    }
+
+    pub(super) fn note_success(&self) {
+        if let Some(budget) = self.budget {
+            budget.succeeded();
+        }
+    }
+
+    /// Whether the budget allows a retry. What is final says nothing about the service's load.
+    pub(super) fn note_failure(&self, verdict: Verdict) -> bool {
+        match self.budget {
+            Some(budget) if verdict != Verdict::Permanent => budget.failed(),
+            _ => true,
+        }
+    }
+}
+
+/// A service whose calls are retried: made by [`RetryLayer`].
+pub struct RetryService<S, J, C, O, T> {
+    inner: S,
+    plan: Arc<Plan<J, C, O, T>>,
+}
+
+impl<S: Clone, J, C, O, T> Clone for RetryService<S, J, C, O, T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            plan: Arc::clone(&self.plan),
+        }
+    }
+}
+
+impl<S: fmt::Debug, J, C, O, T> fmt::Debug for RetryService<S, J, C, O, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryService")
+            .field("inner", &self.inner)
+            .field("operation", &self.plan.operation)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S, Req, J, C, O, T> Service<Req> for RetryService<S, J, C, O, T>
+where
+    S: Service<Req> + Clone,
+    J: JudgeAnswer<Req, S::Response, S::Error>,
+    C: CopyRequest<Req>,
+    O: ObserveRetry<Result<S::Response, S::Error>>,
+    T: Timer,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = RetryFuture<S, Req, J, C, O, T>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Req) -> Self::Future {
+        // The service that was ready makes the first attempt, a clone the others.
+        RetryFuture::start(Arc::clone(&self.plan), &mut self.inner, request)
+    }
+}

@@ -1,0 +1,16 @@
+//! A policy around a service: the layer, what it asks about requests and answers, and
+//! the future of a call.
+
+mod future;
+mod judge;
+mod layer;
+mod observe;
+mod request;
+
+pub use future::RetryFuture;
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+pub use judge::ByGrpc;
+pub use judge::{ByErrors, ByFunction, ByStatus, JudgeAnswer};
+pub use layer::{RetryLayer, RetryService};
+pub use observe::ObserveRetry;
+pub use request::{Cloned, CopiedBy, CopyRequest};
