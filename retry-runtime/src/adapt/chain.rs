@@ -20,7 +20,7 @@ pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
 
 fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        // What it wraps is no source of it, and knows more than a kind.
+        // What it wraps knows more than a kind.
         let inner = error.get_ref().and_then(|inner| in_chain(inner));
         return Some(inner.unwrap_or_else(|| error.classify()));
     }
@@ -48,7 +48,37 @@ pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
         ) {
             return Verdict::Permanent;
         }
-        next = error.source();
+        next = below(error);
     }
     Verdict::Refused
+}
+
+/// What an `io::Error` wraps is left out by its `source`.
+#[cfg(feature = "hyper1")]
+fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    let wrapped = error.downcast_ref().and_then(io::Error::get_ref);
+    match wrapped {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+#[cfg(all(test, feature = "hyper1"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_io_error_wraps_is_looked_at() {
+        // As tokio-rustls and the connectors of hyper-util wrap a certificate that is not trusted.
+        let distrust = io::Error::new(io::ErrorKind::InvalidData, "unknown issuer");
+        let wrapped = io::Error::other(io::Error::other(distrust));
+        assert_eq!(of_connecting(&wrapped), Verdict::Permanent);
+        assert_eq!(in_chain(&wrapped), Some(Verdict::Permanent));
+
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        let wrapped = io::Error::other(reset);
+        assert_eq!(of_connecting(&wrapped), Verdict::Refused);
+        assert_eq!(in_chain(&wrapped), Some(Verdict::Transient));
+        assert_eq!(in_chain(&std::fmt::Error), None);
+    }
 }
