@@ -8,6 +8,7 @@
 mod grpc;
 mod grpc_layer;
 mod http;
+mod http2;
 mod layer;
 mod middleware;
 mod postgres;

@@ -1,16 +1,22 @@
 //! What the errors of HTTP/2 mean.
 
+use h2::Reason;
+
 use crate::verdict::{Classify, Verdict};
 
+/// A stream that was refused, or that the server did not take up any more before it went away, was
+/// certainly not executed. Of one that was reset, or went down with its connection, nobody knows.
 impl Classify for h2::Error {
-    /// A stream that was refused was certainly not executed; of one that was reset, or went down
-    /// with its connection, nobody knows.
     fn classify(&self) -> Verdict {
-        use h2::Reason;
-
         match self.reason() {
             Some(Reason::REFUSED_STREAM) => Verdict::Refused,
             Some(Reason::HTTP_1_1_REQUIRED | Reason::INADEQUATE_SECURITY) => Verdict::Permanent,
+            // Of the streams of a connection h2 says so to those above the last that the server names.
+            Some(_) if self.is_go_away() && self.is_remote() => Verdict::Refused,
+            // This side gave it up: it was cancelled, or its request could not be written.
+            Some(_) if self.is_reset() && !self.is_remote() && !self.is_library() => {
+                Verdict::Permanent
+            }
             Some(_) => Verdict::Transient,
             None => match self.get_io() {
                 Some(error) => error.classify(),

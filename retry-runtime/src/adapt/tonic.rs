@@ -5,10 +5,6 @@ use std::error::Error;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-#[cfg(all(feature = "tonic013", not(feature = "tonic014")))]
-use tonic013 as tonic;
-#[cfg(feature = "tonic014")]
-use tonic014 as tonic;
 
 use super::chain::{in_chain, of_connecting};
 use crate::verdict::{Classify, Verdict};
@@ -41,17 +37,9 @@ fn by_cause<C: Error + 'static, T: Error + 'static>(
         if error.is::<T>() {
             return Some(Verdict::Transient);
         }
-        // The caller cancelled it, or its request could not be written.
-        if error.downcast_ref::<h2::Error>().is_some_and(is_own_reset) {
-            return Some(Verdict::Permanent);
-        }
         next = error.source();
     }
     in_chain(cause)
-}
-
-fn is_own_reset(error: &h2::Error) -> bool {
-    error.is_reset() && !error.is_remote() && !error.is_library()
 }
 
 fn by_code(code: i32, message: &str) -> Verdict {
@@ -95,8 +83,17 @@ fn parse(pushback: &HeaderValue) -> Option<Duration> {
 
 /// The verdict on an answer that is nothing but a head with a status in it; `None` where the
 /// status is not in the head, or says that all went well.
+#[cfg(any(feature = "tower", test))]
 pub(crate) fn of_head(headers: &HeaderMap) -> Option<Verdict> {
+    #[cfg(all(feature = "tonic013", not(feature = "tonic014")))]
+    use tonic013 as tonic;
+    #[cfg(feature = "tonic014")]
+    use tonic014 as tonic;
+
     const DETAILS: &str = "grpc-status-details-bin";
+    if headers.get("grpc-status")? == "0" {
+        return None;
+    }
     let mut metadata = tonic::metadata::MetadataMap::from_headers(headers.clone());
     // tonic panics on details that are not base64.
     if metadata
@@ -106,7 +103,7 @@ pub(crate) fn of_head(headers: &HeaderMap) -> Option<Verdict> {
         metadata.remove_bin(DETAILS);
     }
     let status = tonic::Status::from_header_map(metadata.as_ref())?;
-    (status.code() != tonic::Code::Ok).then(|| status.classify())
+    Some(status.classify())
 }
 
 macro_rules! adapt {
@@ -143,3 +140,113 @@ macro_rules! adapt {
 adapt!(tonic013, tonic_types013);
 #[cfg(feature = "tonic014")]
 adapt!(tonic014, tonic_types014);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GONE: (&str, &str) = ("grpc-status", "14");
+    /// A `RetryInfo` with three seconds.
+    const DETAILS: (&str, &str) = (
+        "grpc-status-details-bin",
+        "CA4SAm5vGjAKKHR5cGUuZ29vZ2xlYXBpcy5jb20vZ29vZ2xlLnJwYy5SZXRyeUluZm8SBAoCCAM",
+    );
+
+    fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
+        let lines = lines.iter().map(|(name, value)| {
+            let name = http::HeaderName::from_static(name);
+            (name, HeaderValue::from_static(value))
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn heads() {
+        let garbage = (DETAILS.0, "*");
+        let after = |seconds| Some(Verdict::TransientAfter(Duration::from_secs(seconds)));
+        for (lines, expected) in [
+            (&[][..], None),
+            (&[("grpc-status", "0"), (PUSHBACK, "-1")], None),
+            (&[("grpc-status", "5")], Some(Verdict::Permanent)),
+            (&[("grpc-status", "none")], Some(Verdict::Permanent)),
+            (&[("grpc-status", "8")], Some(Verdict::Throttled(None))),
+            (&[GONE], Some(Verdict::Transient)),
+            (&[GONE, garbage], Some(Verdict::Transient)),
+            (&[GONE, DETAILS], after(3)),
+            (&[GONE, DETAILS, (PUSHBACK, "7000")], after(7)),
+            (&[GONE, garbage, (PUSHBACK, "7000")], after(7)),
+            (&[GONE, DETAILS, (PUSHBACK, "-1")], Some(Verdict::Forbidden)),
+        ] {
+            assert_eq!(of_head(&headers(lines)), expected, "{lines:?}");
+        }
+    }
+
+    macro_rules! version {
+        ($tonic:ident) => {
+            /// Both versions say the same in the same way.
+            #[test]
+            fn $tonic() {
+                use $tonic::{ConnectError, Status, TimeoutExpired};
+
+                let read = |lines: &[_]| {
+                    Status::from_header_map(&headers(lines)).map(|read| read.classify())
+                };
+                assert_eq!(read(&[GONE]), Some(Verdict::Transient));
+                let delay = Duration::from_secs(3);
+                assert_eq!(read(&[GONE, DETAILS]), Some(Verdict::TransientAfter(delay)));
+                let expected = Verdict::Throttled(Some(delay));
+                assert_eq!(read(&[("grpc-status", "8"), DETAILS]), Some(expected));
+                assert_eq!(
+                    read(&[GONE, DETAILS, (PUSHBACK, "-1")]),
+                    Some(Verdict::Forbidden)
+                );
+                assert_eq!(
+                    read(&[("grpc-status", "5"), DETAILS]),
+                    Some(Verdict::Permanent)
+                );
+
+                assert_eq!(TimeoutExpired(()).to_string(), EXPIRED);
+                assert_eq!(Status::cancelled(EXPIRED).classify(), Verdict::Transient);
+                assert_eq!(
+                    Status::cancelled("by somebody").classify(),
+                    Verdict::Permanent
+                );
+
+                let io = |kind: std::io::ErrorKind| -> Box<dyn Error + Send + Sync> {
+                    std::io::Error::from(kind).into()
+                };
+                let table: [(Box<dyn Error + Send + Sync>, _); 8] = [
+                    (TimeoutExpired(()).into(), Verdict::Transient),
+                    (
+                        ConnectError(io(std::io::ErrorKind::TimedOut)).into(),
+                        Verdict::Refused,
+                    ),
+                    (ConnectError("no such host".into()).into(), Verdict::Refused),
+                    (
+                        ConnectError(io(std::io::ErrorKind::InvalidData)).into(),
+                        Verdict::Permanent,
+                    ),
+                    (io(std::io::ErrorKind::ConnectionReset), Verdict::Transient),
+                    (
+                        h2::Error::from(h2::Reason::REFUSED_STREAM).into(),
+                        Verdict::Refused,
+                    ),
+                    (
+                        h2::Error::from(h2::Reason::INTERNAL_ERROR).into(),
+                        Verdict::Transient,
+                    ),
+                    ("something else".into(), Verdict::Permanent),
+                ];
+                for (cause, expected) in table {
+                    let status = Status::from_error(cause);
+                    assert_eq!(status.classify(), expected, "{status:?}");
+                }
+            }
+        };
+    }
+
+    #[cfg(feature = "tonic013")]
+    version!(tonic013);
+    #[cfg(feature = "tonic014")]
+    version!(tonic014);
+}

@@ -28,7 +28,7 @@ use crate::verdict::Verdict;
 /// last answer untouched: the error, or the response of a bad status.
 ///
 /// Each attempt is a call of the service inside, after a `poll_ready` of its own. It sees the deadline
-/// of the policy and that it is inside a retry, as with `#[retry]`; so [`ClientDeadline`](super::ClientDeadline)
+/// of the policy and that it is inside a retry, as with `#[retry]`; so [`ClientDeadline`](crate::tower::ClientDeadline)
 /// belongs inside. The deadline is looked at between attempts and cuts none off.
 ///
 /// # Cancel safety
