@@ -27,6 +27,14 @@ enum Plain {
     BusyUntil { wait: Duration, path: String },
     #[retry(throttled, after = 1)]
     MaybeUntil(u8, Option<Duration>),
+    #[retry(transient, after = wait)]
+    LostUntil { wait: Duration, path: String },
+    #[retry(transient, after = 0)]
+    MaybeLostUntil(Option<Duration>),
+    #[retry(refused, after = wait)]
+    NotSentUntil { wait: Duration },
+    #[retry(after = 1, refused)]
+    MaybeNotSentUntil(u8, Option<Duration>),
     #[retry(forbidden)]
     Never(),
     #[retry(inherit)]
@@ -56,6 +64,27 @@ fn every_kind_of_variant() {
             Verdict::Throttled(Some(second)),
         ),
         (Plain::MaybeUntil(1, None), Verdict::Throttled(None)),
+        (
+            Plain::LostUntil {
+                wait: second,
+                path: String::new(),
+            },
+            Verdict::TransientAfter(second),
+        ),
+        (
+            Plain::MaybeLostUntil(Some(second)),
+            Verdict::TransientAfter(second),
+        ),
+        (Plain::MaybeLostUntil(None), Verdict::Transient),
+        (
+            Plain::NotSentUntil { wait: second },
+            Verdict::Throttled(Some(second)),
+        ),
+        (
+            Plain::MaybeNotSentUntil(1, Some(second)),
+            Verdict::Throttled(Some(second)),
+        ),
+        (Plain::MaybeNotSentUntil(1, None), Verdict::Refused),
         (Plain::Never(), Verdict::Forbidden),
         (Plain::Io(lost()), Verdict::Transient),
         (
@@ -114,6 +143,10 @@ struct Wrapper(Slow);
 struct Lost;
 
 #[derive(Debug, Classify)]
+#[retry(transient, after = 0)]
+struct LostFor(Option<Duration>);
+
+#[derive(Debug, Classify)]
 enum Impossible {}
 
 #[test]
@@ -124,6 +157,11 @@ fn structs_and_nothing() {
         Verdict::Throttled(Some(wait))
     );
     assert_eq!(Lost.classify(), Verdict::Transient);
+    assert_eq!(
+        LostFor(Some(wait)).classify(),
+        Verdict::TransientAfter(wait)
+    );
+    assert_eq!(LostFor(None).classify(), Verdict::Transient);
     let none: Option<Impossible> = None;
     assert!(none.is_none());
 }
@@ -159,4 +197,27 @@ async fn patience_has_an_end() {
     let (start, mut calls) = (tokio::time::Instant::now(), 0);
     assert!(ask(&mut calls).await.is_err());
     assert_eq!((start.elapsed(), calls), (Duration::ZERO, 1));
+}
+
+/// A delay proves nothing: what may have been executed is not repeated.
+#[tokio::test(start_paused = true)]
+async fn a_delay_does_not_make_it_safe() {
+    #[retry(max = 2, idempotent = false)]
+    async fn pay(calls: &mut u32, error: fn() -> Plain) -> Result<(), Plain> {
+        *calls += 1;
+        Err(error())
+    }
+    const SECOND: Duration = Duration::from_secs(1);
+    let lost = || Plain::MaybeLostUntil(Some(SECOND));
+    let (start, mut calls) = (tokio::time::Instant::now(), 0);
+    assert!(pay(&mut calls, lost).await.is_err());
+    assert_eq!((start.elapsed(), calls), (Duration::ZERO, 1));
+    let not_sent = || Plain::NotSentUntil { wait: SECOND };
+    assert!(pay(&mut calls, not_sent).await.is_err());
+    let waited = start.elapsed();
+    assert_eq!(calls, 3);
+    assert!(
+        waited >= SECOND && waited <= Duration::from_millis(1101),
+        "{waited:?}"
+    );
 }

@@ -38,6 +38,7 @@ pub(crate) struct Args {
     pub(crate) on: Option<Filter>,
     pub(crate) except: Option<Filter>,
     pub(crate) until: Option<Code>,
+    pub(crate) retry_after: Option<Code>,
     pub(crate) fallback: Option<Code>,
     pub(crate) before_retry: Option<Code>,
     pub(crate) on_retry: Option<Code>,

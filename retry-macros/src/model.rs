@@ -25,6 +25,7 @@ pub(crate) struct Model {
     pub(crate) except: Option<Predicate>,
     pub(crate) verify: Option<Expr>,
     pub(crate) until: Option<Expr>,
+    pub(crate) retry_after: Option<Expr>,
     pub(crate) fallback: Option<Expr>,
     pub(crate) before_retry: Option<Expr>,
     pub(crate) on_retry: Option<Expr>,
@@ -79,6 +80,7 @@ impl Model {
         let code = [
             &mut model.verify,
             &mut model.until,
+            &mut model.retry_after,
             &mut model.fallback,
             &mut model.before_retry,
             &mut model.on_retry,

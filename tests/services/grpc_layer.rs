@@ -140,14 +140,15 @@ async fn after_the_headers_a_call_is_committed() {
 async fn from_the_fifth_failure_on_nothing_is_retried() {
     static BUDGET: Budget = Budget::grpc(10, 0.1);
     let layer = || RetryLayer::grpc(POLICY).budget(&BUDGET);
+    let balance = || format!("{:.3}", BUDGET.balance());
     let fails = |_| head(Code::Unavailable, None);
     assert_eq!(call(layer(), fails).await.1, 4);
     for _ in 0..3 {
         assert_eq!(call(layer(), fails).await.1, 1);
     }
-    assert_eq!(BUDGET.balance(), 3.0);
+    assert_eq!(balance(), "3.000");
     let final_one = call(layer(), |_| head(Code::NotFound, None));
-    assert_eq!((final_one.await.1, BUDGET.balance()), (1, 3.0));
+    assert_eq!((final_one.await.1, balance()), (1, "3.000".to_owned()));
     let success = call(layer(), |_| serving());
-    assert_eq!((success.await.0, BUDGET.balance()), (Ok(1), 3.1));
+    assert_eq!((success.await.0, balance()), (Ok(1), "3.100".to_owned()));
 }

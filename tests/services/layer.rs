@@ -15,6 +15,7 @@ use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use reattempt::deadline::Deadline;
 use reattempt::http::{IDEMPOTENCY_KEY, Statuses};
 use reattempt::tower::{ClientDeadline, RetryLayer};
 use reattempt::{Budget, Classify, Jitter, Policy, Verdict, deadline, retry, testing};
@@ -218,7 +219,7 @@ async fn retries_are_observed_and_recorded() {
 async fn a_deadline_is_seen_inside_and_kept() {
     let slow = service_fn(async |request: Request<()>| {
         tokio::time::sleep(2 * SECOND).await;
-        let left = deadline::from_header(request.headers()).map(|left| left.remaining());
+        let left = deadline::from_header(request.headers()).map(Deadline::remaining);
         Err::<(), _>((left, deadline::attempt()))
     });
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -275,11 +276,12 @@ async fn a_budget_ends_the_retries_of_all() {
 async fn dropped_it_leaves_nothing() {
     let dropped = Arc::new(());
     let kept = Arc::clone(&dropped);
-    let service = service_fn(move |_: ()| {
+    let service = service_fn(move |(): ()| {
         let kept = Arc::clone(&kept);
         async move {
-            let _kept = kept;
-            pending::<Answer>().await
+            let answer = pending::<Answer>().await;
+            drop(kept);
+            answer
         }
     });
     let retried = RetryLayer::new(POLICY).layer(service);

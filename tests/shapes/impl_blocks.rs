@@ -1,5 +1,7 @@
 //! The attribute on an `impl` block.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use reattempt::{Failed, retry};
 
@@ -166,6 +168,32 @@ where
     }
 }
 
+/// A hook of the block on every method.
+struct Waiting {
+    script: Script,
+    asked: u32,
+}
+
+#[retry(max = 3, on(_), retry_after = |_| { self.asked += 1; Duration::from_nanos(1) })]
+impl Waiting {
+    // `retry_after` on the receiver.
+    fn waited(&mut self) -> Result<u32, Fault> {
+        assert_eq!(self.asked, self.script.attempts());
+        self.script.step()
+    }
+
+    // The same, async.
+    async fn waited_async(&mut self) -> Result<u32, Fault> {
+        assert_eq!(self.asked, self.script.attempts());
+        self.script.step_async().await
+    }
+}
+
+fn waiting(script: &Script) -> Waiting {
+    let script = script.clone();
+    Waiting { script, asked: 0 }
+}
+
 #[test]
 fn own_policies() {
     let mut service = Service::of(&Script::failing(9));
@@ -185,11 +213,13 @@ shapes! {
     fetch => |script| Service::of(script).fetch(),
     get => |script| Generic(&|| script.step()).get(),
     borrowed => |script| Generic(&|| script.step()).borrowed().map(|_| 3),
+    waited => |script| waiting(script).waited(),
 }
 
 async_shapes! {
     asynchronous => async |script| sendable(Service::of(script).asynchronous()).await,
     future => async |script| sendable(Service::of(script).future()).await,
+    waited_async => async |script| sendable(waiting(script).waited_async()).await,
     fetch_async => async |script| Service::of(script).fetch_async().await,
     above => async |script| Service::of(script).above("text".into()).await,
     below => async |script| Service::of(script).below("text".into()).await,

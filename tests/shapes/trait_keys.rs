@@ -1,7 +1,10 @@
 //! `#[async_trait]` with keys that name parameters, with other answers, and with `#[instrument]`.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use reattempt::{Failed, retry};
+use tokio::time::Instant;
 
 use crate::{Fault, Script};
 
@@ -16,6 +19,7 @@ trait Remote {
     async fn option(&self) -> Option<u32>;
     async fn context(&mut self) -> Result<u32, Fault>;
     async fn refreshed(&mut self) -> Result<u32, Fault>;
+    async fn asked(&mut self) -> Result<u32, Fault>;
     async fn instrumented(&mut self, text: String) -> Result<u32, Fault>;
     async fn instrumented_reference(&self) -> Result<u32, Fault>;
     async fn instrumented_below(&mut self, text: String) -> Result<u32, Fault>;
@@ -84,6 +88,13 @@ impl Remote for Service {
         Ok(self.calls + 1)
     }
 
+    // The same in `retry_after`, which is asked about the last failure, too.
+    #[retry(max = 3, on(_), retry_after = |fault| { assert_eq!(self.count(), fault.0); HOUR }, patience = "1h")]
+    async fn asked(&mut self) -> Result<u32, Fault> {
+        assert_eq!(self.calls, self.script.attempts());
+        self.script.step_async().await
+    }
+
     // `#[instrument]` above, `&self`.
     #[tracing::instrument(skip(self), err)]
     #[retry(max = 3, on(_))]
@@ -108,6 +119,8 @@ impl Remote for Service {
     }
 }
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 fn service(script: &Script) -> Service {
     let script = script.clone();
     Service { script, calls: 0 }
@@ -121,6 +134,12 @@ async_shapes! {
     option => async |script| service(script).option().await,
     context => async |script| service(script).context().await,
     refreshed => async |script| service(script).refreshed().await,
+    asked => async |script| {
+        let start = Instant::now();
+        let answer = service(script).asked().await;
+        assert!(start.elapsed() >= 2 * HOUR);
+        answer
+    },
     instrumented => async |script| service(script).instrumented("text".into()).await,
     instrumented_reference => async |script| service(script).instrumented_reference().await,
     instrumented_below => async |script| service(script).instrumented_below("text".into()).await,

@@ -17,6 +17,7 @@ mod layers;
 mod nested;
 mod panics;
 mod random;
+mod retry_after;
 mod schedule;
 mod support;
 mod timeouts;

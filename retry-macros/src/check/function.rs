@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, ReturnType};
 
-use crate::args::{Args, Code};
+use crate::args::Args;
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function};
 
@@ -60,6 +60,26 @@ pub(super) fn signature(
         blocking(args, "function", faults);
     }
     cut_off(args, function, answer, flow, faults);
+    without_error(args, function, answer, faults);
+}
+
+/// A whole value that is polled is no error, so there is none that could ask for a delay.
+fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut Faults) {
+    let (Some(asked), Some(_)) = (&args.retry_after, &args.until) else {
+        return;
+    };
+    let nothing = matches!(function.signature.output, ReturnType::Default);
+    let what = match answer {
+        Answer::Other(ty) | Answer::Option(ty) => format!("`{}`", text(ty)),
+        Answer::Inferred if nothing => "a function that returns nothing".to_owned(),
+        _ => return,
+    };
+    faults.push(
+        asked.key,
+        format!(
+            "`retry_after` is asked about an error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
+        ),
+    );
 }
 
 /// An answer that certainly cannot say that an attempt was cut off.
@@ -103,15 +123,16 @@ fn sync_hooks(args: &Args, what: &str, faults: &mut Faults) {
         ("fallback", &args.fallback),
         ("verify", &args.verify),
     ] {
-        if let Some(span) = async_closure(code.as_ref()) {
+        let closure = code.as_ref().and_then(|code| code.given.as_ref().ok());
+        if let Some(span) = closure.and_then(async_closure) {
             faults.push(span, format!("`{key}` cannot be async in a sync {what}; make the {what} async or the closure sync"));
         }
     }
 }
 
 /// The `async` of a closure that is certainly async.
-fn async_closure(code: Option<&Code>) -> Option<Span> {
-    match code?.given.as_ref().ok()? {
+pub(super) fn async_closure(code: &Expr) -> Option<Span> {
+    match code {
         Expr::Closure(closure) => match (&closure.asyncness, &*closure.body) {
             (Some(asyncness), _) => Some(asyncness.span),
             (None, Expr::Async(block)) => Some(block.async_token.span),

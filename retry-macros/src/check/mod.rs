@@ -237,6 +237,7 @@ fn policy(
         except: args.except.and_then(|filter| predicate(filter, faults)),
         verify: args.verify.and_then(|code| expression(code, faults)),
         until: args.until.and_then(|code| expression(code, faults)),
+        retry_after: args.retry_after.and_then(|code| expression(code, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),

@@ -1,6 +1,10 @@
 //! Rules about keys that only an attribute can have; the runtime's rules know
 //! the others.
 
+use syn::Expr;
+use syn::spanned::Spanned as _;
+
+use super::function::async_closure;
 use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::faults::Faults;
 use crate::literal::Attempts;
@@ -16,6 +20,10 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
             ("on", args.on.as_ref().map(|filter| filter.key)),
             ("except", args.except.as_ref().map(|filter| filter.key)),
             ("verify", args.verify.as_ref().map(|code| code.key)),
+            (
+                "retry_after",
+                args.retry_after.as_ref().map(|code| code.key),
+            ),
             (
                 "before_retry",
                 args.before_retry.as_ref().map(|code| code.key),
@@ -43,11 +51,31 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         }
     }
     nothing_proved(args, faults);
+    no_question(args, faults);
     if let (Some(on), Some(except)) = (&args.on, &args.except)
         && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
         && on.text() == except.text()
     {
         faults.push(*place, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+    }
+}
+
+/// `retry_after` is asked and answers at once.
+fn no_question(args: &Args, faults: &mut Faults) {
+    let Some(Ok(asked)) = args.retry_after.as_ref().map(|code| &code.given) else {
+        return;
+    };
+    if let Expr::Lit(literal) = asked {
+        faults.push(
+            literal.span(),
+            "`retry_after` asks a closure or a path about the error; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
+        );
+    }
+    if let Some(span) = async_closure(asked) {
+        faults.push(
+            span,
+            "`retry_after` answers at once and cannot be async; make the closure sync",
+        );
     }
 }
 

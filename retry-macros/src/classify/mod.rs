@@ -126,18 +126,24 @@ impl Arms<'_> {
         fields: &Fields,
     ) -> TokenStream {
         let krate = self.krate;
-        match &said.word {
-            Word::Throttled { after: Some(field) } => self.throttled(path, field, fields),
-            Word::Inherit => self.inherited(path, place, said, fields),
-            plain => {
-                let verdict = plain.tokens(krate);
+        match (&said.word, &said.after) {
+            (Word::Inherit, _) => self.inherited(path, place, said, fields),
+            (word, Some(field)) => self.delayed(path, &word.tokens(krate), field, fields),
+            (word, None) => {
+                let verdict = word.tokens(krate);
                 ours!(#path { .. } => #verdict,)
             }
         }
     }
 
-    /// `throttled, after = field`.
-    fn throttled(&mut self, path: &TokenStream, field: &Member, fields: &Fields) -> TokenStream {
+    /// `after = field`.
+    fn delayed(
+        &mut self,
+        path: &TokenStream,
+        verdict: &TokenStream,
+        field: &Member,
+        fields: &Fields,
+    ) -> TokenStream {
         let Some((_, ty)) = members(fields).find(|(member, _)| member == field) else {
             let list: Vec<_> = members(fields).map(|(member, _)| word(&member)).collect();
             let list: Vec<_> = list.iter().map(String::as_str).collect();
@@ -151,7 +157,7 @@ impl Arms<'_> {
         };
         let krate = self.krate;
         let after = quote_spanned!(at(ty.span())=> #krate::__private::after(after));
-        ours!(#path { #field: after, .. } => #krate::Verdict::Throttled(#after),)
+        ours!(#path { #field: after, .. } => #krate::Verdict::after(#verdict, #after),)
     }
 
     /// `inherit`.

@@ -14,6 +14,8 @@ use crate::keys;
 /// A verdict as written.
 pub(super) struct Said {
     pub(super) word: Word,
+    /// The field that holds the delay.
+    pub(super) after: Option<Member>,
     pub(super) span: Span,
     /// Said for the whole type.
     pub(super) is_default: bool,
@@ -24,7 +26,7 @@ pub(super) enum Word {
     Permanent,
     Refused,
     Forbidden,
-    Throttled { after: Option<Member> },
+    Throttled,
     Inherit,
 }
 
@@ -44,10 +46,26 @@ impl Word {
             "permanent" => Self::Permanent,
             "refused" => Self::Refused,
             "forbidden" => Self::Forbidden,
-            "throttled" => Self::Throttled { after: None },
+            "throttled" => Self::Throttled,
             "inherit" => Self::Inherit,
             _ => return None,
         })
+    }
+
+    /// Why this verdict goes with no delay.
+    fn no_delay(&self) -> Option<&'static str> {
+        match self {
+            Self::Transient | Self::Refused | Self::Throttled => None,
+            Self::Permanent => Some(
+                "`after` is the delay before another attempt, and `permanent` allows none; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
+            Self::Forbidden => Some(
+                "`after` is the delay before another attempt, and `forbidden` allows none; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
+            Self::Inherit => Some(
+                "`inherit` asks the wrapped error for the delay, too; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
+        }
     }
 
     pub(super) fn tokens(&self, krate: &TokenStream) -> TokenStream {
@@ -55,7 +73,7 @@ impl Word {
             Self::Transient => ours!(#krate::Verdict::Transient),
             Self::Refused => ours!(#krate::Verdict::Refused),
             Self::Forbidden => ours!(#krate::Verdict::Forbidden),
-            Self::Throttled { .. } => {
+            Self::Throttled => {
                 ours!(#krate::Verdict::Throttled(::core::option::Option::None))
             }
             Self::Permanent | Self::Inherit => ours!(#krate::Verdict::Permanent),
@@ -84,6 +102,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                     Some(word) => {
                         found.default = Some(Said {
                             word,
+                            after: None,
                             span: pair.value.span(),
                             is_default: true,
                         });
@@ -169,6 +188,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     (Some(word), None) => {
                         said = Some(Said {
                             word,
+                            after: None,
                             span,
                             is_default: false,
                         });
@@ -196,19 +216,18 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
             _ => faults.push(span, format!("expected a verdict: {}", keys::listed(WORDS))),
         }
     }
-    match (&mut said, after) {
-        (
-            Some(Said {
-                word: Word::Throttled { after },
-                ..
-            }),
-            Some((_, field)),
-        ) => *after = Some(field),
-        (_, Some((span, _))) => faults.push(
+    let Some((span, field)) = after else {
+        return said;
+    };
+    match &mut said {
+        Some(said) => match said.word.no_delay() {
+            None => said.after = Some(field),
+            Some(why) => faults.push(span, why),
+        },
+        None => faults.push(
             span,
-            "`after` goes with `throttled`; write `#[retry(throttled, after = field)]`",
+            "`after` goes with a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` in its place",
         ),
-        (_, None) => {}
     }
     said
 }

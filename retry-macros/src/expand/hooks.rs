@@ -12,9 +12,15 @@ use super::parts::{Parts, hook};
 use crate::model::at;
 
 impl Parts<'_> {
-    /// `let verdict = ...;`. After an ambiguous failure `verify` is asked, which
-    /// may leave the loop with a success.
+    /// `let verdict = ...;`, and what `verify` and `retry_after` make of it.
     pub(super) fn judged(&self) -> TokenStream {
+        let (verified, delayed) = (self.verified(), self.delayed());
+        ours!(#verified #delayed)
+    }
+
+    /// After an ambiguous failure `verify` is asked, which may leave the loop with a
+    /// success.
+    fn verified(&self) -> TokenStream {
         let (krate, verdict) = (&self.krate, self.verdict());
         let Some(code) = &self.model.verify else {
             return ours!(let verdict = #verdict;);
@@ -23,7 +29,7 @@ impl Parts<'_> {
         let located = self.model.krate_at(span);
         let asked = quote_spanned!(at(span)=> #located::__private::ask(doubt, #hook));
         let asked = self.settled(asked, &ours!(cut_off));
-        let found = quote_spanned!(at(span)=> #located::__private::found(asked));
+        let found = quote_spanned!(at(span)=> #located::__private::found(asked, verdict));
         let (label, operation) = (self.label(), self.operation());
         let ambiguous = ours!(#krate::__private::ambiguous(#operation, cause, verdict));
         // After a time-out there is no error, so one is made.
@@ -54,6 +60,20 @@ impl Parts<'_> {
                 }
             };
         }
+    }
+
+    /// Asked last: what `verify` has found out decides whether there may be another attempt.
+    fn delayed(&self) -> TokenStream {
+        let Some(code) = &self.model.retry_after else {
+            return TokenStream::new();
+        };
+        let (span, hook) = (code.span(), hook(code));
+        let krate = self.model.krate_at(span);
+        let (operation, cause) = (self.operation(), self.cause());
+        let asked = quote_spanned! {at(span)=>
+            #krate::__private::retry_after(#operation, #cause, verdict, #hook)
+        };
+        ours!(let verdict = #asked;)
     }
 
     pub(super) fn on_retry(&self) -> TokenStream {

@@ -147,12 +147,18 @@ impl<'m> Parts<'m> {
             }
             None => on,
         };
-        let cause = if self.is_watched() || self.model.verify.is_some() {
+        let cause = self.cause();
+        ours!(#krate::__private::verdict(#cause, |error| #verdict))
+    }
+
+    /// What failed, as an expression.
+    pub(super) fn cause(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.is_watched() || self.model.verify.is_some() {
             ours!(cause)
         } else {
             ours!(#krate::Cause::Error(&error))
-        };
-        ours!(#krate::__private::verdict(#cause, |error| #verdict))
+        }
     }
 
     /// `on` or `except`, asked about `error`.

@@ -138,6 +138,34 @@ fn async_function() {
     );
 }
 
+/// `retry_after` is one question more, after all that decides about a retry.
+#[test]
+fn a_delay_that_the_error_asks_for() {
+    let item = "fn fetch(&self) -> Result<Page, FetchError> { self.get() }";
+    let expanded = |arguments: &str| shown(&super::attribute(&parse(arguments), parse(item)));
+    let without = expanded("on(_)");
+    let with = expanded("on(_), retry_after = FetchError::wait");
+    let place = without.find("        match ::reattempt::__private::wait(");
+    let (before, after) = without.split_at(place.unwrap_or_default());
+    let added = with
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_suffix(after));
+    let added: Vec<_> = added.unwrap_or(&with).lines().map(str::trim).collect();
+    expect![[r#"
+        let verdict = ::reattempt::__private::retry_after(
+        const {
+        &::reattempt::Operation::new(
+        ::core::concat!(::core::module_path!(), "::", "fetch"),
+        ::reattempt::Policy::new(),
+        )
+        },
+        ::reattempt::Cause::Error(&error),
+        verdict,
+        FetchError::wait,
+        );"#]]
+    .assert_eq(&added.join("\n"));
+}
+
 /// A typical attribute stays readable.
 #[test]
 fn the_expansion_is_small() {

@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Progress, succeeded};
+use super::{Delay, Progress, succeeded};
 use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
@@ -107,6 +107,23 @@ pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) ->
     end.split().map(R::success).map_err(fallback)
 }
 
+// `retry_after`, asked about an error after which there may be another attempt.
+#[inline(always)]
+pub fn retry_after<E: ?Sized, D: Delay>(
+    operation: &Operation,
+    cause: Cause<'_, E>,
+    verdict: Verdict,
+    retry_after: impl FnOnce(&E) -> D,
+) -> Verdict {
+    let ends = verdict.is_ambiguous() && !operation.policy().is_idempotent();
+    match cause {
+        Cause::Error(error) if verdict.is_retryable() && !ends => {
+            verdict.after(retry_after(error).delay())
+        }
+        _ => verdict,
+    }
+}
+
 // The error that `verify` is asked about: nobody knows whether it was executed.
 pub fn ambiguous<'e, E: ?Sized>(
     operation: &Operation,
@@ -126,10 +143,16 @@ pub fn ask<'e, E: ?Sized, O>(error: &'e E, verify: impl FnOnce(&'e E) -> O) -> O
 }
 
 // What `verify` found: the function's answer, or the verdict that now holds.
-pub fn found<R: Outcome>(finding: impl IntoVerified<R::Value>) -> Result<R, Verdict> {
+pub fn found<R: Outcome>(
+    finding: impl IntoVerified<R::Value>,
+    verdict: Verdict,
+) -> Result<R, Verdict> {
     match finding.into_verified() {
         Verified::Done(value) => Ok(R::success(value)),
-        Verified::NotDone => Err(Verdict::Refused),
+        Verified::NotDone => Err(match verdict {
+            Verdict::TransientAfter(delay) => Verdict::Throttled(Some(delay)),
+            _ => Verdict::Refused,
+        }),
         Verified::Unknown => Err(Verdict::Permanent),
     }
 }

@@ -10,7 +10,7 @@ enum Fault {
     Later(Duration),
     #[retry(throttled, after = 0)]
     Unit,
-    #[retry(transient, after = 0)]
+    #[retry(transient, after = wait)]
     Reset(Duration),
 }
 

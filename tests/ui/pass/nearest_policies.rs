@@ -1,6 +1,8 @@
 //! The nearest policies that are still accepted, one beside each rule.
 
-use reattempt::{Policy, retry, retry_block};
+use std::time::Duration;
+
+use reattempt::{Interrupted, Policy, retry, retry_block};
 
 type Answer = Result<u32, String>;
 
@@ -88,6 +90,27 @@ fn deadline() -> Answer {
     Ok(1)
 }
 
+#[retry(max = ONE, on(_), retry_after = || None::<Duration>)]
+fn one_constant_attempt_and_a_delay() -> Answer {
+    Ok(1)
+}
+
+// Its patience is that for the delay asked for.
+#[retry(backoff = "none", patience = "5s", on(_), retry_after = |_| Some(Duration::ZERO))]
+fn delay_of_the_error_alone() -> Answer {
+    Ok(1)
+}
+
+#[retry(until = |value| *value > 0, retry_after = |_| Duration::ZERO)]
+fn polled_with_an_error() -> Result<u32, Interrupted> {
+    Ok(1)
+}
+
+#[retry(retry_after = |_| Duration::ZERO)]
+fn option() -> Option<u32> {
+    Some(1)
+}
+
 #[retry(max = 2, until = |value| *value > 0)]
 fn polled() -> u32 {
     1
@@ -124,11 +147,14 @@ fn main() {
         replaced(),
         named(),
         deadline(),
+        one_constant_attempt_and_a_delay(),
+        delay_of_the_error_alone(),
+        polled_with_an_error().map_err(|_| String::new()),
         retry_block!({ Ok::<u32, std::io::Error>(1) }).map_err(|_| String::new()),
     ] {
         assert_eq!(answer, Ok(1));
     }
     assert_eq!(polled(), 1);
     nothing_polled();
-    assert_eq!((by_default(), with_parentheses()), (Some(1), Some(1)));
+    assert_eq!((by_default(), with_parentheses(), option()), (Some(1), Some(1), Some(1)));
 }

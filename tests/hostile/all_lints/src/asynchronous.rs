@@ -28,6 +28,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
     on = |fault| *fault == Fault::Busy,
     except = |fault: &Fault| *fault == Fault::Wrong,
     until = |value| *value > 3,
+    retry_after = |fault| (*fault == Fault::Over).then_some(BASE),
     fallback = async |fault| Err(fault),
     before_retry = async |event| refresh(event).await,
     on_retry = |event| _ = event.delay(),

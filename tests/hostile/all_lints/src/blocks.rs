@@ -29,6 +29,7 @@ pub fn block(least: u32) -> Result<u32, Fault> {
         on = |fault| *fault == Fault::Busy,
         except = |fault: &Fault| *fault == Fault::Wrong,
         until = |value| *value > 3,
+        retry_after = |_| BASE,
         fallback = |_| Ok(7),
         before_retry = |event| _ = event.delay(),
         on_retry = |event| _ = event.delay(),

@@ -26,12 +26,21 @@ pub enum Known {
     /// With a delay that may be left out.
     #[retry(throttled, after = 1)]
     Later(u8, Option<Duration>),
+    /// Perhaps done, and to be asked for later.
+    #[retry(transient, after = wait)]
+    Lost {
+        /// How long.
+        wait: Duration,
+    },
     /// Never again.
     #[retry(forbidden)]
     Never,
     /// Not sent.
     #[retry(refused)]
     NotSent,
+    /// Not sent, with a delay that may be left out.
+    #[retry(refused, after = 0)]
+    NotSentLater(Option<Duration>),
     /// Perhaps done.
     #[retry(transient)]
     Reset,

@@ -85,6 +85,13 @@ pub const fn is_busy(fault: &Fault) -> bool {
     matches!(*fault, Fault::Busy)
 }
 
+/// The delay that a fault asks for.
+#[must_use]
+#[inline]
+pub const fn wait(_: &Fault) -> Duration {
+    BASE
+}
+
 /// A predicate.
 #[inline]
 pub fn is_final<T: PartialOrd<u32>>(value: &T) -> bool {

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use reattempt::{Failed, Policy, retry};
 
-use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
+use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen, wait};
 
 /// Every key, hooks as closures.
 ///
@@ -26,6 +26,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
     on = |fault| *fault == Fault::Busy,
     except = |fault: &Fault| *fault == Fault::Wrong,
     until = |value| *value > 3,
+    retry_after = |fault| (*fault == Fault::Over).then_some(BASE),
     fallback = |_| Ok(7),
     before_retry = |event| _ = event.delay(),
     on_retry = |event| _ = event.delay(),
@@ -63,6 +64,7 @@ pub fn closures(text: String, least: u32) -> Result<u32, Fault> {
     on(Fault::Busy | Fault::Over if least > 1),
     except(Fault::Wrong),
     until = is_final,
+    retry_after = wait,
     fallback = nothing,
     before_retry = seen,
     on_retry = seen,
@@ -86,6 +88,21 @@ pub fn paths(mut text: String, least: u32) -> Result<u32, Fault> {
 
 const fn nothing(_: Fault) -> u32 {
     0
+}
+
+/// A delay that the error asks for, and nothing else.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(max = 2, retry_after = wait)]
+pub fn asked(value: u32) -> Result<u32, Fault> {
+    if value > 3 {
+        Ok(value)
+    } else {
+        Err(Fault::Busy)
+    }
 }
 
 /// An inherited policy, constant.
