@@ -10,6 +10,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -46,7 +47,7 @@ impl Server {
             .arg("-k")
             .arg(&folder)
             .args(["-h", "127.0.0.1", "-p", &port.to_string()])
-            .args(["-c", "fsync=off", "-c", "max_connections=60"])
+            .args(["-c", "fsync=off", "-c", "max_connections=100"])
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -69,21 +70,28 @@ impl Server {
         let program = installed("redis-server", "redis-server")?;
         let folder = folder("redis");
         let port = free_port();
-        let process = Command::new(program)
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
-            .args(["--save", "", "--dir"])
-            .arg(&folder)
-            .args(options)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let process = redis(&program, &folder, port, options);
         let mut server = Self {
             process,
             folder,
             port,
         };
-        server.wait(|port| std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
+        server.wait_for_redis();
         Some(server)
+    }
+
+    /// Ends Redis as a crash would and starts it again, on its port and with the files it left.
+    pub(crate) fn restart_redis(&mut self, options: &[&str]) {
+        self.kill();
+        let program = installed("redis-server", "redis-server").unwrap();
+        self.process = redis(&program, &self.folder, self.port, options);
+        self.wait_for_redis();
+    }
+
+    /// By the socket in its folder: on the port somebody else may have been faster.
+    fn wait_for_redis(&mut self) {
+        let socket = self.folder.join("socket");
+        self.wait(|_| UnixStream::connect(&socket).is_ok());
     }
 
     /// The folder that it works in.
@@ -125,6 +133,19 @@ impl Drop for Server {
         self.kill();
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+fn redis(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child {
+    Command::new(program)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
+        .arg("--unixsocket")
+        .arg(folder.join("socket"))
+        .args(["--save", "", "--dir"])
+        .arg(folder)
+        .args(options)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// A port that was free a moment ago.

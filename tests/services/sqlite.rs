@@ -115,11 +115,8 @@ async fn every_transfer_commits() {
 
 /// The result code, and the verdict.
 fn judged(error: &sqlx::Error) -> (String, Verdict) {
-    let code = error.as_database_error().and_then(|error| error.code());
-    (
-        code.expect("SQLite has not said it").into_owned(),
-        error.classify(),
-    )
+    let said = error.as_database_error().expect("SQLite said nothing");
+    (said.code().unwrap().into_owned(), error.classify())
 }
 
 async fn of(connection: &mut SqliteConnection, statement: &str) -> (String, Verdict) {

@@ -124,9 +124,9 @@ impl Session {
             }
             Strike::During => {
                 drop(self.client);
-                let (killed, sent) =
+                let (told, sent) =
                     tokio::join!(killer.execute(&*kill), self.server.write_all(COMMIT));
-                killed.unwrap();
+                told.unwrap();
                 sent?;
             }
             Strike::Unheard => {
