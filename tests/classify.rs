@@ -221,3 +221,13 @@ async fn a_delay_does_not_make_it_safe() {
         "{waited:?}"
     );
 }
+
+/// Of a name that no resolver has to be asked for.
+#[cfg(unix)]
+#[test]
+fn a_host_without_an_address() {
+    use std::net::ToSocketAddrs as _;
+
+    let error = ("x".repeat(64), 1).to_socket_addrs().err();
+    assert_eq!(error.map(|error| error.classify()), Some(Verdict::Refused));
+}

@@ -121,16 +121,18 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // An orderly shutdown: children of PostgreSQL outlive a kill.
-        let pid = self.process.id().to_string();
-        let _ = Command::new("kill").args(["-INT", &pid]).status();
-        for _ in 0..100 {
-            if let Ok(Some(_)) = self.process.try_wait() {
-                break;
+        if let Ok(None) = self.process.try_wait() {
+            // An orderly shutdown: children of PostgreSQL outlive a kill.
+            let pid = self.process.id().to_string();
+            let _ = Command::new("kill").args(["-INT", &pid]).status();
+            for _ in 0..100 {
+                if let Ok(Some(_)) = self.process.try_wait() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(20));
             }
-            thread::sleep(Duration::from_millis(20));
+            self.kill();
         }
-        self.kill();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

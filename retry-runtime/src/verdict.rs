@@ -163,8 +163,8 @@ impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
     }
 }
 
-/// By kind: what a connection or an interrupted call can cause is transient,
-/// a refused connection was certainly not executed, everything else is final.
+/// By kind: what a connection or an interrupted call can cause is transient; where the connection
+/// was refused or the host has no address, certainly nothing was executed; everything else is final.
 #[cfg(feature = "std")]
 impl Classify for std::io::Error {
     fn classify(&self) -> Verdict {
@@ -184,9 +184,17 @@ impl Classify for std::io::Error {
             | Kind::WouldBlock
             | Kind::UnexpectedEof
             | Kind::ResourceBusy => Verdict::Transient,
+            _ if is_unknown_host(self) => Verdict::Refused,
             _ => Verdict::Permanent,
         }
     }
+}
+
+/// The standard library has no kind for it, but says so on every Unix.
+#[cfg(feature = "std")]
+fn is_unknown_host(error: &std::io::Error) -> bool {
+    let text = error.to_string();
+    text.contains("failed to lookup address information")
 }
 
 /// The error of a function that returns `Option`: there is no value.

@@ -6,6 +6,7 @@ use crate::verdict::{Classify, Verdict};
 
 /// A stream that was refused, or that the server did not take up any more before it went away, was
 /// certainly not executed. Of one that was reset, or went down with its connection, nobody knows.
+#[diagnostic::do_not_recommend]
 impl Classify for h2::Error {
     fn classify(&self) -> Verdict {
         match self.reason() {

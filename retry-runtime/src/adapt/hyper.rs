@@ -25,6 +25,8 @@ pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {
         .is_some_and(legacy::Error::is_connect)
 }
 
+#[diagnostic::do_not_recommend]
+
 impl Classify for hyper1::Error {
     fn classify(&self) -> Verdict {
         // hyper cancels what it has not begun to send; a channel is closed before the request goes into it.
@@ -41,6 +43,8 @@ impl Classify for hyper1::Error {
             .unwrap_or(Verdict::Transient)
     }
 }
+
+#[diagnostic::do_not_recommend]
 
 impl Classify for legacy::Error {
     fn classify(&self) -> Verdict {

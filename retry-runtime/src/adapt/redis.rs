@@ -14,6 +14,7 @@ macro_rules! redis {
         /// clusters repeats commands itself, so that its last error proves nothing about those
         /// before: set its retries to 0. And with 0.32 the error of a pipeline is that of the
         /// first command that failed, although others may have been executed.
+        #[diagnostic::do_not_recommend]
         impl Classify for $redis::RedisError {
             fn classify(&self) -> Verdict {
                 use $redis::ErrorKind;
@@ -96,18 +97,8 @@ fn of_source(source: &(dyn Error + 'static)) -> Verdict {
     let error = source
         .downcast_ref::<io::Error>()
         .or_else(|| shared?.downcast_ref());
-    match error {
-        Some(error) if is_unknown_host(error) => Verdict::Refused,
-        Some(error) => error.classify(),
-        // What came is not what was asked for; certificates.
-        None => Verdict::Permanent,
-    }
-}
-
-/// No address: the standard library has no kind for it.
-fn is_unknown_host(error: &io::Error) -> bool {
-    let text = error.to_string();
-    text.contains("failed to lookup address information")
+    // Anything else is an answer that was not asked for, or certificates.
+    error.map_or(Verdict::Permanent, Classify::classify)
 }
 
 #[cfg(test)]

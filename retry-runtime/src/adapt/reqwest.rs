@@ -12,6 +12,7 @@ use crate::verdict::{Classify, Verdict};
 macro_rules! reqwest {
     ($reqwest:ident) => {
         /// A status, of `error_for_status`, by [`Statuses::STANDARD`]; else by what broke.
+        #[diagnostic::do_not_recommend]
         impl Classify for $reqwest::Error {
             fn classify(&self) -> Verdict {
                 if let Some(status) = self.status() {

@@ -130,6 +130,7 @@ macro_rules! reqwest_middleware {
         }
 
         /// What other middleware says is final, unless a connection broke below it.
+        #[diagnostic::do_not_recommend]
         impl Classify for $middleware::Error {
             fn classify(&self) -> Verdict {
                 match self {

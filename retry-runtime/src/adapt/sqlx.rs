@@ -9,6 +9,7 @@ macro_rules! of_version {
     ($sqlx:ident) => {
         /// By code, if the database answered; else by what sqlx was doing: taking a connection, sending,
         /// or reading the answer.
+        #[diagnostic::do_not_recommend]
         impl Classify for $sqlx::Error {
             fn classify(&self) -> Verdict {
                 match self {
@@ -47,7 +48,7 @@ fn of_database(code: Option<&str>, text: impl Fn() -> String) -> Verdict {
     }
 }
 
-/// Of a SQLSTATE; a table in `docs` says why of each.
+/// Of a SQLSTATE; `docs/services/databases.md` says why of each.
 fn of_state(state: &str, text: impl Fn() -> String) -> Verdict {
     match state {
         // The whole transaction was rolled back: after a conflict, to end a deadlock, by group replication.

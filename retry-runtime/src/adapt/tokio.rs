@@ -3,6 +3,7 @@
 use crate::verdict::{Classify, Verdict};
 
 /// `tokio::time::timeout`: what it dropped may have been executed.
+#[diagnostic::do_not_recommend]
 impl Classify for tokio::time::error::Elapsed {
     fn classify(&self) -> Verdict {
         Verdict::Transient

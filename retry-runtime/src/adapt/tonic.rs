@@ -112,6 +112,7 @@ macro_rules! adapt {
         /// `DEADLINE_EXCEEDED` and `ABORTED` are transient, `RESOURCE_EXHAUSTED` is throttled, all
         /// others are final. The delay is that of `grpc-retry-pushback-ms`, which may also forbid another
         /// attempt, or of a `RetryInfo` in the details.
+        #[diagnostic::do_not_recommend]
         impl Classify for $tonic::Status {
             fn classify(&self) -> Verdict {
                 use $types::StatusExt;
@@ -127,6 +128,7 @@ macro_rules! adapt {
 
         /// A connection that did not come about executed nothing; of one that broke nobody knows. An
         /// endpoint that makes no sense is final.
+        #[diagnostic::do_not_recommend]
         impl Classify for $tonic::transport::Error {
             fn classify(&self) -> Verdict {
                 by_cause::<$tonic::ConnectError, $tonic::TimeoutExpired>(self)

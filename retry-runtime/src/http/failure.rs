@@ -34,6 +34,7 @@ impl<E, R> From<BadStatus<R>> for Failure<E, R> {
     }
 }
 
+
 impl<E: Classify, R> Classify for Failure<E, R> {
     fn classify(&self) -> Verdict {
         match self {
