@@ -3,6 +3,7 @@
 
 mod asynchronous;
 mod by_hand;
+mod service;
 mod sync;
 mod time;
 
@@ -21,7 +22,10 @@ pub(crate) type Run = fn(failures: u32, calls: u64);
 
 /// The case of this name.
 pub(crate) fn find(name: &str) -> Option<Run> {
-    let cases = sync::CASES.iter().chain(asynchronous::CASES);
+    let cases = sync::CASES
+        .iter()
+        .chain(asynchronous::CASES)
+        .chain(service::CASES);
     let (_, run) = cases.into_iter().find(|(case, _)| *case == name)?;
     Some(*run)
 }

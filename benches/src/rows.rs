@@ -80,6 +80,12 @@ const INSTRUCTIONS: &[Row] = &[
         bare: true,
     },
     Row {
+        title: "tower service success (by hand: tower::retry)",
+        bound: Bound::OverHand(30.0),
+        number: |way| instructions(&format!("tower-{way}"), 0),
+        bare: true,
+    },
+    Row {
         title: "sync retry, no delay, Fault",
         bound: Bound::OverHand(10.0),
         number: |way| attempt(&format!("none-{way}"), 0, 2),
@@ -134,6 +140,12 @@ const ALLOCATIONS: &[Row] = &[
         title: "async success, allocations",
         bound: Bound::AtMost(0.0),
         number: |way| counted(&format!("async-pending-{way}"), 0),
+        bare: true,
+    },
+    Row {
+        title: "tower service success, allocations",
+        bound: Bound::AtMost(0.0),
+        number: |way| counted(&format!("tower-{way}"), 0),
         bare: true,
     },
     Row {

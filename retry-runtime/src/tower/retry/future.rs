@@ -27,7 +27,6 @@ pin_project! {
         service: S,
         // `None` where it cannot be sent again.
         request: Option<Req>,
-        is_idempotent: bool,
         call: Call,
         until: Until,
         #[pin]
@@ -53,25 +52,21 @@ pin_project! {
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req> + Clone,
-    J: JudgeAnswer<Req, S::Response, S::Error>,
     C: CopyRequest<Req>,
     T: Timer,
 {
+    #[inline]
     pub(super) fn start(plan: Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
         let until = Until::start(plan.operation.policy(), &plan.timer);
-        let is_idempotent = plan.judge.is_idempotent(&request);
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
-        let future = {
-            let _inside = plan.surround(&Call::new(), until);
-            ready.call(request)
-        };
+        let call = Call::new();
+        let future = plan.told(call, until, || ready.call(request));
         Self {
             plan,
             service,
             request: copy,
-            is_idempotent,
-            call: Call::new(),
+            call,
             until,
             state: State::Attempt { future },
         }
@@ -88,66 +83,94 @@ where
 {
     type Output = Result<S::Response, S::Error>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let plan = &**this.plan;
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
-            let next = match this.state.as_mut().project() {
-                Now::Attempt { future } => {
-                    let answer = {
-                        let _inside = plan.surround(this.call, *this.until);
-                        ready!(future.poll(cx))
-                    };
-                    let Some(verdict) = plan.judge.judge(&answer) else {
-                        plan.note_success();
-                        return Poll::Ready(succeeded(answer, this.call));
-                    };
-                    let is_affordable = plan.note_failure(verdict);
-                    let verdict = match this.request {
-                        Some(_) => verdict,
-                        None => Verdict::Permanent,
-                    };
-                    let pause = {
-                        let operation = plan.operation.for_request(*this.is_idempotent);
-                        let retry = failed_within(
-                            this.call,
-                            &operation,
-                            *this.until,
-                            &plan.timer,
-                            Cause::Error(&answer),
-                            verdict,
-                            || is_affordable,
-                        );
-                        retry.map(|retry| {
-                            plan.observer.observe(&retry);
-                            pause(retry.delay(), &plan.timer)
-                        })
-                    };
-                    match pause {
-                        Ok(pause) => State::Wait { pause },
-                        Err(_) => return Poll::Ready(answer),
-                    }
-                }
-                Now::Wait { pause } => {
-                    ready!(Pin::new(pause).poll(cx));
-                    State::Ready
-                }
-                Now::Ready => {
-                    let _inside = plan.surround(this.call, *this.until);
-                    if let Err(error) = ready!(this.service.poll_ready(cx)) {
-                        return Poll::Ready(Err(error));
-                    }
-                    let Some(request) = this.request.take() else {
-                        unreachable!("without a request there is no retry")
-                    };
-                    *this.request = plan.copy.copy(&request);
-                    State::Attempt {
-                        future: this.service.call(request),
-                    }
+            let this = self.as_mut().project();
+            let Now::Attempt { future } = this.state.project() else {
+                match ready!(self.as_mut().between(cx)) {
+                    Ok(()) => continue,
+                    Err(error) => return Poll::Ready(Err(error)),
                 }
             };
-            this.state.set(next);
+            let plan = &**this.plan;
+            let answer = ready!(plan.told(*this.call, *this.until, || future.poll(cx)));
+            let Some(verdict) = plan.judge.judge(&answer) else {
+                plan.note_success();
+                return Poll::Ready(succeeded(answer, this.call));
+            };
+            if let Some(answer) = self.as_mut().failed(answer, verdict) {
+                return Poll::Ready(answer);
+            }
         }
+    }
+}
+
+// What only a failure needs is kept out of the way of a success.
+impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
+where
+    S: Service<Req>,
+    J: JudgeAnswer<Req, S::Response, S::Error>,
+    C: CopyRequest<Req>,
+    O: ObserveRetry<Result<S::Response, S::Error>>,
+    T: Timer,
+{
+    /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
+    #[cold]
+    #[inline(never)]
+    fn failed(
+        self: Pin<&mut Self>,
+        answer: Result<S::Response, S::Error>,
+        verdict: Verdict,
+    ) -> Option<Result<S::Response, S::Error>> {
+        let mut this = self.project();
+        let plan = &**this.plan;
+        let is_affordable = plan.note_failure(verdict);
+        let (verdict, operation) = match this.request {
+            Some(request) => {
+                let is_idempotent = plan.judge.is_idempotent(request);
+                (verdict, plan.operation.for_request(is_idempotent))
+            }
+            None => (Verdict::Permanent, plan.operation),
+        };
+        let retry = failed_within(
+            this.call,
+            &operation,
+            *this.until,
+            &plan.timer,
+            Cause::Error(&answer),
+            verdict,
+            || is_affordable,
+        );
+        let Ok(retry) = retry else {
+            return Some(answer);
+        };
+        plan.observer.observe(&retry);
+        let pause = pause(retry.delay(), &plan.timer);
+        this.state.set(State::Wait { pause });
+        None
+    }
+
+    /// Waits for the delay and for the service, and begins the next attempt.
+    #[cold]
+    #[inline(never)]
+    fn between(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        let mut this = self.project();
+        if let Now::Wait { pause } = this.state.as_mut().project() {
+            ready!(Pin::new(pause).poll(cx));
+            this.state.set(State::Ready);
+        }
+        let (plan, service) = (&**this.plan, this.service);
+        plan.told(*this.call, *this.until, || {
+            ready!(service.poll_ready(cx))?;
+            let Some(request) = this.request.take() else {
+                unreachable!("without a request there is no retry")
+            };
+            *this.request = plan.copy.copy(&request);
+            let future = service.call(request);
+            this.state.set(State::Attempt { future });
+            Poll::Ready(Ok(()))
+        })
     }
 }
 

@@ -264,17 +264,18 @@ pub(super) struct Plan<J, C, O, T> {
 }
 
 impl<J, C, O, T: Timer> Plan<J, C, O, T> {
-    /// What an attempt sees. A first one without a deadline is left alone: what nobody asks for costs
-    /// nothing.
-    pub(super) fn surround(
-        &self,
-        call: &Call,
-        until: Until,
-    ) -> Option<impl Sized + use<J, C, O, T>> {
-        let is_told = call.failures() > 0 || !until.is_never();
-        is_told.then(|| inside(call.failures(), until, false, &self.timer))
+    /// Runs what is part of an attempt where it sees that it is. A first one without a deadline is left
+    /// alone: what nobody asks for costs nothing.
+    #[inline(always)]
+    pub(super) fn told<A>(&self, call: Call, until: Until, part: impl FnOnce() -> A) -> A {
+        if call.failures() == 0 && until.is_never() {
+            return part();
+        }
+        let _inside = inside(call.failures(), until, false, &self.timer);
+        part()
     }
 
+    #[inline]
     pub(super) fn note_success(&self) {
         if let Some(budget) = self.budget {
             budget.succeeded();
@@ -330,6 +331,7 @@ where
         self.inner.poll_ready(cx)
     }
 
+    #[inline]
     fn call(&mut self, request: Req) -> Self::Future {
         // The service that was ready makes the first attempt, a clone the others.
         RetryFuture::start(Arc::clone(&self.plan), &mut self.inner, request)
