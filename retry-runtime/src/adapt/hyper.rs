@@ -26,7 +26,6 @@ pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {
 }
 
 #[diagnostic::do_not_recommend]
-
 impl Classify for hyper1::Error {
     fn classify(&self) -> Verdict {
         // hyper cancels what it has not begun to send; a channel is closed before the request goes into it.
@@ -45,7 +44,6 @@ impl Classify for hyper1::Error {
 }
 
 #[diagnostic::do_not_recommend]
-
 impl Classify for legacy::Error {
     fn classify(&self) -> Verdict {
         if self.is_connect() {

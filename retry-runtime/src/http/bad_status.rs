@@ -114,7 +114,6 @@ impl<R: HasStatus> HasStatus for BadStatus<R> {
 }
 
 #[diagnostic::do_not_recommend]
-
 impl<R> Classify for BadStatus<R> {
     fn classify(&self) -> Verdict {
         self.verdict

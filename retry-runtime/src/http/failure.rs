@@ -34,7 +34,6 @@ impl<E, R> From<BadStatus<R>> for Failure<E, R> {
     }
 }
 
-
 impl<E: Classify, R> Classify for Failure<E, R> {
     fn classify(&self) -> Verdict {
         match self {

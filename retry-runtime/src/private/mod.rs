@@ -29,17 +29,17 @@ pub use cut::{
 };
 pub use either::{Either, MayCut, NeverCuts};
 pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
+#[cfg(feature = "tower")]
+pub(crate) use limit::inside;
 #[cfg(feature = "std")]
 pub use limit::{Endured, Limited, endured, limited, limited_hook};
 pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias,
     retry_after, split, split_told, tell,
 };
-use progress::{Admitted, admit};
 #[cfg(feature = "tower")]
 pub(crate) use progress::failed_within;
-#[cfg(feature = "tower")]
-pub(crate) use limit::inside;
+use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
