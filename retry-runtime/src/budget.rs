@@ -4,6 +4,13 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+use crate::verdict::Verdict;
+
 /// A token is a thousand of these.
 const TOKEN: u32 = 1000;
 
@@ -75,7 +82,8 @@ impl Budget {
         balance > self.max / 2
     }
 
-    /// Counts a call that succeeded, or failed in a way that is not retried.
+    /// Counts a call that was answered. For [`RetryLayer`](https://docs.rs/reattempt/latest/reattempt/tower/struct.RetryLayer.html)
+    /// that is every response that is not retried, a 404 too.
     #[inline]
     pub fn succeeded(&self) {
         self.change(|balance| balance.saturating_add(self.gain).min(self.max));
@@ -120,4 +128,31 @@ impl Budget {
 const fn thousandths(ratio: f64) -> u32 {
     // A hair more: 1.001 times 1000 is a hair below 1001.
     (ratio * 1000.0 + 1e-6) as u32
+}
+
+/// Tells a budget, where there is one, of a call that was answered.
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+#[inline]
+pub(crate) fn note_success(budget: Option<&Budget>) {
+    if let Some(budget) = budget {
+        budget.succeeded();
+    }
+}
+
+/// Whether the budget, where there is one, allows a retry. What is final says nothing about the
+/// service's health.
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+pub(crate) fn note_failure(budget: Option<&Budget>, verdict: Verdict) -> bool {
+    match budget {
+        Some(budget) if verdict != Verdict::Permanent => budget.failed(),
+        _ => true,
+    }
 }

@@ -49,7 +49,7 @@ pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
-pub use run::{ByClassify, Judge, Observe, On, Runner, Tell};
+pub use run::{ByClassify, Judge, Observe, ObserveRetry, On, Runner, Tell};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

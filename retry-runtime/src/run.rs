@@ -153,6 +153,22 @@ impl<E, F: FnMut(&Retry<'_, E>)> Observe<E> for Tell<F> {
     }
 }
 
+/// Is told of each retry, by many calls at once: of a layer, of middleware.
+pub trait ObserveRetry<E> {
+    /// A retry is about to happen.
+    fn observe(&self, retry: &Retry<'_, E>);
+}
+
+impl<E> ObserveRetry<E> for () {
+    fn observe(&self, _: &Retry<'_, E>) {}
+}
+
+impl<E, F: Fn(&Retry<'_, E>)> ObserveRetry<E> for Tell<F> {
+    fn observe(&self, retry: &Retry<'_, E>) {
+        (self.0)(retry);
+    }
+}
+
 impl<'p, J, O, T> Runner<'p, J, O, T> {
     /// The name of the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {

@@ -135,6 +135,39 @@ async fn after_the_headers_a_call_is_committed() {
     assert_eq!(answer.await, (Err(Code::Unavailable), 1));
 }
 
+/// An answer of something in front of the service that speaks no gRPC.
+fn gateway(status: u16) -> Response<Body> {
+    let response = Response::builder()
+        .status(status)
+        .header("retry-after", "5");
+    response.body(Body::empty()).unwrap()
+}
+
+// As tonic, and gRPC, map them.
+#[tokio::test(start_paused = true)]
+async fn gateways_are_unavailable_or_final() {
+    type Answers = fn(u32) -> Response<Body>;
+
+    let table: [(Answers, u32); 8] = [
+        (|_| gateway(429), 4),
+        (|_| gateway(502), 4),
+        (|_| gateway(503), 4),
+        (|_| gateway(504), 4),
+        (|_| gateway(408), 1),
+        (|_| gateway(425), 1),
+        (|_| gateway(500), 1),
+        (|_| gateway(404), 1),
+    ];
+    for (answers, expected) in table {
+        let start = Instant::now();
+        assert_eq!(call(RetryLayer::grpc(POLICY), answers).await.1, expected);
+        assert!(start.elapsed() >= 5 * SECOND * (expected - 1));
+        // It may have been executed.
+        let once = RetryLayer::grpc(POLICY.idempotent(false));
+        assert_eq!(call(once, answers).await.1, 1);
+    }
+}
+
 // V56 through the layer.
 #[tokio::test(start_paused = true)]
 async fn from_the_fifth_failure_on_nothing_is_retried() {

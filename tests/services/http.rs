@@ -1,14 +1,20 @@
 //! reqwest and hyper against a server that answers by script: the verdict on everything that
 //! can go wrong.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::Request;
 use http_body_util::{BodyExt as _, Empty};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::client::conn::http1;
 use hyper_util::client::legacy::{self, Client};
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use reattempt::http::{BadStatus, CheckStatus as _, Failure};
 use reattempt::{Classify, Verdict};
+use tokio::net::TcpStream;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -185,4 +191,67 @@ async fn by_hyper(client: &Hyper, url: &str) -> Option<Verdict> {
         .and_then(|answer| answer)
         .err()
         .map(|error| error.classify())
+}
+
+/// A connection of hyper by itself, to a server that does this.
+async fn connection<B>(answer: Act) -> (http1::SendRequest<B>, Script)
+where
+    B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    let service = Script::start(&[answer]).await;
+    let url = service.url();
+    let address = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.strip_suffix('/'));
+    let socket = TcpStream::connect(address.unwrap()).await.unwrap();
+    let (sender, connection) = http1::handshake(TokioIo::new(socket)).await.unwrap();
+    tokio::spawn(connection.with_upgrades());
+    (sender, service)
+}
+
+fn request<B>(body: B) -> Request<B> {
+    let request = Request::post("/").header("host", "shop");
+    request.body(body).unwrap()
+}
+
+#[tokio::test]
+async fn what_hyper_has_not_sent_was_not_executed() {
+    let (mut sender, service) = connection(Act::Answer("")).await;
+    let empty = Empty::<Bytes>::new;
+    let broken = sender.send_request(request(empty())).await.unwrap_err();
+    assert_eq!(broken.classify(), Verdict::Transient);
+
+    let unsent = sender.send_request(request(empty())).await.unwrap_err();
+    assert!(unsent.is_canceled(), "{unsent:?}");
+    assert_eq!(unsent.classify(), Verdict::Refused);
+    let closed = sender.ready().await.unwrap_err();
+    assert!(closed.is_closed(), "{closed:?}");
+    assert_eq!(closed.classify(), Verdict::Refused);
+    assert_eq!(service.requests().len(), 1);
+}
+
+/// A body that is never done.
+struct Endless;
+
+impl Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_was_executed() {
+    let head = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: bank\r\n\r\n";
+    let (mut sender, _service) = connection(Act::Reset(head)).await;
+    let response = sender.send_request(request(Endless)).await.unwrap();
+    assert_eq!(response.status(), 101);
+    let broken = hyper::upgrade::on(response).await.unwrap_err();
+    assert!(broken.is_canceled(), "{broken:?}");
+    assert_eq!(broken.classify(), Verdict::Transient);
 }

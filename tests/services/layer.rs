@@ -147,8 +147,82 @@ async fn an_error_while_not_ready_ends_the_call() {
     }
     let service = Scripted::new([Err(Fault::Lost)]);
     let retried = RetryLayer::new(POLICY).layer(Closes(service.clone()));
+    let record = testing::record();
     assert_eq!(retried.oneshot(()).await, Err(Fault::Wrong));
     assert_eq!(service.calls(), 1);
+    assert_eq!(record.calls()[0].end().to_string(), "gave up (permanent)");
+}
+
+/// Has no room after its first call, until a moment.
+#[derive(Clone)]
+struct Full {
+    inner: Scripted,
+    until: tokio::time::Instant,
+}
+
+impl Service<()> for Full {
+    type Response = &'static str;
+    type Error = Fault;
+    type Future = Ready<Answer>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        if self.inner.calls() > 0 && tokio::time::Instant::now() < self.until {
+            let (waker, until) = (cx.waker().clone(), self.until);
+            tokio::spawn(async move {
+                tokio::time::sleep_until(until).await;
+                waker.wake();
+            });
+            return Poll::Pending;
+        }
+        Service::<()>::poll_ready(&mut self.inner, cx)
+    }
+
+    fn call(&mut self, request: ()) -> Self::Future {
+        self.inner.call(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn room_is_waited_for_up_to_the_deadline() {
+    let full = async |room_after: u64, policy: Policy, above: Option<Duration>| {
+        let start = tokio::time::Instant::now();
+        let until = start + Duration::from_secs(room_after);
+        let inner = Scripted::new([Err(Fault::Lost)]);
+        let service = Full {
+            inner: inner.clone(),
+            until,
+        };
+        let record = testing::record();
+        let call = RetryLayer::new(policy).layer(service).oneshot(());
+        let answer = match above {
+            Some(above) => deadline::within(above, call).await,
+            None => call.await,
+        };
+        let seconds = start.elapsed().as_secs_f64().round();
+        (
+            answer,
+            inner.calls(),
+            format!("{seconds} s"),
+            record.calls()[0].end().to_string(),
+        )
+    };
+    let (ten, success) = (POLICY.deadline(10 * SECOND), "succeeded".to_owned());
+    assert_eq!(
+        full(5, ten, None).await,
+        (Ok("later"), 2, "5 s".to_owned(), success.clone())
+    );
+    assert_eq!(
+        full(3600, POLICY, None).await,
+        (Ok("later"), 2, "3600 s".to_owned(), success)
+    );
+    let over = (
+        Err(Fault::Lost),
+        1,
+        "10 s".to_owned(),
+        "gave up (deadline)".to_owned(),
+    );
+    assert_eq!(full(3600, ten, None).await, over);
+    assert_eq!(full(3600, POLICY, Some(10 * SECOND)).await, over);
 }
 
 #[tokio::test(start_paused = true)]
@@ -369,6 +443,46 @@ async fn a_post_is_not_sent_twice() {
     assert_eq!(attempts(POLICY, BUSY, keyed).await, 3);
     assert_eq!(attempts(POLICY.idempotent(true), BUSY, post).await, 3);
     assert_eq!(attempts(POLICY.idempotent(false), BUSY, keyed).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_of_ones_own_does_not_send_a_post_twice() {
+    type Answered = Result<Response<hyper::body::Incoming>, tower::BoxError>;
+
+    let layer = RetryLayer::http(POLICY).on(|answer: &Answered| match answer {
+        Ok(response) => Statuses::STANDARD.verdict(response.status(), response.headers()),
+        Err(_) => Verdict::Transient,
+    });
+    for (act, method, expected) in [
+        (BUSY, "POST", 1),
+        (BUSY, "GET", 3),
+        (SLOW_DOWN, "POST", 3),
+        (Act::Reset(""), "POST", 1),
+    ] {
+        let service = Script::start(&[act]).await;
+        let client = hyper().map_err(tower::BoxError::from);
+        let _ = layer
+            .layer(client)
+            .oneshot(request(method, &service.url()))
+            .await;
+        assert_eq!(service.requests().len(), expected, "{act:?} {method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_forbids_it_is_a_failure() {
+    static BUDGET: Budget = Budget::grpc(10, 0.5);
+    let forbids = Act::Status("503 Service Unavailable\r\nretry-after: -1");
+    let service = Script::start(&[forbids]).await;
+    let client = RetryLayer::http(POLICY).budget(&BUDGET).layer(hyper());
+    let record = testing::record();
+    let response = client
+        .oneshot(request("GET", &service.url()))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(record.calls()[0].end().to_string(), "gave up (forbidden)");
+    assert_eq!(format!("{:.1}", BUDGET.balance()), "9.0");
 }
 
 #[tokio::test(start_paused = true)]

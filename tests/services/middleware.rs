@@ -1,11 +1,13 @@
 //! `RetryMiddleware` in a client of reqwest-middleware.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::http::{IDEMPOTENCY_KEY, RetryMiddleware, Statuses};
-use reattempt::{Classify as _, Jitter, Policy, Verdict, deadline, testing};
+use reattempt::{Budget, Classify as _, Jitter, Policy, Retry, Verdict, deadline, testing};
 use reqwest::{Body, StatusCode};
-use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
+use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next};
 
 use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
 
@@ -16,7 +18,7 @@ const POLICY: Policy = Policy::new()
     .base(SECOND)
     .checked();
 
-fn client(middleware: RetryMiddleware) -> ClientWithMiddleware {
+fn client(middleware: impl Middleware) -> ClientWithMiddleware {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     ClientBuilder::new(client).with(middleware).build()
 }
@@ -102,4 +104,133 @@ async fn a_table_of_its_own_and_a_deadline_from_above() {
 #[should_panic(expected = "give the client a time-out")]
 fn a_timeout_is_refused() {
     let _ = RetryMiddleware::new(Policy::new().timeout(SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_after_a_redirect_proves_nothing() {
+    let moved = Act::Status("303 See Other\r\nlocation: /elsewhere");
+    let client = client(RetryMiddleware::new(POLICY));
+    // The post, and the request that reqwest sends after it.
+    let service = Script::start(&[moved, SLOW_DOWN]).await;
+    client.post(service.url()).body("7").send().await.unwrap();
+    assert_eq!(service.requests().len(), 2);
+    let service = Script::start(&[moved, SLOW_DOWN, moved, FINE]).await;
+    client.get(service.url()).send().await.unwrap();
+    assert_eq!(service.requests().len(), 4);
+}
+
+/// Asks somebody else after each request.
+struct Audit(String);
+
+#[async_trait::async_trait]
+impl Middleware for Audit {
+    async fn handle(
+        &self,
+        request: reqwest::Request,
+        extensions: &mut http::Extensions,
+        next: Next<'_>,
+    ) -> reqwest_middleware::Result<reqwest::Response> {
+        let response = next.run(request, extensions).await?;
+        let asked = reqwest::get(&self.0).await;
+        asked.map_err(|refused| Error::Middleware(refused.into()))?;
+        Ok(response)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_befalls_other_middleware_proves_nothing() {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = ClientBuilder::new(client)
+        .with(RetryMiddleware::new(POLICY))
+        .with(Audit(nobody()))
+        .build();
+    let service = Script::start(&[FINE]).await;
+    client
+        .post(service.url())
+        .body("7")
+        .send()
+        .await
+        .unwrap_err();
+    assert_eq!(service.requests().len(), 1);
+    client.get(service.url()).send().await.unwrap_err();
+    assert_eq!(service.requests().len(), 4);
+}
+
+/// Notes what an attempt sees.
+#[derive(Clone, Default)]
+struct Look(Arc<Mutex<Vec<Seen>>>);
+
+/// The time that is left, and the attempt.
+type Seen = (Option<Duration>, u32);
+
+#[async_trait::async_trait]
+impl Middleware for Look {
+    async fn handle(
+        &self,
+        request: reqwest::Request,
+        extensions: &mut http::Extensions,
+        next: Next<'_>,
+    ) -> reqwest_middleware::Result<reqwest::Response> {
+        let seen = (deadline::remaining(), deadline::attempt());
+        self.0.lock().unwrap().push(seen);
+        next.run(request, extensions).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_sees_where_it_is() {
+    let look = Look::default();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = ClientBuilder::new(client)
+        .with(RetryMiddleware::new(POLICY.deadline(10 * SECOND)))
+        .with(look.clone())
+        .build();
+    let service = Script::start(&[BUSY]).await;
+    client.get(service.url()).send().await.unwrap();
+    let seen = look.0.lock().unwrap().clone();
+    assert_eq!(
+        seen,
+        [(10, 1), (9, 2), (7, 3)].map(|(left, n)| (Some(left * SECOND), n))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_of_a_request_does_not_send_a_post_twice() {
+    let client = client(RetryMiddleware::new(POLICY));
+    for (policy, expected) in [(POLICY, 1), (POLICY.idempotent(true), 3)] {
+        let service = Script::start(&[BUSY]).await;
+        let request = client.post(service.url()).with_extension(policy);
+        request.send().await.unwrap();
+        assert_eq!(service.requests().len(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_are_observed() {
+    static RETRIES: AtomicU32 = AtomicU32::new(0);
+    let observed = |retry: &Retry<'_, reqwest_middleware::Result<reqwest::Response>>| {
+        assert!(matches!(retry.error(), Some(Ok(_))));
+        RETRIES.fetch_add(retry.attempt(), Ordering::Relaxed);
+    };
+    let client = client(RetryMiddleware::new(POLICY).on_retry(observed));
+    let service = Script::start(&[BUSY]).await;
+    client.get(service.url()).send().await.unwrap();
+    assert_eq!(
+        (service.requests().len(), RETRIES.load(Ordering::Relaxed)),
+        (3, 1 + 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_are_paid() {
+    static BUDGET: Budget = Budget::grpc(3, 0.5);
+    let client = client(RetryMiddleware::new(POLICY).budget(&BUDGET));
+    let balance = || format!("{:.1}", BUDGET.balance());
+    // Two of three tokens are more than half, one is not.
+    let service = Script::start(&[BUSY]).await;
+    client.get(service.url()).send().await.unwrap();
+    assert_eq!((service.requests().len(), balance()), (2, "1.0".to_owned()));
+    let service = Script::start(&[FINE]).await;
+    client.get(service.url()).send().await.unwrap();
+    assert_eq!(balance(), "1.5");
 }

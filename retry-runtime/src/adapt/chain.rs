@@ -5,7 +5,8 @@ use std::io;
 
 use crate::verdict::{Classify, Verdict};
 
-/// The verdict of the first error, from `error` down, that says something about a connection.
+/// The verdict of the first error, from `error` down, that says something about a connection. Unless one of
+/// them says that the connection did not come about, it stood.
 pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -22,7 +23,7 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         // What it wraps knows more than a kind.
         let inner = error.get_ref().and_then(|inner| in_chain(inner));
-        return Some(inner.unwrap_or_else(|| error.classify()));
+        return Some(inner.unwrap_or_else(|| of_standing(error)));
     }
     #[cfg(feature = "hyper1")]
     if let Some(verdict) = super::hyper::of(error) {
@@ -35,6 +36,18 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     None
 }
 
+/// A refusal is also what the network says of a connection that stood, when it lets no more through.
+pub(super) fn of_standing(error: &io::Error) -> Verdict {
+    match error.classify() {
+        Verdict::Refused => Verdict::Transient,
+        verdict => verdict,
+    }
+}
+
+/// How hyper-util begins when a proxy wants a password; the type is private.
+#[cfg(feature = "hyper1")]
+const NO_PASSWORD: &str = "tunnel error: proxy authorization required";
+
 /// The verdict on a connection that did not come about: nothing was executed. What tries
 /// again in vain, such as a certificate that is not trusted, is final.
 #[cfg(feature = "hyper1")]
@@ -42,10 +55,11 @@ pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
     let mut next = Some(error);
     while let Some(error) = next {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if matches!(
+        let is_invalid = matches!(
             kind,
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
-        ) {
+        );
+        if is_invalid || error.to_string() == NO_PASSWORD {
             return Verdict::Permanent;
         }
         next = below(error);
@@ -75,10 +89,15 @@ mod tests {
         assert_eq!(of_connecting(&wrapped), Verdict::Permanent);
         assert_eq!(in_chain(&wrapped), Some(Verdict::Permanent));
 
-        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
-        let wrapped = io::Error::other(reset);
-        assert_eq!(of_connecting(&wrapped), Verdict::Refused);
-        assert_eq!(in_chain(&wrapped), Some(Verdict::Transient));
+        for kind in [
+            io::ErrorKind::ConnectionReset,
+            // Of a connection that stood: an unreachable port, when the system stops to send again.
+            io::ErrorKind::ConnectionRefused,
+        ] {
+            let wrapped = io::Error::other(io::Error::from(kind));
+            assert_eq!(of_connecting(&wrapped), Verdict::Refused);
+            assert_eq!(in_chain(&wrapped), Some(Verdict::Transient));
+        }
         assert_eq!(in_chain(&std::fmt::Error), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use h2::Reason;
 
+use super::chain::of_standing;
 use crate::verdict::{Classify, Verdict};
 
 /// A stream that was refused, or that the server did not take up any more before it went away, was
@@ -20,7 +21,7 @@ impl Classify for h2::Error {
             }
             Some(_) => Verdict::Transient,
             None => match self.get_io() {
-                Some(error) => error.classify(),
+                Some(error) => of_standing(error),
                 // Used in a way that cannot work.
                 None => Verdict::Permanent,
             },

@@ -28,7 +28,12 @@ pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {
 #[diagnostic::do_not_recommend]
 impl Classify for hyper1::Error {
     fn classify(&self) -> Verdict {
-        // hyper cancels what it has not begun to send; a channel is closed before the request goes into it.
+        let cause = self.source();
+        // It calls an upgrade cancelled, too, to which the server has agreed.
+        if self.is_canceled() && cause.is_some_and(|cause| cause.to_string() == UPGRADE) {
+            return Verdict::Transient;
+        }
+        // Else it cancels what it has not begun to send; a channel is closed before the request goes into it.
         if self.is_canceled() || self.is_closed() {
             return Verdict::Refused;
         }
@@ -37,11 +42,12 @@ impl Classify for hyper1::Error {
             return Verdict::Permanent;
         }
         // Everything else happens to a connection that stood.
-        self.source()
-            .and_then(in_chain)
-            .unwrap_or(Verdict::Transient)
+        cause.and_then(in_chain).unwrap_or(Verdict::Transient)
     }
 }
+
+/// What hyper says of itself there; the type is private.
+const UPGRADE: &str = "upgrade expected but not completed";
 
 #[diagnostic::do_not_recommend]
 impl Classify for legacy::Error {

@@ -1,6 +1,11 @@
 //! What the errors of other libraries mean: one file a library.
 
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
+#[cfg(any(
+    feature = "hyper1",
+    feature = "http2",
+    feature = "sqlx08",
+    feature = "sqlx09"
+))]
 mod chain;
 #[cfg(feature = "http2")]
 mod h2;

@@ -1,14 +1,19 @@
 //! A policy around the client of reqwest-middleware.
 
+use std::fmt;
+
 use async_trait::async_trait;
+use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::attempt::Cause;
+use crate::budget::{Budget, note_failure, note_success};
 use crate::call::Call;
-use crate::http::{HasMethod as _, HasStatus, Statuses};
+use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::private::{Until, endured, failed, pause, succeeded};
+use crate::private::{Until, endured, failed_within, pause, succeeded};
+use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};
 
@@ -20,8 +25,12 @@ use crate::verdict::{Classify, Verdict};
 /// [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent = false`, unless the policy
 /// says [`idempotent(true)`](Policy::idempotent) itself.
 ///
-/// A [`Policy`] among the extensions of a request holds instead of that of the middleware. It is not
-/// checked. Deadlines are looked at between attempts, and `timeout` is not: reqwest has one of its own.
+/// A [`Policy`] among the extensions of a request holds instead of that of the middleware, such as
+/// `Policy::new().max(1)` for a single attempt. It is not checked. Deadlines are looked at between attempts,
+/// and `timeout` is not: reqwest has one of its own.
+///
+/// Where reqwest has followed a redirect, the answer is that of another request. What it says of that proves
+/// nothing of the first, which was executed.
 ///
 /// # Cancel safety
 ///
@@ -30,6 +39,9 @@ use crate::verdict::{Classify, Verdict};
 /// # Examples
 ///
 /// ```ignore
+/// use reattempt::{Policy, http::RetryMiddleware};
+/// use reqwest_middleware::ClientBuilder;
+///
 /// let client = ClientBuilder::new(reqwest::Client::new())
 ///     .with(RetryMiddleware::new(Policy::background()))
 ///     .build();
@@ -37,11 +49,13 @@ use crate::verdict::{Classify, Verdict};
 /// let page = client.get(url).send().await?;
 /// let page = client.get(url).with_extension(Policy::interactive()).send().await?;
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use = "middleware does nothing until it is given to a client"]
-pub struct RetryMiddleware {
+pub struct RetryMiddleware<O = ()> {
     operation: Operation,
     statuses: Statuses,
+    observer: O,
+    budget: Option<&'static Budget>,
 }
 
 impl RetryMiddleware {
@@ -55,9 +69,13 @@ impl RetryMiddleware {
         Self {
             operation: Operation::around(policy),
             statuses: Statuses::STANDARD,
+            observer: (),
+            budget: None,
         }
     }
+}
 
+impl<O> RetryMiddleware<O> {
     /// Retries by a table of your own.
     pub fn statuses(mut self, statuses: Statuses) -> Self {
         self.statuses = statuses;
@@ -70,6 +88,23 @@ impl RetryMiddleware {
         self
     }
 
+    /// Told of each retry before its delay: `|retry: &Retry<'_, reqwest_middleware::Result<Response>>| ...`, where
+    /// [`Retry::error`](crate::Retry::error) is the whole answer.
+    pub fn on_retry<F>(self, observer: F) -> RetryMiddleware<Tell<F>> {
+        RetryMiddleware {
+            operation: self.operation,
+            statuses: self.statuses,
+            observer: Tell(observer),
+            budget: self.budget,
+        }
+    }
+
+    /// Retries only while `budget` has enough left; it is told of every answer.
+    pub fn budget(mut self, budget: &'static Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
     fn operation_for(&self, own: Option<&Policy>, is_idempotent: bool) -> Operation {
         let operation = match own {
             Some(policy) => Operation::new(self.operation.name(), *policy),
@@ -79,18 +114,49 @@ impl RetryMiddleware {
     }
 
     /// The verdict on a failure; `None` on a success.
-    fn judge<R: HasStatus, E: Classify>(&self, answer: &Result<R, E>) -> Option<Verdict> {
-        match answer {
-            Ok(response) => self.statuses.retried(response),
-            Err(error) => Some(error.classify()),
-        }
+    fn judge<R: HasStatus, E: Classify>(
+        &self,
+        answer: &Result<R, E>,
+        is_redirected: bool,
+    ) -> Option<Verdict> {
+        let verdict = match answer {
+            Ok(response) => self.statuses.retried(response)?,
+            Err(error) => error.classify(),
+        };
+        Some(if is_redirected {
+            ambiguous(verdict)
+        } else {
+            verdict
+        })
+    }
+}
+
+/// The same without the proof that nothing was executed.
+const fn ambiguous(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Refused | Verdict::Throttled(None) => Verdict::Transient,
+        Verdict::Throttled(Some(delay)) => Verdict::TransientAfter(delay),
+        verdict => verdict,
+    }
+}
+
+impl<O> fmt::Debug for RetryMiddleware<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetryMiddleware")
+            .field("operation", &self.operation)
+            .field("statuses", &self.statuses)
+            .field("budget", &self.budget)
+            .finish_non_exhaustive()
     }
 }
 
 macro_rules! reqwest_middleware {
     ($middleware:ident, $reqwest:ident) => {
         #[async_trait]
-        impl $middleware::Middleware for RetryMiddleware {
+        impl<O> $middleware::Middleware for RetryMiddleware<O>
+        where
+            O: ObserveRetry<$middleware::Result<$reqwest::Response>> + Send + Sync + 'static,
+        {
             async fn handle(
                 &self,
                 request: $reqwest::Request,
@@ -102,21 +168,40 @@ macro_rules! reqwest_middleware {
                 let until = Until::start(operation.policy(), &timer);
                 let mut call = Call::new();
                 let mut request = request;
+                let url = request.url().clone();
                 loop {
                     let again = request.try_clone();
                     let pause = {
                         let attempt = next.clone().run(request, extensions);
                         let Ok(answer) = endured(attempt, until, call, &timer).await;
-                        let Some(verdict) = self.judge(&answer) else {
+                        let last = match &answer {
+                            Ok(response) => Some(response.url()),
+                            Err(error) => error.url(),
+                        };
+                        let is_redirected = last.is_some_and(|last| *last != url);
+                        let Some(verdict) = self.judge(&answer, is_redirected) else {
+                            note_success(self.budget);
                             break succeeded(answer, &call);
                         };
+                        let is_affordable = note_failure(self.budget, verdict);
                         let verdict = match again {
                             Some(_) => verdict,
                             None => Verdict::Permanent,
                         };
-                        let cause = Cause::Error(&answer);
-                        match failed(&mut call, &operation, until, &timer, cause, verdict) {
-                            Ok(retry) => pause(retry.delay(), &timer),
+                        let retry = failed_within(
+                            &mut call,
+                            &operation,
+                            until,
+                            &timer,
+                            Cause::Error(&answer),
+                            verdict,
+                            || is_affordable,
+                        );
+                        match retry {
+                            Ok(retry) => {
+                                self.observer.observe(&retry);
+                                pause(retry.delay(), &timer)
+                            }
                             Err(_) => break answer,
                         }
                     };
@@ -129,16 +214,33 @@ macro_rules! reqwest_middleware {
             }
         }
 
-        /// What other middleware says is final, unless a connection broke below it.
+        /// What other middleware says is final, unless a connection broke in it; of which request that
+        /// was, nobody can tell.
         #[diagnostic::do_not_recommend]
         impl Classify for $middleware::Error {
             fn classify(&self) -> Verdict {
                 match self {
                     Self::Reqwest(error) => error.classify(),
                     Self::Middleware(error) => {
-                        in_chain(error.as_ref()).unwrap_or(Verdict::Permanent)
+                        in_chain(error.as_ref()).map_or(Verdict::Permanent, ambiguous)
                     }
                 }
+            }
+        }
+
+        impl HasStatus for $middleware::Error {
+            fn status(&self) -> Option<StatusCode> {
+                self.status()
+            }
+
+            fn headers(&self) -> Option<&HeaderMap> {
+                None
+            }
+        }
+
+        impl<R> From<$middleware::Error> for Failure<$middleware::Error, R> {
+            fn from(error: $middleware::Error) -> Self {
+                Self::Transport(error)
             }
         }
     };

@@ -25,6 +25,9 @@ const EXPIRED: &str = "Timeout expired";
 /// How a client of tonic 0.14 begins to say that the answer was too large for it.
 const TOO_LARGE: &str = "Error decompressing: size limit";
 
+/// What a server written in Go says, before the call and after it.
+const LARGER: &str = "message larger than max";
+
 /// `C` is the `ConnectError` of tonic, `T` its `TimeoutExpired`.
 fn by_cause<C: Error + 'static, T: Error + 'static>(
     cause: &(dyn Error + 'static),
@@ -42,13 +45,17 @@ fn by_cause<C: Error + 'static, T: Error + 'static>(
     in_chain(cause)
 }
 
+fn is_too_large(message: &str) -> bool {
+    message.starts_with(TOO_LARGE) || message.contains(LARGER)
+}
+
 fn by_code(code: i32, message: &str) -> Verdict {
     match code {
         UNAVAILABLE | DEADLINE_EXCEEDED | ABORTED => Verdict::Transient,
         // A time-out of tonic's server, which often strikes just before the client's own.
         CANCELLED if message == EXPIRED => Verdict::Transient,
-        // It was executed, and the next answer will be as large.
-        RESOURCE_EXHAUSTED if message.starts_with(TOO_LARGE) => Verdict::Permanent,
+        // The next request or answer will be as large, and of an answer the call was executed.
+        RESOURCE_EXHAUSTED if is_too_large(message) => Verdict::Permanent,
         RESOURCE_EXHAUSTED => Verdict::Throttled(None),
         _ => Verdict::Permanent,
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
-use http::header::{DATE, RETRY_AFTER};
+use http::header::{AGE, DATE, RETRY_AFTER};
 use httpdate::parse_http_date;
 
 use crate::verdict::Verdict;
@@ -15,9 +15,9 @@ use crate::verdict::Verdict;
 ///
 /// # Units and ranges
 ///
-/// Whole seconds, or a date, which counts from the `Date` of the same response, so that the
-/// clocks of the two machines need not agree, and from the clock of this one where that is
-/// missing. Saturates.
+/// Whole seconds, or a date, which counts from the `Date` of the same response and its `Age`, so that the
+/// clocks of the two machines need not agree, and from the clock of this one where there is no
+/// `Date`. Saturates.
 ///
 /// # Source
 ///
@@ -96,8 +96,11 @@ fn wait(delay: Duration) -> Asked {
 
 /// The time of the service where it tells.
 fn now(headers: &HeaderMap) -> SystemTime {
-    let told = headers.get(DATE).and_then(|date| date.to_str().ok());
-    told.and_then(|date| parse_http_date(date).ok())
+    let text = |name| headers.get(name)?.to_str().ok();
+    let told = text(DATE).and_then(|date| parse_http_date(date).ok());
+    // For so long it lay in a cache.
+    let age = text(AGE).and_then(number).map(Duration::from_secs);
+    told.and_then(|date| date.checked_add(age.unwrap_or_default()))
         .unwrap_or_else(SystemTime::now)
 }
 
@@ -167,6 +170,20 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(after(&[text], now), *expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_response_from_a_cache_is_as_old_as_it_says() {
+        let mut headers = HeaderMap::new();
+        let mut insert = |name, value: &'static str| {
+            headers.insert(name, http::HeaderValue::from_static(value));
+            asked(&headers)
+        };
+        insert(DATE, "Sun, 06 Nov 1994 08:49:37 GMT");
+        insert(RETRY_AFTER, "Sun, 06 Nov 1994 08:54:37 GMT");
+        assert_eq!(insert(AGE, "290"), seconds(10));
+        assert_eq!(insert(AGE, "300"), Asked::Nothing);
+        assert_eq!(insert(AGE, "a while"), seconds(300));
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Statuses {
         self.verdict_on(error).unwrap_or_else(|| error.classify())
     }
 
-    /// The verdict on a response that is worth another attempt.
+    /// The verdict on a response that is worth another attempt, or forbids it.
     #[cfg(any(
         feature = "tower",
         feature = "reqwest-middleware04",
@@ -161,7 +161,7 @@ impl Statuses {
     ))]
     pub(crate) fn retried(&self, response: &impl HasStatus) -> Option<Verdict> {
         self.verdict_on(response)
-            .filter(|verdict| verdict.is_retryable())
+            .filter(|verdict| *verdict != Verdict::Permanent)
     }
 
     pub(super) fn verdict_on(&self, answer: &(impl HasStatus + ?Sized)) -> Option<Verdict> {

@@ -37,8 +37,13 @@ pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias,
     retry_after, split, split_told, tell,
 };
-#[cfg(feature = "tower")]
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
 pub(crate) use progress::failed_within;
+pub(crate) use progress::remaining;
 use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
@@ -47,7 +52,6 @@ pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 
 use core::time::Duration;
 
-use crate::ambient;
 use crate::attempt::{Attempt, Cause};
 use crate::backoff::Backoff;
 use crate::policy::Policy;
@@ -302,7 +306,7 @@ impl Started {
         Attempt {
             number: failures.saturating_add(1),
             elapsed: clock.now().since(self.at),
-            remaining: progress::shorter(until.remaining(clock), ambient::remaining()),
+            remaining: remaining(until, clock),
             key: self.key,
         }
     }

@@ -89,7 +89,7 @@ struct Around<'a, C> {
 impl<C: Clock> Surroundings for Around<'_, C> {
     #[inline(always)]
     fn remaining(&self) -> Option<Duration> {
-        shorter(self.until.remaining(self.clock), ambient::remaining())
+        remaining(self.until, self.clock)
     }
 
     #[inline(always)]
@@ -326,9 +326,14 @@ pub fn cut_off(progress: &impl Progress, operation: &Operation) -> Interrupted {
     Interrupted::new(GaveUp::Deadline, progress.failures().saturating_add(1))
 }
 
-// Whether the deadline is over, the call's own or one from above.
+// Time left until the deadline, the call's own or one from above.
+pub(crate) fn remaining(until: Until, clock: &impl Clock) -> Option<Duration> {
+    shorter(until.remaining(clock), ambient::remaining())
+}
+
+// Whether it is over.
 pub fn is_over(until: Until, clock: &impl Clock) -> bool {
-    shorter(until.remaining(clock), ambient::remaining()).is_some_and(|left| left.is_zero())
+    remaining(until, clock).is_some_and(|left| left.is_zero())
 }
 
 // The end of a call whose deadline passed in a hook.

@@ -11,11 +11,12 @@ use tower_service::Service;
 
 use super::judge::JudgeAnswer;
 use super::layer::Plan;
-use super::observe::ObserveRetry;
 use super::request::CopyRequest;
 use crate::attempt::Cause;
+use crate::budget::{note_failure, note_success};
 use crate::call::Call;
-use crate::private::{Pause, Until, failed_within, pause, succeeded};
+use crate::private::{Pause, Until, failed, failed_within, over, pause, remaining, succeeded};
+use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
 
@@ -30,22 +31,27 @@ pin_project! {
         call: Call,
         until: Until,
         #[pin]
-        state: State<S::Future, T::Sleep>,
+        state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
 }
 
 pin_project! {
     #[project = Now]
-    enum State<F, P> {
+    enum State<F, P, A> {
         Attempt {
             #[pin]
             future: F,
         },
+        // The answer before is kept where time may run out, to have one then.
         Wait {
             pause: Pause<P>,
+            last: Option<A>,
         },
-        // Until the service has room for another attempt.
-        Ready,
+        // Until the service has room for another attempt, or the deadline is over.
+        Ready {
+            limit: Option<Pause<P>>,
+            last: Option<A>,
+        },
     }
 }
 
@@ -89,14 +95,14 @@ where
             let this = self.as_mut().project();
             let Now::Attempt { future } = this.state.project() else {
                 match ready!(self.as_mut().between(cx)) {
-                    Ok(()) => continue,
-                    Err(error) => return Poll::Ready(Err(error)),
+                    None => continue,
+                    Some(answer) => return Poll::Ready(answer),
                 }
             };
             let plan = &**this.plan;
             let answer = ready!(plan.told(*this.call, *this.until, || future.poll(cx)));
             let Some(verdict) = plan.judge.judge(&answer) else {
-                plan.note_success();
+                note_success(plan.budget);
                 return Poll::Ready(succeeded(answer, this.call));
             };
             if let Some(answer) = self.as_mut().failed(answer, verdict) {
@@ -125,7 +131,7 @@ where
     ) -> Option<Result<S::Response, S::Error>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let is_affordable = plan.note_failure(verdict);
+        let is_affordable = note_failure(plan.budget, verdict);
         let (verdict, operation) = match this.request {
             Some(request) => {
                 let is_idempotent = plan.judge.is_idempotent(request);
@@ -147,30 +153,56 @@ where
         };
         plan.observer.observe(&retry);
         let pause = pause(retry.delay(), &plan.timer);
-        this.state.set(State::Wait { pause });
+        let last = remaining(*this.until, &plan.timer).map(|_| answer);
+        this.state.set(State::Wait { pause, last });
         None
     }
 
-    /// Waits for the delay and for the service, and begins the next attempt.
+    /// Waits for the delay and for the service, and begins the next attempt, or gives back the answer of
+    /// the call.
     #[cold]
     #[inline(never)]
-    fn between(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+    fn between(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
-        if let Now::Wait { pause } = this.state.as_mut().project() {
-            ready!(Pin::new(pause).poll(cx));
-            this.state.set(State::Ready);
+        let plan = &**this.plan;
+        if let Now::Wait { pause: delay, last } = this.state.as_mut().project() {
+            ready!(Pin::new(delay).poll(cx));
+            let last = last.take();
+            let left = last
+                .as_ref()
+                .and_then(|_| remaining(*this.until, &plan.timer));
+            let limit = left.map(|left| pause(left, &plan.timer));
+            this.state.set(State::Ready { limit, last });
         }
-        let (plan, service) = (&**this.plan, this.service);
-        plan.told(*this.call, *this.until, || {
-            ready!(service.poll_ready(cx))?;
-            let Some(request) = this.request.take() else {
-                unreachable!("without a request there is no retry")
-            };
-            *this.request = plan.copy.copy(&request);
-            let future = service.call(request);
-            this.state.set(State::Attempt { future });
-            Poll::Ready(Ok(()))
-        })
+        if let Now::Ready {
+            limit: Some(limit),
+            last,
+        } = this.state.as_mut().project()
+            && Pin::new(limit).poll(cx).is_ready()
+        {
+            over(this.call, &plan.operation);
+            return Poll::Ready(last.take());
+        }
+        let service = this.service;
+        let ready = plan.told(*this.call, *this.until, || service.poll_ready(cx));
+        if let Err(error) = ready!(ready) {
+            let answer = Err(error);
+            // What is not ready any more never will be.
+            let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
+            let (until, timer) = (*this.until, &plan.timer);
+            let _end = failed(this.call, &plan.operation, until, timer, cause, verdict);
+            return Poll::Ready(Some(answer));
+        }
+        let Some(request) = this.request.take() else {
+            unreachable!("without a request there is no retry")
+        };
+        *this.request = plan.copy.copy(&request);
+        let future = plan.told(*this.call, *this.until, || service.call(request));
+        this.state.set(State::Attempt { future });
+        Poll::Ready(None)
     }
 }
 

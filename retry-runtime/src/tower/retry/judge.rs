@@ -14,23 +14,70 @@ pub trait JudgeAnswer<Req, Res, E> {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict>;
 
     /// Whether the request may be executed twice, as far as it tells itself.
-    ///
-    /// # Default
-    ///
-    /// `true`: the policy alone says so.
-    fn is_idempotent(&self, request: &Req) -> bool {
-        let _ = request;
+    fn is_idempotent(&self, request: &Req) -> bool;
+}
+
+/// Whether requests tell themselves that they may be executed twice.
+pub trait AskRequest<Req> {
+    /// Whether this one may.
+    fn is_idempotent(&self, request: &Req) -> bool;
+}
+
+/// Requests say nothing, the policy alone does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl<Req> AskRequest<Req> for Silent {
+    fn is_idempotent(&self, _: &Req) -> bool {
         true
     }
+}
+
+/// Requests of HTTP tell it by their method and their headers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByMethod;
+
+impl<Req: HasMethod> AskRequest<Req> for ByMethod {
+    fn is_idempotent(&self, request: &Req) -> bool {
+        request.is_idempotent()
+    }
+}
+
+/// What is asked about requests, whoever judges the answers.
+pub trait Asks {
+    /// Who is asked.
+    type Requests: Default;
+}
+
+impl Asks for ByErrors {
+    type Requests = Silent;
+}
+
+impl Asks for ByStatus {
+    type Requests = ByMethod;
+}
+
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+impl Asks for ByGrpc {
+    type Requests = Silent;
+}
+
+impl<F, A: Default> Asks for ByFunction<F, A> {
+    type Requests = A;
 }
 
 /// The error says itself whether it is retried; every response is a success.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByErrors;
 
+#[diagnostic::do_not_recommend]
 impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
         answer.as_ref().err().map(Classify::classify)
+    }
+
+    fn is_idempotent(&self, request: &Req) -> bool {
+        Silent.is_idempotent(request)
     }
 }
 
@@ -38,6 +85,7 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByStatus(pub(super) Statuses);
 
+#[diagnostic::do_not_recommend]
 impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for ByStatus {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
         match answer {
@@ -47,11 +95,11 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for B
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        request.is_idempotent()
+        ByMethod.is_idempotent(request)
     }
 }
 
-/// As [`ByStatus`], and of a response that is nothing but a head the status of gRPC in it.
+/// By the error, and of a response that is nothing but a head the status of gRPC in it.
 ///
 /// Once the headers of an answer have arrived without one, the call is committed, as gRPC has it: what
 /// comes after them is not looked at.
@@ -60,29 +108,50 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for B
 pub struct ByGrpc;
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[diagnostic::do_not_recommend]
 impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for ByGrpc {
     fn judge(&self, answer: &Result<http::Response<B>, E>) -> Option<Verdict> {
         match answer {
             Ok(response) if response.headers().contains_key("grpc-status") => {
                 crate::adapt::of_head(response.headers())
             }
-            Ok(response) => Statuses::STANDARD.retried(response),
+            Ok(response) => GATEWAYS.retried(response),
             Err(error) => Some(error.classify()),
         }
     }
+
+    fn is_idempotent(&self, request: &Req) -> bool {
+        Silent.is_idempotent(request)
+    }
 }
+
+/// What stands in front of a service of gRPC and speaks none: all of it is `UNAVAILABLE` there.
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+const GATEWAYS: Statuses = Statuses::NONE
+    .transient(429)
+    .transient(502)
+    .transient(503)
+    .transient(504);
 
 /// A function judges the answer.
 #[derive(Debug, Clone, Copy)]
-pub struct ByFunction<F>(pub(super) F);
+pub struct ByFunction<F, A> {
+    pub(super) on: F,
+    pub(super) requests: A,
+}
 
-impl<Req, Res, E, V, F> JudgeAnswer<Req, Res, E> for ByFunction<F>
+impl<Req, Res, E, V, F, A> JudgeAnswer<Req, Res, E> for ByFunction<F, A>
 where
     V: IntoVerdict,
     F: Fn(&Result<Res, E>) -> V,
+    A: AskRequest<Req>,
 {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
-        let verdict = (self.0)(answer).into_verdict();
+        let verdict = (self.on)(answer).into_verdict();
         (answer.is_err() || verdict != Verdict::Permanent).then_some(verdict)
+    }
+
+    fn is_idempotent(&self, request: &Req) -> bool {
+        self.requests.is_idempotent(request)
     }
 }

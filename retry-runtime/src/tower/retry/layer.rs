@@ -8,8 +8,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::future::RetryFuture;
-use super::judge::{ByErrors, ByFunction, ByStatus, JudgeAnswer};
-use super::observe::ObserveRetry;
+use super::judge::{Asks, ByErrors, ByFunction, ByStatus, JudgeAnswer};
 use super::request::{Cloned, CopiedBy, CopyRequest};
 use crate::budget::Budget;
 use crate::call::Call;
@@ -17,9 +16,8 @@ use crate::http::Statuses;
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::private::{Until, inside};
-use crate::run::Tell;
+use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync, Timer};
-use crate::verdict::Verdict;
 
 /// A layer that runs a [`Policy`] over a service.
 ///
@@ -151,10 +149,32 @@ impl RetryLayer<super::judge::ByGrpc> {
 }
 
 impl<J, C, O, T> RetryLayer<J, C, O, T> {
-    /// Which answers are retried: a function of the whole answer, `|answer: &Result<Response, Error>| ...`,
-    /// that says so with a `bool` or a [`Verdict`](crate::Verdict).
-    pub fn on<F>(self, on: F) -> RetryLayer<ByFunction<F>, C, O, T> {
-        self.judged(ByFunction(on))
+    /// Which answers are retried: a function of the whole answer that says so with a `bool` or a
+    /// [`Verdict`](crate::Verdict). The type of its parameter is written out.
+    ///
+    /// What [`http`](RetryLayer::http) asks about requests, it still asks. Boxed errors, such as those of
+    /// `tower::timeout`, tell nothing by themselves:
+    ///
+    /// ```
+    /// use http::Response;
+    /// use retry_runtime::http::Statuses;
+    /// use retry_runtime::{Policy, Verdict};
+    /// use retry_runtime::tower::RetryLayer;
+    /// use std::error::Error;
+    ///
+    /// type Answer = Result<Response<Vec<u8>>, Box<dyn Error + Send + Sync>>;
+    ///
+    /// let layer = RetryLayer::http(Policy::interactive()).on(|answer: &Answer| match answer {
+    ///     Ok(response) => Statuses::STANDARD.verdict(response.status(), response.headers()),
+    ///     Err(_) => Verdict::Transient,
+    /// });
+    /// ```
+    pub fn on<F>(self, on: F) -> RetryLayer<ByFunction<F, J::Requests>, C, O, T>
+    where
+        J: Asks,
+    {
+        let requests = J::Requests::default();
+        self.judged(ByFunction { on, requests })
     }
 
     pub(super) fn judged<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
@@ -273,21 +293,6 @@ impl<J, C, O, T: Timer> Plan<J, C, O, T> {
         }
         let _inside = inside(call.failures(), until, false, &self.timer);
         part()
-    }
-
-    #[inline]
-    pub(super) fn note_success(&self) {
-        if let Some(budget) = self.budget {
-            budget.succeeded();
-        }
-    }
-
-    /// Whether the budget allows a retry. What is final says nothing about the service's load.
-    pub(super) fn note_failure(&self, verdict: Verdict) -> bool {
-        match self.budget {
-            Some(budget) if verdict != Verdict::Permanent => budget.failed(),
-            _ => true,
-        }
     }
 }
 

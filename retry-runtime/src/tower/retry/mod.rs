@@ -4,13 +4,11 @@
 mod future;
 mod judge;
 mod layer;
-mod observe;
 mod request;
 
 pub use future::RetryFuture;
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 pub use judge::ByGrpc;
-pub use judge::{ByErrors, ByFunction, ByStatus, JudgeAnswer};
+pub use judge::{AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, JudgeAnswer, Silent};
 pub use layer::{RetryLayer, RetryService};
-pub use observe::ObserveRetry;
 pub use request::{Cloned, CopiedBy, CopyRequest};

@@ -15,6 +15,7 @@ pub trait CopyRequest<Req> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cloned;
 
+#[diagnostic::do_not_recommend]
 impl<Req: Clone> CopyRequest<Req> for Cloned {
     fn copy(&self, request: &Req) -> Option<Req> {
         Some(request.clone())
