@@ -1,7 +1,7 @@
 //! A service that sheds load with 429 and `Retry-After`, answers 503 and resets connections: its
 //! client says nothing about any of that. And a payment, which may not be made twice.
 //!
-//! `cargo run --example http_client --features reqwest`
+//! `cargo run --example http_client`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::error::Error;
@@ -38,12 +38,13 @@ async fn pay_by_key(client: &Client, url: &str) -> Result<Response, Failure> {
 }
 
 fn report(retry: &Retry<'_, Failure>) {
-    let delay = retry.delay().as_millis();
-    println!(
-        "  attempt {}: {}; the next in {delay} ms",
-        retry.attempt(),
-        retry.cause()
-    );
+    let Some(error) = retry.error() else { return };
+    let mut root: &dyn Error = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    let (attempt, delay) = (retry.attempt(), retry.delay().as_millis());
+    println!("  attempt {attempt}: {root}; the next in {delay} ms");
 }
 
 #[tokio::main]

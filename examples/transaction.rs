@@ -1,7 +1,8 @@
 //! Two writers in conflict: each reads the balance before either has written it. The one that loses
 //! begins its whole transaction again, reads what the other has left, and no withdrawal is lost.
 //!
-//! On PostgreSQL, that of `DATABASE_URL` or one started here; on SQLite where neither is to be had.
+//! On PostgreSQL, that of `REATTEMPT_POSTGRES=postgres://...` or one started here; on SQLite where neither is
+//! to be had.
 //!
 //! `cargo run --example transaction`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
@@ -86,12 +87,15 @@ fn report(who: &str, retry: &Retry<'_, sqlx::Error>) {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let strict = "BEGIN ISOLATION LEVEL SERIALIZABLE";
-    let left = if let Ok(url) = env::var("DATABASE_URL") {
+    let left = if let Ok(url) = env::var("REATTEMPT_POSTGRES") {
+        println!("on PostgreSQL at {url}");
         Bank::<Postgres>::withdraw_twice(&url, strict).await?
     } else if let Some(server) = Server::postgres() {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        println!("on a PostgreSQL of its own");
         Bank::<Postgres>::withdraw_twice(&url, strict).await?
     } else {
+        println!("on SQLite instead");
         let folder = env::temp_dir().join(format!("reattempt-transaction-{}", process::id()));
         fs::create_dir_all(&folder)?;
         let url = format!("sqlite://{}/data?mode=rwc", folder.display());

@@ -1,8 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use retry_macros::{Classify, retry, retry_block};
 pub use retry_runtime::*;
+// By name, so that the compiler tells which feature is missing.
+#[cfg(feature = "http")]
+pub use retry_runtime::http;
+#[cfg(feature = "tower")]
+pub use retry_runtime::tower;
 
 #[cfg(feature = "test-util")]
 #[doc = include_str!("../docs/testing.md")]
@@ -10,12 +16,10 @@ pub mod testing {
     pub use retry_runtime::testing::*;
 }
 
-// Pages, which name things of most features.
-#[cfg(all(
-    any(doc, doctest),
-    feature = "tower",
-    feature = "reqwest-middleware05",
-    feature = "sqlx08"
+// Pages; their code needs most of the features.
+#[cfg(any(
+    doc,
+    all(doctest, feature = "tower", feature = "reqwest", feature = "sqlx08")
 ))]
 #[doc = include_str!("../docs/services/overview.md")]
 #[doc = include_str!("../docs/services/http.md")]
@@ -24,12 +28,7 @@ pub mod testing {
 #[doc = include_str!("../docs/services/redis.md")]
 pub mod services {}
 
-#[cfg(all(
-    any(doc, doctest),
-    feature = "tower",
-    feature = "reqwest-middleware05",
-    feature = "sqlx08"
-))]
+#[cfg(any(doc, all(doctest, feature = "sqlx08")))]
 #[doc = include_str!("../docs/transactions.md")]
 pub mod transactions {}
 

@@ -18,7 +18,8 @@ use crate::duration::Nanos;
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Jitter, Policy, Shape};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Jitter, Policy, Shape};
 /// use std::time::Duration;
 ///
 /// fn squares(retry: u32) -> Duration {

@@ -16,8 +16,9 @@ const TOKEN: u32 = 1000;
 
 /// Tokens that failures take and successes bring back: while few are left, nothing is retried.
 ///
-/// Calls of one service share one, as a `static`. It does not wait, and it takes nothing from a
-/// success while it is full.
+/// Calls of one service share one, as a `static`: `RetryLayer::budget(&SHOP)` of the feature `tower`,
+/// `RetryMiddleware::budget(&SHOP)` of `reqwest-middleware`. `#[retry]` takes none yet. It does not
+/// wait, and it takes nothing from a success while it is full.
 ///
 /// # Source
 ///
@@ -26,7 +27,8 @@ const TOKEN: u32 = 1000;
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::Budget;
+/// # use retry_runtime as reattempt;
+/// use reattempt::Budget;
 ///
 /// static SHOP: Budget = Budget::grpc(4, 0.5);
 ///
@@ -82,8 +84,8 @@ impl Budget {
         balance > self.max / 2
     }
 
-    /// Counts a call that was answered. For [`RetryLayer`](https://docs.rs/reattempt/latest/reattempt/tower/struct.RetryLayer.html)
-    /// that is every response that is not retried, a 404 too.
+    /// Counts a call that was answered: of `RetryLayer` and `RetryMiddleware` by every response that is not
+    /// retried, a 404 too.
     #[inline]
     pub fn succeeded(&self) {
         self.change(|balance| balance.saturating_add(self.gain).min(self.max));

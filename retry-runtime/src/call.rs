@@ -91,7 +91,8 @@ pub trait Surroundings {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Call, Policy, Step, Surroundings, Verdict};
 /// use std::time::Duration;
 ///
 /// struct Still;
@@ -100,7 +101,7 @@ pub trait Surroundings {
 ///     fn random(&self) -> u64 { u64::MAX }
 /// }
 ///
-/// let policy = Policy::new().max(2).jitter(retry_runtime::Jitter::None);
+/// let policy = Policy::new().max(2).jitter(reattempt::Jitter::None);
 /// let mut call = Call::new();
 /// let step = call.failed(&policy, Verdict::Transient, &Still);
 /// assert_eq!(step, Step::Retry(Duration::from_millis(100)));

@@ -66,13 +66,14 @@ impl std::error::Error for Fault {}
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::duration::parse;
+/// # use retry_runtime as reattempt;
+/// use reattempt::duration::parse;
 /// use std::time::Duration;
 ///
 /// assert_eq!(parse("1m 30s")?, Duration::from_secs(90));
 /// assert_eq!(parse("1.5s")?, Duration::from_millis(1500));
 /// assert!(parse("250").is_err());
-/// # Ok::<(), retry_runtime::duration::Fault>(())
+/// # Ok::<(), reattempt::duration::Fault>(())
 /// ```
 pub fn parse(text: &str) -> Result<Duration, Fault> {
     let mut rest = text.trim();

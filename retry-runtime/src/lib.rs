@@ -3,6 +3,7 @@
 //! Add `reattempt` to a project, not this crate: it re-exports everything here
 //! together with the attribute.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "std")]
 mod adapt;

@@ -23,7 +23,8 @@ use crate::rules::{Key, Keys};
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Jitter, Policy};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Jitter, Policy};
 /// use std::time::Duration;
 ///
 /// const STORAGE: Policy = Policy::new()
@@ -97,7 +98,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// # use reattempt::Policy;
     /// assert_eq!(
     ///     Policy::interactive().explain().to_string(),
     ///     "Up to 3 attempts; delays of up to 50 ms, 100 ms, each drawn from 0 to that; \
@@ -117,7 +119,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// # use reattempt::Policy;
     /// assert_eq!(
     ///     Policy::background().explain().to_string(),
     ///     "Up to 10 attempts; delays of up to 1 s, 2 s, 4 s, 8 s, 16 s, 32 s, ... 4 m 16 s, \

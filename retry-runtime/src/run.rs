@@ -30,7 +30,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
     /// use std::io::{Error, ErrorKind};
     ///
     /// let mut calls = 0;

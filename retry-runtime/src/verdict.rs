@@ -40,7 +40,8 @@ impl Verdict {
     /// # Examples
     ///
     /// ```
-    /// use retry_runtime::Verdict;
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Verdict;
     /// use std::time::Duration;
     ///
     /// let second = Duration::from_secs(1);
@@ -111,7 +112,8 @@ impl IntoVerdict for Verdict {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Classify, Verdict};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Classify, Verdict};
 ///
 /// enum FetchError { Timeout, NotFound }
 ///
@@ -129,6 +131,7 @@ impl IntoVerdict for Verdict {
     message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
     label = "`Classify` is not implemented for this error",
     note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
+    note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`"
 )]

@@ -47,7 +47,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
     /// use std::time::Duration;
     ///
     /// const POLICY: Policy = Policy::new().max(4);

@@ -76,8 +76,9 @@ const MOST: u32 = 99_999_999;
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
-/// use retry_runtime::deadline;
+/// use reattempt::deadline;
 /// use std::time::Duration;
 ///
 /// let mut headers = HeaderMap::new();
@@ -111,7 +112,8 @@ pub fn to_header(headers: &mut HeaderMap) {
 /// its arguments.
 ///
 /// ```
-/// use retry_runtime::deadline;
+/// # use retry_runtime as reattempt;
+/// use reattempt::deadline;
 /// use std::time::Duration;
 ///
 /// let headers = deadline::within_blocking(Duration::ZERO, deadline::headers);
@@ -133,8 +135,9 @@ pub fn headers() -> HeaderMap {
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
-/// use retry_runtime::deadline;
+/// use reattempt::deadline;
 /// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -168,8 +171,9 @@ pub fn from_header(headers: &HeaderMap) -> Option<Deadline> {
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
-/// use retry_runtime::deadline;
+/// use reattempt::deadline;
 ///
 /// let mut request = HeaderMap::new();
 /// assert_eq!(deadline::attempt_from_header(&request), None);

@@ -11,7 +11,8 @@
 //! [`scope`] or [`scope_blocking`] inside.
 //!
 //! ```
-//! use retry_runtime::deadline;
+//! # use retry_runtime as reattempt;
+//! use reattempt::deadline;
 //! use std::time::Duration;
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -121,7 +122,8 @@ pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Jitter, Policy, deadline};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Jitter, Policy, deadline};
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;
 ///
@@ -174,7 +176,8 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::deadline;
+/// # use retry_runtime as reattempt;
+/// use reattempt::deadline;
 /// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

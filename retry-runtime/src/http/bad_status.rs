@@ -11,7 +11,7 @@ use crate::verdict::{Classify, Verdict};
 /// What has, or may have, the status of a response.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no status",
-    note = "implement `reattempt::http::HasStatus` for it; `http::Response` has it, and with its feature the types of reqwest"
+    note = "implement `reattempt::http::HasStatus` for it; `http::Response` has it, and the types of reqwest with the feature `reqwest`, or `reqwest012` for that release"
 )]
 pub trait HasStatus {
     /// The status; `None` where there was no response.
@@ -36,7 +36,8 @@ impl<B> HasStatus for http::Response<B> {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::http::CheckStatus;
+/// # use retry_runtime as reattempt;
+/// use reattempt::http::CheckStatus;
 ///
 /// let response = http::Response::new("fine").check_status();
 /// assert_eq!(response.expect("status 200").body(), &"fine");
@@ -76,6 +77,9 @@ pub trait CheckStatus: HasStatus + Sized {
 impl<R: HasStatus> CheckStatus for R {}
 
 /// A response of a bad status; made by [`CheckStatus::check_status`].
+///
+/// It is `Send` and `Sync` where the response is; the body of axum, for one, is not `Sync`, and a
+/// boxed error then is `Box<dyn Error + Send>`.
 ///
 /// Its verdict is that of the table it was checked by, with the delay of a `Retry-After` that was counted
 /// when it was checked.

@@ -14,6 +14,9 @@ use crate::verdict::{Classify, Verdict};
 /// others with `map_err(Failure::Transport)`. With `reqwest`:
 ///
 /// ```ignore
+/// use reattempt::{http::CheckStatus, retry};
+/// use reqwest::Client;
+///
 /// type Failure = reattempt::http::Failure<reqwest::Error, reqwest::Response>;
 ///
 /// #[retry(max = 5)]

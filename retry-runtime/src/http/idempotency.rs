@@ -9,6 +9,8 @@ use crate::attempt::IdempotencyKey;
 /// The key of a call, which is the same for all its attempts, is a value for it:
 ///
 /// ```ignore
+/// use reattempt::{http::{CheckStatus, IDEMPOTENCY_KEY}, retry};
+///
 /// #[retry(idempotent = true, context = attempt)]
 /// async fn pay(client: &Client, order: &Order) -> Result<Response, Failure> {
 ///     let request = client.post(URL).header(IDEMPOTENCY_KEY, attempt.idempotency_key());

@@ -5,8 +5,9 @@
 //! that keeps the response, headers and body included, and knows its verdict:
 //!
 //! ```
-//! use retry_runtime::http::{BadStatus, CheckStatus};
-//! use retry_runtime::{Classify, Verdict};
+//! # use retry_runtime as reattempt;
+//! use reattempt::http::{BadStatus, CheckStatus};
+//! use reattempt::{Classify, Verdict};
 //! use std::time::Duration;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -26,8 +26,9 @@ use crate::verdict::Verdict;
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
-/// use retry_runtime::http::retry_after;
+/// use reattempt::http::retry_after;
 /// use std::time::Duration;
 ///
 /// let mut headers = HeaderMap::new();

@@ -14,8 +14,9 @@ use crate::verdict::{Classify, Verdict};
 /// for one policy or one operation:
 ///
 /// ```
-/// use retry_runtime::Verdict;
-/// use retry_runtime::http::Statuses;
+/// # use retry_runtime as reattempt;
+/// use reattempt::Verdict;
+/// use reattempt::http::Statuses;
 ///
 /// /// A search that is read only, behind a gateway that answers 404 while it starts.
 /// const SEARCH: Statuses = Statuses::STANDARD.transient(404).permanent(500);

@@ -107,7 +107,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(0).factor(f64::NAN);
     /// let ids: Vec<_> = policy.violations().map(|v| v.rule().id()).collect();
@@ -171,7 +172,8 @@ impl Policy {
     /// # Examples
     ///
     /// ```compile_fail
-    /// # use retry_runtime::Policy;
+    /// # use retry_runtime as reattempt;
+    /// # use reattempt::Policy;
     /// const POLICY: Policy = Policy::new().max(0).checked();
     /// ```
     #[track_caller]

@@ -15,7 +15,8 @@ use super::script::{self, Run};
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::testing::Faults;
+/// # use retry_runtime as reattempt;
+/// use reattempt::testing::Faults;
 ///
 /// let faults = Faults::script("fail x2, ok", || "busy");
 /// assert_eq!(faults.check(), Err("busy"));
@@ -97,7 +98,8 @@ impl<E> Faults<E> {
     /// # Examples
     ///
     /// ```
-    /// use retry_runtime::testing::Faults;
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::testing::Faults;
     ///
     /// let faults = Faults::script("fail", || "reset").then(Faults::always(|| "gone"));
     /// assert_eq!([(); 3].map(|()| faults.check()), [Err("reset"), Err("gone"), Err("gone")]);

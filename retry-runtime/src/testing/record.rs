@@ -60,14 +60,15 @@ fn add(log: &mut Vec<Noted>, event: &Event) {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Policy, testing};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Policy, testing};
 /// use std::time::Duration;
 ///
 /// let _time = testing::virtual_time();
 /// let record = testing::record();
 ///
 /// let faults = testing::Faults::script("fail, ok", || "busy");
-/// let policy = Policy::new().jitter(retry_runtime::Jitter::None);
+/// let policy = Policy::new().jitter(reattempt::Jitter::None);
 /// let answer = policy.on(|_: &&str| true).name("shop::fetch").run(|| faults.check());
 ///
 /// assert_eq!(answer, Ok(()));

@@ -34,8 +34,9 @@ fn next(state: &mut u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::testing;
-/// use retry_runtime::timer::{Clock, Threads};
+/// # use retry_runtime as reattempt;
+/// use reattempt::testing;
+/// use reattempt::timer::{Clock, Threads};
 ///
 /// let numbers = || {
 ///     let _seeded = testing::seed(7);

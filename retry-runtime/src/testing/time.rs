@@ -48,11 +48,12 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 /// # Examples
 ///
 /// ```
-/// use retry_runtime::{Policy, testing};
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Policy, testing};
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;
 ///
-/// const SLOW: Policy = Policy::new().jitter(retry_runtime::Jitter::None).base(Duration::from_secs(5));
+/// const SLOW: Policy = Policy::new().jitter(reattempt::Jitter::None).base(Duration::from_secs(5));
 ///
 /// let time = testing::virtual_time();
 /// let answer: Result<(), _> = SLOW.run(|| Err(Error::from(ErrorKind::TimedOut)));

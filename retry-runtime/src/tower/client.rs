@@ -25,9 +25,10 @@ use crate::deadline;
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::{Request, Response};
-/// use retry_runtime::deadline;
-/// use retry_runtime::tower::ClientDeadline;
+/// use reattempt::deadline;
+/// use reattempt::tower::ClientDeadline;
 /// use std::convert::Infallible;
 /// use std::time::Duration;
 /// use tower::{Layer, Service, service_fn};

@@ -40,9 +40,10 @@ use crate::deadline::{self, Deadline, Scope};
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::{Request, Response, StatusCode};
-/// use retry_runtime::deadline;
-/// use retry_runtime::tower::ServerDeadline;
+/// use reattempt::deadline;
+/// use reattempt::tower::ServerDeadline;
 /// use std::convert::Infallible;
 /// use std::time::Duration;
 /// use tower::{Layer, Service, service_fn};

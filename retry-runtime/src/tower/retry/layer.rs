@@ -27,7 +27,17 @@ use crate::timer::{ByFeature, ForAsync, Timer};
 ///
 /// Each attempt is a call of the service inside, after a `poll_ready` of its own. It sees the deadline
 /// of the policy and that it is inside a retry, as with `#[retry]`; so [`ClientDeadline`](crate::tower::ClientDeadline)
-/// belongs inside. The deadline is looked at between attempts and cuts none off.
+/// belongs inside. The deadline is looked at between attempts, also while the service has no room for one,
+/// and cuts none off.
+///
+/// # If it does not compile
+///
+/// The compiler may only say that a method such as `oneshot` or `call` is not there. Then
+///
+/// * the request is not `Clone`: [`copy_request`](Self::copy_request) says how it is made anew, for reqwest
+///   `copy_request(reqwest::Request::try_clone)`. The body of axum and of tonic is not `Clone` either;
+/// * or the error of the service is not [`Classify`](crate::Classify), as boxed errors are not: see
+///   [`on`](Self::on), or let `map_err` inside make one that is.
 ///
 /// # Cancel safety
 ///
@@ -36,9 +46,10 @@ use crate::timer::{ByFeature, ForAsync, Timer};
 /// # Examples
 ///
 /// ```
+/// # use retry_runtime as reattempt;
 /// use http::{Request, Response, StatusCode};
-/// use retry_runtime::Policy;
-/// use retry_runtime::tower::RetryLayer;
+/// use reattempt::Policy;
+/// use reattempt::tower::RetryLayer;
 /// use std::convert::Infallible;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use tower::{Layer, ServiceExt, service_fn};
@@ -127,13 +138,21 @@ impl RetryLayer<super::judge::ByGrpc> {
     /// inside, here with `AsyncFilterLayer` of tower and `Full` of http-body-util:
     ///
     /// ```ignore
+    /// use http::Request;
+    /// use http_body_util::{BodyExt, Full};
+    /// use reattempt::{Budget, Policy, tower::RetryLayer};
+    /// use tonic::{Status, body::Body};
+    /// use tower::{ServiceBuilder, filter::AsyncFilterLayer}; // features `filter` and `util`
+    ///
+    /// static GREETER: Budget = Budget::grpc(10, 0.1);
+    ///
     /// let channel = ServiceBuilder::new()
     ///     .layer(AsyncFilterLayer::new(async |request: Request<Body>| {
     ///         let (head, body) = request.into_parts();
     ///         let body = body.collect().await?.to_bytes();
     ///         Ok::<_, Status>(Request::from_parts(head, Full::new(body)))
     ///     }))
-    ///     .layer(RetryLayer::grpc(Policy::interactive()))
+    ///     .layer(RetryLayer::grpc(Policy::interactive()).budget(&GREETER))
     ///     .map_request(|request: Request<Full<Bytes>>| request.map(Body::new))
     ///     .service(channel);
     /// let client = GreeterClient::new(channel);
@@ -156,10 +175,11 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// `tower::timeout`, tell nothing by themselves:
     ///
     /// ```
+    /// # use retry_runtime as reattempt;
     /// use http::Response;
-    /// use retry_runtime::http::Statuses;
-    /// use retry_runtime::{Policy, Verdict};
-    /// use retry_runtime::tower::RetryLayer;
+    /// use reattempt::http::Statuses;
+    /// use reattempt::{Policy, Verdict};
+    /// use reattempt::tower::RetryLayer;
     /// use std::error::Error;
     ///
     /// type Answer = Result<Response<Vec<u8>>, Box<dyn Error + Send + Sync>>;
@@ -204,7 +224,8 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     }
 
     /// Told of each retry before its delay: `|retry: &Retry<'_, Result<Response, Error>>| ...`, where
-    /// [`Retry::error`](crate::Retry::error) is the whole answer.
+    /// [`Retry::error`](crate::Retry::error) is the whole answer:
+    /// `match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
     pub fn on_retry<F>(self, observer: F) -> RetryLayer<J, C, Tell<F>, T> {
         RetryLayer {
             operation: self.operation,
