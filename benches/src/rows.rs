@@ -81,7 +81,7 @@ const INSTRUCTIONS: &[Row] = &[
     },
     Row {
         title: "tower service success (by hand: tower::retry)",
-        bound: Bound::OverHand(30.0),
+        bound: Bound::OverHand(35.0),
         number: |way| instructions(&format!("tower-{way}"), 0),
         bare: true,
     },

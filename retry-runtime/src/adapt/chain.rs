@@ -1,5 +1,6 @@
 //! Errors inside errors: the first of a chain that tells what became of a request.
 
+#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 use std::error::Error;
 use std::io;
 
@@ -7,6 +8,7 @@ use crate::verdict::{Classify, Verdict};
 
 /// The verdict of the first error, from `error` down, that says something about a connection. Unless one of
 /// them says that the connection did not come about, it stood.
+#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -19,6 +21,7 @@ pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
     None
 }
 
+#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         // What it wraps knows more than a kind.

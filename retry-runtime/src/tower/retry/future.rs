@@ -42,17 +42,24 @@ pin_project! {
             #[pin]
             future: F,
         },
-        // The answer before is kept where time may run out, to have one then.
-        Wait {
-            pause: Pause<P>,
-            last: Option<A>,
-        },
-        // Until the service has room for another attempt, or the deadline is over.
-        Ready {
-            limit: Option<Pause<P>>,
-            last: Option<A>,
+        // Boxed: what only a retry needs makes no future larger.
+        Between {
+            between: Box<Between<P, A>>,
         },
     }
+}
+
+/// What lies between two attempts.
+struct Between<P, A> {
+    phase: Phase<P>,
+    /// The answer before, kept where time may run out, to have one then.
+    last: Option<A>,
+}
+
+enum Phase<P> {
+    Delay(Pause<P>),
+    /// Until the service has room for another attempt, or the deadline is over.
+    Room(Option<Pause<P>>),
 }
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
@@ -100,7 +107,13 @@ where
                 }
             };
             let plan = &**this.plan;
-            let answer = ready!(plan.told(*this.call, *this.until, || future.poll(cx)));
+            let (call, until) = (*this.call, *this.until);
+            let polled = if Plan::<J, C, O, T>::is_plain(call, until) {
+                future.poll(cx)
+            } else {
+                plan.telling(call, until, || future.poll(cx))
+            };
+            let answer = ready!(polled);
             let Some(verdict) = plan.judge.judge(&answer) else {
                 note_success(plan.budget);
                 return Poll::Ready(succeeded(answer, this.call));
@@ -154,7 +167,9 @@ where
         plan.observer.observe(&retry);
         let pause = pause(retry.delay(), &plan.timer);
         let last = remaining(*this.until, &plan.timer).map(|_| answer);
-        this.state.set(State::Wait { pause, last });
+        let phase = Phase::Delay(pause);
+        let between = Box::new(Between { phase, last });
+        this.state.set(State::Between { between });
         None
     }
 
@@ -168,23 +183,22 @@ where
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        if let Now::Wait { pause: delay, last } = this.state.as_mut().project() {
+        let Now::Between { between } = this.state.as_mut().project() else {
+            unreachable!("asked for between two attempts only")
+        };
+        if let Phase::Delay(delay) = &mut between.phase {
             ready!(Pin::new(delay).poll(cx));
-            let last = last.take();
-            let left = last
+            let left = between
+                .last
                 .as_ref()
                 .and_then(|_| remaining(*this.until, &plan.timer));
-            let limit = left.map(|left| pause(left, &plan.timer));
-            this.state.set(State::Ready { limit, last });
+            between.phase = Phase::Room(left.map(|left| pause(left, &plan.timer)));
         }
-        if let Now::Ready {
-            limit: Some(limit),
-            last,
-        } = this.state.as_mut().project()
+        if let Phase::Room(Some(limit)) = &mut between.phase
             && Pin::new(limit).poll(cx).is_ready()
         {
             over(this.call, &plan.operation);
-            return Poll::Ready(last.take());
+            return Poll::Ready(between.last.take());
         }
         let service = this.service;
         let ready = plan.told(*this.call, *this.until, || service.poll_ready(cx));
