@@ -10,6 +10,7 @@ mod grpc_layer;
 mod http;
 mod http2;
 mod layer;
+mod layer_http;
 mod middleware;
 mod postgres;
 mod redis;
