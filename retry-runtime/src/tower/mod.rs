@@ -13,7 +13,7 @@ pub use client::{ClientDeadline, ClientService};
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 pub use retry::ByGrpc;
 pub use retry::{
-    AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, Cloned, CopiedBy, CopyRequest,
-    JudgeAnswer, RetryFuture, RetryLayer, RetryService, Silent,
+    AnyRequest, AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, Cloned, CopiedBy,
+    CopyRequest, JudgeAnswer, RetryFuture, RetryLayer, RetryService,
 };
 pub use server::{ServerDeadline, ServerFuture, ServerService};

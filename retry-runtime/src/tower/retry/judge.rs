@@ -25,9 +25,9 @@ pub trait AskRequest<Req> {
 
 /// Requests say nothing, the policy alone does.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct AnyRequest;
 
-impl<Req> AskRequest<Req> for Silent {
+impl<Req> AskRequest<Req> for AnyRequest {
     fn is_idempotent(&self, _: &Req) -> bool {
         true
     }
@@ -50,7 +50,7 @@ pub trait Asks {
 }
 
 impl Asks for ByErrors {
-    type Requests = Silent;
+    type Requests = AnyRequest;
 }
 
 impl Asks for ByStatus {
@@ -59,7 +59,7 @@ impl Asks for ByStatus {
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 impl Asks for ByGrpc {
-    type Requests = Silent;
+    type Requests = AnyRequest;
 }
 
 impl<F, A: Default> Asks for ByFunction<F, A> {
@@ -77,7 +77,7 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        Silent.is_idempotent(request)
+        AnyRequest.is_idempotent(request)
     }
 }
 
@@ -121,7 +121,7 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for ByGrpc {
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        Silent.is_idempotent(request)
+        AnyRequest.is_idempotent(request)
     }
 }
 

@@ -9,6 +9,8 @@ mod request;
 pub use future::RetryFuture;
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 pub use judge::ByGrpc;
-pub use judge::{AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, JudgeAnswer, Silent};
+pub use judge::{
+    AnyRequest, AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, JudgeAnswer,
+};
 pub use layer::{RetryLayer, RetryService};
 pub use request::{Cloned, CopiedBy, CopyRequest};
