@@ -195,3 +195,40 @@ async fn the_own_error_of_reqwest_has_a_verdict() {
     let error = client().get("no address").send().await.unwrap_err();
     assert_eq!(error.classify(), Verdict::Permanent);
 }
+
+#[tokio::test]
+async fn a_client_that_blocks() {
+    use reqwest::blocking;
+
+    type Failure = reattempt::http::Failure<reqwest::Error, blocking::Response>;
+
+    #[retry(max = 4, base = "1ms", patience = "1s")]
+    fn get(client: &blocking::Client, url: &str) -> Result<String, Failed<Failure>> {
+        Ok(client.get(url).send()?.check_status()?.text()?)
+    }
+    let service = Script::start(&[BUSY, Act::Reset(""), FINE]).await;
+    let url = service.url();
+    let blocked = tokio::task::spawn_blocking(move || {
+        let client = blocking::Client::builder().no_proxy().build().unwrap();
+        get(&client, &url)
+    });
+    assert_eq!(blocked.await.unwrap().unwrap(), "hello");
+    assert_eq!(service.requests().len(), 3);
+
+    let asks = Act::Answer("HTTP/1.1 429 Busy\r\nretry-after: 2\r\ncontent-length: 4\r\n\r\nlate");
+    let service = Script::start(&[asks]).await;
+    let url = service.url();
+    let blocked = tokio::task::spawn_blocking(move || {
+        let client = blocking::Client::builder().no_proxy().build().unwrap();
+        let failed = get(&client, &url).unwrap_err();
+        let reason = failed.reason();
+        match failed.into_last() {
+            Some(Failure::Status(bad)) => (reason, bad.into_response().text().unwrap()),
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_eq!(
+        blocked.await.unwrap(),
+        (GaveUp::Patience, "late".to_owned())
+    );
+}

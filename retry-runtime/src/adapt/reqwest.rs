@@ -35,16 +35,6 @@ macro_rules! reqwest {
             }
         }
 
-        impl HasStatus for $reqwest::Response {
-            fn status(&self) -> Option<StatusCode> {
-                Some(self.status())
-            }
-
-            fn headers(&self) -> Option<&HeaderMap> {
-                Some(self.headers())
-            }
-        }
-
         impl HasMethod for $reqwest::Request {
             fn method(&self) -> &Method {
                 self.method()
@@ -63,10 +53,32 @@ macro_rules! reqwest {
     };
 }
 
+macro_rules! response {
+    ($response:path) => {
+        impl HasStatus for $response {
+            fn status(&self) -> Option<StatusCode> {
+                Some(self.status())
+            }
+
+            fn headers(&self) -> Option<&HeaderMap> {
+                Some(self.headers())
+            }
+        }
+    };
+}
+
 #[cfg(feature = "reqwest012")]
 reqwest!(reqwest012);
+#[cfg(feature = "reqwest012")]
+response!(reqwest012::Response);
+#[cfg(feature = "reqwest012-blocking")]
+response!(reqwest012::blocking::Response);
 #[cfg(feature = "reqwest013")]
 reqwest!(reqwest013);
+#[cfg(feature = "reqwest013")]
+response!(reqwest013::Response);
+#[cfg(feature = "reqwest013-blocking")]
+response!(reqwest013::blocking::Response);
 
 /// What broke, by the sources of an error.
 fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
