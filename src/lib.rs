@@ -19,7 +19,13 @@ pub mod testing {
 // Pages; their code needs most of the features.
 #[cfg(any(
     doc,
-    all(doctest, feature = "tower", feature = "reqwest", feature = "sqlx08")
+    all(
+        doctest,
+        feature = "tower",
+        feature = "reqwest-middleware05",
+        feature = "tonic014",
+        feature = "sqlx08"
+    )
 ))]
 #[doc = include_str!("../docs/services/overview.md")]
 #[doc = include_str!("../docs/services/http.md")]
