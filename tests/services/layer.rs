@@ -10,17 +10,10 @@ use std::time::Duration;
 use http::Request;
 use reattempt::deadline::Deadline;
 use reattempt::tower::{ClientDeadline, RetryLayer};
-use reattempt::{Budget, Classify, Jitter, Policy, Verdict, deadline, retry, testing};
+use reattempt::{Budget, Classify, Policy, Verdict, deadline, retry, testing};
 use tower::{Layer as _, Service, ServiceBuilder, ServiceExt as _, service_fn};
 
-use crate::support::Notes;
-
-const SECOND: Duration = Duration::from_secs(1);
-const POLICY: Policy = Policy::new()
-    .max(3)
-    .jitter(Jitter::None)
-    .base(SECOND)
-    .checked();
+use crate::support::{Notes, POLICY, SECOND};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Classify)]
 enum Fault {

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::routing::get;
@@ -13,17 +12,11 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use reattempt::http::{IDEMPOTENCY_KEY, Statuses};
 use reattempt::tower::RetryLayer;
-use reattempt::{Budget, Jitter, Policy, Verdict, testing};
+use reattempt::{Budget, Policy, Verdict, testing};
 use tower::{Layer as _, ServiceExt as _};
 
 use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
-
-const SECOND: Duration = Duration::from_secs(1);
-const POLICY: Policy = Policy::new()
-    .max(3)
-    .jitter(Jitter::None)
-    .base(SECOND)
-    .checked();
+use crate::support::{POLICY, SECOND};
 
 fn hyper() -> Client<hyper_util::client::legacy::connect::HttpConnector, Empty<Bytes>> {
     Client::builder(TokioExecutor::new()).build_http()

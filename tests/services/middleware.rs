@@ -5,18 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::http::{IDEMPOTENCY_KEY, RetryMiddleware, Statuses};
-use reattempt::{Budget, Classify as _, Jitter, Policy, Retry, Verdict, deadline, testing};
+use reattempt::{Budget, Classify as _, Policy, Retry, Verdict, deadline, testing};
 use reqwest::{Body, StatusCode};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next};
 
 use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
-
-const SECOND: Duration = Duration::from_secs(1);
-const POLICY: Policy = Policy::new()
-    .max(3)
-    .jitter(Jitter::None)
-    .base(SECOND)
-    .checked();
+use crate::support::{POLICY, SECOND};
 
 fn client(middleware: impl Middleware) -> ClientWithMiddleware {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();

@@ -1,10 +1,20 @@
-//! A timer that notes the delays and waits for none of them.
+//! A policy with exact delays, and a timer that notes delays and waits for none of them.
 
 use std::future::{Ready, ready};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use reattempt::timer::{Clock, Moment, Timer};
+use reattempt::{Jitter, Policy};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+
+/// Three attempts; delays of 1 s and 2 s.
+pub(crate) const POLICY: Policy = Policy::new()
+    .max(3)
+    .jitter(Jitter::None)
+    .base(SECOND)
+    .checked();
 
 #[derive(Debug, Default)]
 pub(crate) struct Notes(Mutex<Vec<Duration>>);

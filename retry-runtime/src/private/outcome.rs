@@ -150,7 +150,7 @@ pub fn found<R: Outcome>(
     match finding.into_verified() {
         Verified::Done(value) => Ok(R::success(value)),
         Verified::NotDone => Err(match verdict {
-            Verdict::TransientAfter(delay) => Verdict::Throttled(Some(delay)),
+            Verdict::TransientAfter(delay) => Verdict::Refused.after(Some(delay)),
             _ => Verdict::Refused,
         }),
         Verified::Unknown => Err(Verdict::Permanent),
