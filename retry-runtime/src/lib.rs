@@ -27,6 +27,8 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
+#[cfg(feature = "std")]
+mod sync;
 #[cfg(feature = "test-util")]
 pub mod testing;
 mod text;

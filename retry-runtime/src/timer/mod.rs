@@ -117,6 +117,16 @@ pub trait Clock {
         Duration::ZERO
     }
 
+    /// The time now for what calls share, budgets and breakers: by a clock that all of them can read.
+    ///
+    /// # Default
+    ///
+    /// [`now`](Self::now): those who share one with a clock of their own have the same clock.
+    #[doc(hidden)]
+    fn shared(&self) -> Moment {
+        self.now()
+    }
+
     /// `moment` on the clock by which deadlines travel.
     #[doc(hidden)]
     fn travelling(&self, moment: Moment) -> Moment {
@@ -124,6 +134,20 @@ pub trait Clock {
             return moment;
         }
         ambient::now().after(moment.since(self.now()))
+    }
+}
+
+/// The clock by which deadlines travel, and by which budgets and breakers count where nobody gives
+/// another: tokio's where there is tokio, which may stand still, and virtual time in tests.
+#[cfg(feature = "std")]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shared;
+
+#[cfg(feature = "std")]
+impl Clock for Shared {
+    #[inline]
+    fn now(&self) -> Moment {
+        ambient::now()
     }
 }
 
@@ -176,6 +200,10 @@ impl<T: Clock + ?Sized> Clock for &T {
 
     fn slack(&self) -> Duration {
         (**self).slack()
+    }
+
+    fn shared(&self) -> Moment {
+        (**self).shared()
     }
 
     fn travelling(&self, moment: Moment) -> Moment {

@@ -19,6 +19,10 @@ impl Clock for Smol {
         Instant::now().into()
     }
 
+    fn shared(&self) -> Moment {
+        crate::ambient::now()
+    }
+
     // Without tokio it is the clock by which deadlines travel, but for virtual time.
     #[cfg(not(any(feature = "tokio", feature = "test-util")))]
     fn travelling(&self, moment: Moment) -> Moment {

@@ -23,6 +23,10 @@ impl Clock for Threads {
         Instant::now().into()
     }
 
+    fn shared(&self) -> Moment {
+        crate::ambient::now()
+    }
+
     #[cfg(not(feature = "tokio"))]
     fn travelling(&self, moment: Moment) -> Moment {
         moment

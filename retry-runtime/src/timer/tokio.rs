@@ -18,6 +18,10 @@ impl Clock for Tokio {
         tokio::time::Instant::now().into_std().into()
     }
 
+    fn shared(&self) -> Moment {
+        crate::ambient::now()
+    }
+
     // Its timer ends at whole milliseconds.
     fn slack(&self) -> Duration {
         Duration::from_nanos(999_999)

@@ -1,0 +1,15 @@
+//! Models of what threads share: the very files of the runtime, with loom's atomics in the place of `core`'s.
+#![cfg(test)]
+
+/// What `retry-runtime/src/sync.rs` is there.
+mod sync {
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+    /// loom's atomics are made when the model runs.
+    macro_rules! constant {
+        ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+            $(#[$attribute])* $visibility fn $($rest)*
+        };
+    }
+    pub(crate) use constant;
+}
