@@ -15,7 +15,7 @@ use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
 use crate::faults::Faults;
 use crate::keys;
-use crate::literal::{self, Attempts, Literal, Name};
+use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 
 /// The arguments of one attribute or block, as written.
 #[derive(Default, FromMeta)]
@@ -34,6 +34,10 @@ pub(crate) struct Args {
     pub(crate) patience: Option<Value<Duration>>,
     pub(crate) idempotent: Option<Value<bool>>,
     pub(crate) nested: Option<Value<Nested>>,
+    pub(crate) budget: Option<Value<Share>>,
+    pub(crate) breaker: Option<Code>,
+    pub(crate) throttle: Option<Code>,
+    pub(crate) hedge: Option<Value<Copies>>,
     pub(crate) verify: Option<Code>,
     pub(crate) on: Option<Filter>,
     pub(crate) except: Option<Filter>,

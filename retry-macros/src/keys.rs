@@ -16,6 +16,10 @@ pub(crate) const KEYS: &[&str] = &[
     "patience",
     "idempotent",
     "nested",
+    "budget",
+    "breaker",
+    "throttle",
+    "hedge",
     "verify",
     "on",
     "except",
@@ -74,6 +78,11 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("per_try_timeout", "timeout", ""),
     ("max_elapsed_time", "deadline", ""),
     ("total_timeout", "deadline", ""),
+    ("retry_budget", "budget", ""),
+    ("circuit_breaker", "breaker", ""),
+    ("rate_limiter", "throttle", ""),
+    ("hedging", "hedge", ""),
+    ("recover", "fallback", ""),
 ];
 
 /// Whether `word` is one of `words`.

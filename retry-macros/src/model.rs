@@ -21,6 +21,11 @@ pub(crate) struct Model {
     pub(crate) known: Policy,
     /// Keys whose value is an expression.
     pub(crate) unknown: Keys,
+    /// Where the budget comes from, unless the inherited policy brings one.
+    pub(crate) budget: Option<Purse>,
+    pub(crate) breaker: Option<Expr>,
+    pub(crate) throttle: Option<Expr>,
+    pub(crate) hedge: Option<Hedging>,
     pub(crate) on: Option<Predicate>,
     pub(crate) except: Option<Predicate>,
     pub(crate) verify: Option<Expr>,
@@ -56,6 +61,27 @@ pub(crate) struct Setting {
     pub(crate) expression: Option<Span>,
 }
 
+/// `budget = ...`.
+#[derive(Clone)]
+pub(crate) enum Purse {
+    /// The operation's own: the expression of its `static`.
+    Own(TokenStream),
+    /// One that a constant names.
+    Shared,
+    /// One that only the running program knows.
+    Lent(Expr),
+}
+
+/// `hedge = ...`.
+#[derive(Clone)]
+pub(crate) struct Hedging {
+    /// A constant expression of type `Hedge`.
+    pub(crate) value: TokenStream,
+    /// Whether the latencies of the operation may be asked for.
+    pub(crate) measures: bool,
+    pub(crate) span: Span,
+}
+
 impl Model {
     /// The crate's path, with every token at `span`: the first token of a path
     /// sets where the compiler points.
@@ -77,7 +103,12 @@ impl Model {
         if let Some(inherited) = &mut model.inherited {
             rename(&mut inherited.expr, name);
         }
+        if let Some(Purse::Lent(budget)) = &mut model.budget {
+            rename(budget, name);
+        }
         let code = [
+            &mut model.breaker,
+            &mut model.throttle,
             &mut model.verify,
             &mut model.until,
             &mut model.retry_after,
@@ -110,6 +141,16 @@ impl Model {
         self.inherited.is_some() || self.has(Key::Deadline)
     }
 
+    /// Whether a call may be turned away before an attempt.
+    pub(crate) fn is_gated(&self) -> bool {
+        self.breaker.is_some() || self.throttle.is_some()
+    }
+
+    /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.is_gated() || self.budget.is_some() || self.inherited.is_some()
+    }
+
     pub(crate) fn has(&self, key: Key) -> bool {
         self.settings.iter().any(|setting| setting.key == key)
     }
@@ -119,9 +160,9 @@ impl Model {
         self.verify.is_none() && self.has(Key::Idempotent) && !self.known.is_idempotent()
     }
 
-    /// `max = 1`, in the open.
+    /// `max = 1`, in the open, and nothing else asks what failures mean.
     pub(crate) fn is_single_attempt(&self) -> bool {
-        self.has(Key::Max) && !self.unknown.contains(Key::Max) && self.known.attempts() == Some(1)
+        !self.is_gated() && self.hedge.is_none() && self.has(Key::Max) && !self.unknown.contains(Key::Max) && self.known.attempts() == Some(1)
     }
 
     /// Whether a delay may depend on the one before it: unless the shape is

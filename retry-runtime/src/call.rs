@@ -28,7 +28,11 @@ pub enum GaveUp {
     Patience,
     /// The call ran inside a retry of another call, which decides instead.
     Nested,
-    /// The retry [`Budget`](crate::Budget) is empty: too many calls of this service failed.
+    /// The circuit breaker is open: too many calls of this service failed.
+    BreakerOpen,
+    /// The throttle let no attempt through: the service turned too many away.
+    Throttle,
+    /// The retry budget is empty: too many calls of this service failed.
     Budget,
 }
 
@@ -42,6 +46,8 @@ impl GaveUp {
             Self::Deadline => "deadline",
             Self::Patience => "patience",
             Self::Nested => "nested",
+            Self::BreakerOpen => "breaker_open",
+            Self::Throttle => "throttle",
             Self::Budget => "budget",
         }
     }
@@ -56,6 +62,8 @@ impl fmt::Display for GaveUp {
             Self::Deadline => "the deadline leaves no time for another attempt",
             Self::Patience => "the service asked for a longer delay than `patience` allows",
             Self::Nested => "the call above is retrying already",
+            Self::BreakerOpen => "the circuit breaker is open",
+            Self::Throttle => "the throttle let no attempt through",
             Self::Budget => "the retry budget is empty",
         })
     }

@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 
 /// What a failed attempt came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
+pub enum Came {
     Failed(Verdict),
     NotFinal,
     TimedOut,

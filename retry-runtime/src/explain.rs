@@ -46,6 +46,9 @@ impl fmt::Display for Explanation<'_> {
         if policy.attempts() != Some(1) {
             self.delays(f)?;
         }
+        if policy.is_budgeted() {
+            f.write_str("; retries while the budget lasts")?;
+        }
         if let Some(timeout) = policy.timeout {
             write!(f, "; {} for each attempt", Human(timeout))?;
         }

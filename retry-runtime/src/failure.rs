@@ -143,9 +143,14 @@ impl Classify for Interrupted {
             GaveUp::Permanent => Verdict::Permanent,
             GaveUp::Forbidden => Verdict::Forbidden,
             GaveUp::Patience => Verdict::Throttled(None),
-            GaveUp::Attempts | GaveUp::Deadline | GaveUp::Nested | GaveUp::Budget => {
-                Verdict::Transient
-            }
+            // Turned away before the first attempt.
+            GaveUp::BreakerOpen | GaveUp::Throttle if self.attempts == 0 => Verdict::Refused,
+            GaveUp::Attempts
+            | GaveUp::Deadline
+            | GaveUp::Nested
+            | GaveUp::BreakerOpen
+            | GaveUp::Throttle
+            | GaveUp::Budget => Verdict::Transient,
         }
     }
 }

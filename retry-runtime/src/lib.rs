@@ -10,6 +10,7 @@ mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;
+#[cfg(feature = "std")]
 mod budget;
 mod call;
 #[cfg(feature = "std")]
@@ -44,6 +45,7 @@ pub mod private;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
+#[cfg(feature = "std")]
 pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;
@@ -52,7 +54,7 @@ pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
-pub use run::{ByClassify, Judge, Observe, ObserveRetry, On, Runner, Tell};
+pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Tell};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

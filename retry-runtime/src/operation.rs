@@ -1,5 +1,11 @@
 //! An operation: a policy and the name it has in telemetry and configuration.
 
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+use crate::budget::Budget;
 use crate::policy::Policy;
 #[cfg(any(
     feature = "tower",
@@ -60,6 +66,11 @@ impl Operation {
         Self::new(name, self.policy)
     }
 
+    /// The same with another budget.
+    pub(crate) const fn budgeted(self, budget: &'static Budget) -> Self {
+        Self::new(self.name, self.policy.budget(budget))
+    }
+
     /// The same for a request that tells whether it may be executed twice; what the policy says of that
     /// goes first.
     pub(crate) fn for_request(self, is_idempotent: bool) -> Self {
@@ -67,5 +78,17 @@ impl Operation {
             return self;
         }
         Self::new(self.name, self.policy.idempotent(false))
+    }
+}
+
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+impl Operation {
+    /// The same under a policy that comes with a request; it pays from this one's budget unless it has its own.
+    pub(crate) fn under(self, policy: Policy) -> Self {
+        let operation = Self::new(self.name, policy);
+        match self.policy.budget {
+            Some(budget) if policy.budget.is_none() => operation.budgeted(budget),
+            _ => operation,
+        }
     }
 }

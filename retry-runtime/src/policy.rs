@@ -5,6 +5,8 @@
 use core::time::Duration;
 
 use crate::backoff::Shape;
+#[cfg(feature = "std")]
+use crate::budget::Budget;
 use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::rules::{Key, Keys};
@@ -52,6 +54,8 @@ pub struct Policy {
     pub(crate) patience: Duration,
     pub(crate) idempotent: bool,
     pub(crate) nested: Nested,
+    #[cfg(feature = "std")]
+    pub(crate) budget: Option<&'static Budget>,
     pub(crate) given: Keys,
 }
 
@@ -89,6 +93,8 @@ impl Policy {
             patience: Duration::from_secs(60),
             idempotent: true,
             nested: Nested::Collapse,
+            #[cfg(feature = "std")]
+            budget: None,
             given: Keys::NONE,
         }
     }
@@ -316,6 +322,40 @@ impl Policy {
         self.nested = nested;
         self.given = self.given.with(Key::Nested);
         self
+    }
+
+    /// What bounds the retries of all calls that share it: once the budget is spent nothing is retried.
+    ///
+    /// # Default
+    ///
+    /// None.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Policy};
+    ///
+    /// static DATABASE: Budget = Budget::per_success(0.1);
+    /// const STORAGE: Policy = Policy::new().max(5).budget(&DATABASE);
+    /// # assert!(STORAGE.is_budgeted());
+    /// ```
+    #[cfg(feature = "std")]
+    pub const fn budget(mut self, budget: &'static Budget) -> Self {
+        self.budget = Some(budget);
+        self.budgeted()
+    }
+
+    /// A policy whose budget each call is given anew.
+    #[doc(hidden)]
+    pub const fn budgeted(mut self) -> Self {
+        self.given = self.given.with(Key::Budget);
+        self
+    }
+
+    /// Whether a budget bounds the retries.
+    pub const fn is_budgeted(&self) -> bool {
+        self.has(Key::Budget)
     }
 
     /// The number of attempts in all; `None` means without limit.

@@ -54,3 +54,33 @@ fn is_constant_argument(expr: &Expr) -> bool {
         _ => false,
     }
 }
+
+/// Whether an expression is made by a function of `kind`, as in `Budget::per_success(0.1)`.
+pub(super) fn builds(expr: &Expr, kind: &str) -> bool {
+    match expr {
+        Expr::MethodCall(call) => builds(&call.receiver, kind),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => {
+                let segments = &path.path.segments;
+                segments.iter().rev().nth(1).is_some_and(|segment| segment.ident == kind)
+            }
+            _ => false,
+        },
+        Expr::Group(group) => builds(&group.expr, kind),
+        Expr::Paren(paren) => builds(&paren.expr, kind),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a name in capitals or a reference to one: that of a `static`, or of a constant.
+pub(super) fn names_static(expr: &Expr, parameters: &[(Ident, bool)]) -> bool {
+    match expr {
+        Expr::Reference(reference) if reference.mutability.is_none() => {
+            matches!(&*reference.expr, Expr::Path(_)) && is_constant(&reference.expr, parameters)
+        }
+        Expr::Path(_) => is_constant(expr, parameters),
+        Expr::Group(group) => names_static(&group.expr, parameters),
+        Expr::Paren(paren) => names_static(&paren.expr, parameters),
+        _ => false,
+    }
+}

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, ReturnType};
 
+use super::limits;
 use crate::args::Args;
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function};
@@ -82,25 +83,35 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
     );
 }
 
-/// An answer that certainly cannot say that an attempt was cut off.
+/// An answer that certainly cannot say that an attempt was cut off, or that there was none.
 fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, faults: &mut Faults) {
-    let (Some(timeout), Some(_)) = (&args.timeout, &args.until) else {
+    if args.until.is_none() {
         return;
-    };
+    }
     let nothing = matches!(function.signature.output, ReturnType::Default);
     let what = match answer {
         Answer::Other(ty) => format!("`{}`", text(ty)),
-        Answer::Inferred if nothing && !matches!(flow, Flow::Sync) => {
-            "a function that returns nothing".to_owned()
-        }
+        Answer::Inferred if nothing => "a function that returns nothing".to_owned(),
         _ => return,
     };
-    faults.push(
-        timeout.key,
-        format!(
-            "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
-        ),
-    );
+    if let Some(timeout) = &args.timeout
+        && !matches!(flow, Flow::Sync)
+    {
+        faults.push(
+            timeout.key,
+            format!(
+                "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
+            ),
+        );
+    }
+    for (key, place) in limits::gates(args) {
+        faults.push(
+            place,
+            format!(
+                "`{key}` turns calls away, and {what} cannot say so; return `Result` or `Option`, or drop `{key}`"
+            ),
+        );
+    }
 }
 
 /// What needs a future: nothing can interrupt a blocked thread.
@@ -110,6 +121,14 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
             timeout.key,
             format!(
                 "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
+            ),
+        );
+    }
+    if let Some(hedge) = &args.hedge {
+        faults.push(
+            hedge.key,
+            format!(
+                "`hedge` runs attempts side by side, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
         );
     }

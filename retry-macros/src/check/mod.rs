@@ -3,6 +3,7 @@
 
 mod constant;
 mod function;
+mod limits;
 mod together;
 
 use proc_macro2::{Span, TokenStream};
@@ -171,6 +172,8 @@ fn policy(
     faults: &mut Faults,
 ) -> Model {
     together::together(&args, faults);
+    limits::no_gate(&args, faults);
+    limits::hedge_rules(&args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
     let inherited = args
         .policy
@@ -220,7 +223,9 @@ fn policy(
     draft.take(Key::Nested, args.nested, |policy, nested| {
         policy.nested(*nested)
     });
+    let budget = draft.budget(args.budget, parameters);
     draft.judge(inherited.is_some());
+    let krate_tokens = draft.krate.clone();
     let Draft {
         known,
         unknown,
@@ -233,6 +238,10 @@ fn policy(
         settings,
         known,
         unknown,
+        budget,
+        breaker: args.breaker.and_then(|code| expression(code, faults)),
+        throttle: args.throttle.and_then(|code| expression(code, faults)),
+        hedge: limits::hedging(args.hedge, &krate_tokens, faults),
         on: args.on.and_then(|filter| predicate(filter, faults)),
         except: args.except.and_then(|filter| predicate(filter, faults)),
         verify: args.verify.and_then(|code| expression(code, faults)),
@@ -255,6 +264,14 @@ fn policy(
         generics: Vec::new(),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
+    }
+}
+
+/// The value of a key that is written as a literal.
+fn literal_value<T: Copy>(value: Option<&Value<T>>) -> Option<T> {
+    match &value?.given {
+        Given::Literal(literal, _) => Some(*literal),
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rules about keys that only an attribute can have; the runtime's rules know
 //! the others.
 
+use proc_macro2::Span;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -16,9 +17,14 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         ..
     }) = &args.max
     {
+        // What failures mean matters to a breaker, too, and a budget pays for copies.
+        let is_asked = args.breaker.is_some() || args.throttle.is_some() || args.hedge.is_some();
+        let unasked = |place: Option<Span>| place.filter(|_| !is_asked);
+        let unpaid = |place: Option<Span>| place.filter(|_| args.hedge.is_none());
         let only_for_retries = [
-            ("on", args.on.as_ref().map(|filter| filter.key)),
-            ("except", args.except.as_ref().map(|filter| filter.key)),
+            ("on", unasked(args.on.as_ref().map(|filter| filter.key))),
+            ("except", unasked(args.except.as_ref().map(|filter| filter.key))),
+            ("budget", unpaid(args.budget.as_ref().map(|share| share.key))),
             ("verify", args.verify.as_ref().map(|code| code.key)),
             (
                 "retry_after",

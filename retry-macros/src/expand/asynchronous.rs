@@ -45,14 +45,15 @@ pub(super) fn looped(
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
-    let attempted = parts.attempted(&attempt(&parts));
+    let (entered, limits) = (parts.entered(), parts.limits());
+    let attempted = parts.attempted(&parts.hedged(attempt(&parts)));
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
     let (end, give_up) = (parts.end(), parts.give_up());
     let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
     let failed =
-        ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict));
+        ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
     // Where the compiler says that a timer is none.
     let waits = model
         .timer
@@ -60,7 +61,7 @@ pub(super) fn looped(
         .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
     let (waits, waiting) = (at(waits), model.krate_at(waits));
     let after = quote_spanned! {waits=>
-        #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict)
+        #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict, #limits)
     };
     let pause = quote_spanned! {waits=>
         #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
@@ -89,6 +90,7 @@ pub(super) fn looped(
     let (first, later) = parts.told_apart();
     let looped = ours! {
         loop {
+            #entered
             #bind {
                 #context
                 #attempted

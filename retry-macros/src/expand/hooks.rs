@@ -44,6 +44,7 @@ impl Parts<'_> {
         } else {
             (TokenStream::new(), ambiguous)
         };
+        let answered = self.answered(&ours!(#krate::__private::succeeded(answer, &call)));
         ours! {
             let verdict = #verdict;
             #made
@@ -52,9 +53,7 @@ impl Parts<'_> {
                 ::core::option::Option::Some(doubt) => {
                     let asked = #asked;
                     match #found {
-                        ::core::result::Result::Ok(answer) => {
-                            break #label #krate::__private::succeeded(answer, &call)
-                        }
+                        ::core::result::Result::Ok(answer) => break #label #answered,
                         ::core::result::Result::Err(verdict) => verdict,
                     }
                 }

@@ -8,6 +8,7 @@ mod docs;
 mod function;
 mod future;
 mod hooks;
+mod limits;
 mod methods;
 mod outcome;
 mod parts;

@@ -136,9 +136,10 @@ impl Parts<'_> {
         };
         let split = Ident::new(split, at(span));
         let split = quote_spanned!(at(span)=> #located::__private::#split(outcome, &call));
+        let answered = self.answered(&ours!(answer));
         ours! {
             match #split {
-                ::core::result::Result::Ok(answer) => break #label answer,
+                ::core::result::Result::Ok(answer) => break #label #answered,
                 ::core::result::Result::Err(error) => error,
             }
         }
@@ -172,11 +173,10 @@ impl Parts<'_> {
         } else {
             outcome
         };
+        let answered = self.answered(&ours!(#krate::__private::succeeded(#answer, &call)));
         ours! {
             let cause = match #cause {
-                ::core::option::Option::None => {
-                    break #label #krate::__private::succeeded(#answer, &call)
-                }
+                ::core::option::Option::None => break #label #answered,
                 ::core::option::Option::Some(cause) => cause,
             };
             retried = #krate::__private::Count::and(retried, &cause);
@@ -187,6 +187,7 @@ impl Parts<'_> {
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
         let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
         let (until, operation, retries) = (self.until(), self.operation(), self.retries());
+        let limits = self.limits();
         let limit = if self.model.inherited.is_some() || self.model.has(Key::Timeout) {
             ours!(#krate::__private::Until::of_attempt(#until, #krate::Operation::policy(#operation), #timer))
         } else {
@@ -222,7 +223,7 @@ impl Parts<'_> {
         ours! {
             let outcome = #outcome;
             #cut
-            let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer) {
+            let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer, #limits) {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,
             };

@@ -125,6 +125,11 @@ impl<'m> Parts<'m> {
 
     /// The verdict on the error of `cause`.
     pub(super) fn verdict(&self) -> TokenStream {
+        self.verdict_of(&self.cause())
+    }
+
+    /// The verdict on the error of another cause.
+    pub(super) fn verdict_of(&self, cause: &TokenStream) -> TokenStream {
         let krate = &self.krate;
         let on = match &self.model.on {
             // Nothing will be retried, so nobody need say what would be.
@@ -147,7 +152,6 @@ impl<'m> Parts<'m> {
             }
             None => on,
         };
-        let cause = self.cause();
         ours!(#krate::__private::verdict(#cause, |error| #verdict))
     }
 

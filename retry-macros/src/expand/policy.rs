@@ -29,11 +29,15 @@ impl Parts<'_> {
         let mut policy = start;
         for setting in &self.model.settings {
             let (method, value) = (method(setting.key.word()), &setting.value);
-            let value = match (setting.key.word(), &setting.expression) {
-                ("backoff", Some(span)) => custom_backoff(krate, value, *span),
-                _ => value.clone(),
+            policy = match (setting.key.word(), &setting.expression) {
+                ("backoff", Some(span)) => {
+                    let value = custom_backoff(krate, value, *span);
+                    ours!(#policy.#method(#value))
+                }
+                // Which budget, only the call knows.
+                ("budget", _) if value.is_empty() => ours!(#policy.budgeted()),
+                _ => ours!(#policy.#method(#value)),
             };
-            policy = ours!(#policy.#method(#value));
         }
         policy
     }
@@ -59,7 +63,8 @@ impl Parts<'_> {
             .context
             .as_ref()
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
-        ours!(#checks #operation #until #started)
+        let (budget, limits) = (self.own_budget(), self.start_limits());
+        ours!(#budget #checks #operation #until #started #limits)
     }
 
     /// The inherited policy, if it can only be evaluated when the function is called.
@@ -170,7 +175,7 @@ fn variant(word: &str) -> Ident {
 
 /// Whether a constant needs what an item in the function cannot see: `Self`,
 /// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
-fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
+pub(super) fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
     let mut tokens = tokens.clone().into_iter().peekable();
     while let Some(token) = tokens.next() {
         let starts_path =

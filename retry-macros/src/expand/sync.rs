@@ -25,6 +25,7 @@ use crate::model::{Model, at};
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     let parts = Parts::blocking(model, answer);
     let Parts { krate, timer, .. } = &parts;
+    let (entered, limits) = (parts.entered(), parts.limits());
     let prelude = parts.prelude();
     let context = parts.context();
     let attempted = parts.attempted(&attempt(&parts, body));
@@ -36,7 +37,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let late = parts.if_late();
         ours! {
-            match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict) {
+            match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits) {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
@@ -49,7 +50,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         }
     } else {
         ours! {
-            match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict) {
+            match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict, #limits) {
                 ::core::result::Result::Ok(()) => { #enter }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
@@ -57,6 +58,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     };
     let looped = ours! {
         loop {
+            #entered
             #context
             #attempted
             #judged

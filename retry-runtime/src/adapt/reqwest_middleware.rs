@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::attempt::Cause;
-use crate::budget::{Budget, note_failure, note_success};
+use crate::budget::Budget;
 use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
@@ -55,7 +55,6 @@ pub struct RetryMiddleware<O = ()> {
     operation: Operation,
     statuses: Statuses,
     observer: O,
-    budget: Option<&'static Budget>,
 }
 
 impl RetryMiddleware {
@@ -70,7 +69,6 @@ impl RetryMiddleware {
             operation: Operation::around(policy),
             statuses: Statuses::STANDARD,
             observer: (),
-            budget: None,
         }
     }
 }
@@ -95,19 +93,19 @@ impl<O> RetryMiddleware<O> {
             operation: self.operation,
             statuses: self.statuses,
             observer: Tell(observer),
-            budget: self.budget,
         }
     }
 
-    /// Retries only while `budget` has enough left; it is told of every answer.
+    /// Pays for retries from `budget`, not from that of the policy; it is told of every answer. The policy
+    /// of a single request may have another.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
-        self.budget = Some(budget);
+        self.operation = self.operation.budgeted(budget);
         self
     }
 
     fn operation_for(&self, own: Option<&Policy>, is_idempotent: bool) -> Operation {
         let operation = match own {
-            Some(policy) => Operation::new(self.operation.name(), *policy),
+            Some(policy) => self.operation.under(*policy),
             None => self.operation,
         };
         operation.for_request(is_idempotent)
@@ -145,7 +143,6 @@ impl<O> fmt::Debug for RetryMiddleware<O> {
         f.debug_struct("RetryMiddleware")
             .field("operation", &self.operation)
             .field("statuses", &self.statuses)
-            .field("budget", &self.budget)
             .finish_non_exhaustive()
     }
 }
@@ -166,10 +163,12 @@ macro_rules! reqwest_middleware {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
+                let mut limits = policy_limits(&operation, &timer);
                 let mut call = Call::new();
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
+                    limits.begin();
                     let again = request.try_clone();
                     let pause = {
                         let attempt = next.clone().run(request, extensions);
@@ -180,22 +179,21 @@ macro_rules! reqwest_middleware {
                         };
                         let is_redirected = last.is_some_and(|last| *last != url);
                         let Some(verdict) = self.judge(&answer, is_redirected) else {
-                            note_success(self.budget);
+                            limits.answered(&operation, &timer);
                             break succeeded(answer, &call);
                         };
-                        let is_affordable = note_failure(self.budget, verdict);
                         let verdict = match again {
                             Some(_) => verdict,
                             None => Verdict::Permanent,
                         };
-                        let retry = failed_within(
+                        let retry = failed(
                             &mut call,
                             &operation,
                             until,
                             &timer,
                             Cause::Error(&answer),
                             verdict,
-                            || is_affordable,
+                            &mut limits,
                         );
                         match retry {
                             Ok(retry) => {

@@ -9,7 +9,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::progress::{general, immediate, surrounded, watch};
-use super::{Admitted, Progress, Until, admit};
+use super::{Admitted, Limits, Progress, Until, admit};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
@@ -70,30 +70,39 @@ pub fn pause_after<T: Timer, E>(
     until: Until,
     timer: &T,
     verdict: Verdict,
+    limits: &mut impl Limits,
 ) -> Result<Pause<T::Sleep>, (E, Interrupted)> {
-    let watch = watch(progress, Came::Failed(verdict));
+    let came = Came::Failed(verdict);
+    let watch = watch(progress, came);
+    limits.failed(operation, came, timer);
     let paused = match admit(progress, operation, until, verdict) {
         Err(end) => Err((error, end.reason())),
-        Ok(Admitted::Immediate) => match immediate(operation.policy(), true) {
-            Ok(()) => {
-                watch.retries(operation, Duration::ZERO);
-                Ok(Pause(None))
+        Ok(Admitted::Immediate) => {
+            let allowed = immediate(operation.policy(), true)
+                .and_then(|()| limits.afford(operation, came, timer));
+            match allowed {
+                Ok(()) => {
+                    watch.retries(operation, Duration::ZERO);
+                    Ok(Pause(None))
+                }
+                Err(reason) => Err((error, reason)),
             }
-            Err(reason) => Err((error, reason)),
-        },
+        }
         Ok(Admitted::Exponential(retry)) => {
             let draw = |policy: &Policy, retry, timer: &T| {
                 policy.draw_exponential(retry, || timer.random())
             };
-            plain(error, operation, watch, retry, timer, draw)
+            plain(error, operation, watch, retry, timer, came, limits, draw)
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &T| policy.draw_plain(retry, || timer.random());
-            plain(error, operation, watch, retry, timer, draw)
+            plain(error, operation, watch, retry, timer, came, limits, draw)
         }
         Ok(Admitted::General(asked)) => {
-            paused(error, progress, operation, watch, until, timer, asked)
+            paused(
+                error, progress, operation, watch, until, timer, asked, came, limits,
+            )
         }
     };
     paused.map_err(|(error, reason)| {
@@ -104,12 +113,15 @@ pub fn pause_after<T: Timer, E>(
 
 #[cold]
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "one step, split in two")]
 fn plain<T: Timer, E>(
     error: E,
     operation: &Operation,
     watch: Watch,
     retry: u32,
     timer: &T,
+    came: Came,
+    limits: &mut impl Limits,
     draw: impl FnOnce(&Policy, u32, &T) -> Duration,
 ) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
     let delay = if ambient::is_quiet() {
@@ -120,12 +132,16 @@ fn plain<T: Timer, E>(
             Err(reason) => return Err((error, reason)),
         }
     };
+    if let Err(reason) = limits.afford(operation, came, timer) {
+        return Err((error, reason));
+    }
     watch.retries(operation, delay);
     Ok(pause(delay, timer))
 }
 
 #[cold]
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "one step, split in two")]
 fn paused<T: Timer, E>(
     error: E,
     progress: &mut impl Progress,
@@ -134,13 +150,18 @@ fn paused<T: Timer, E>(
     until: Until,
     timer: &T,
     asked: Option<Duration>,
+    came: Came,
+    limits: &mut impl Limits,
 ) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
-    match general(progress, operation, until, timer, asked, true) {
+    let delay = general(progress, operation, until, timer, asked, true)
+        .map_err(|end| end.reason())
+        .and_then(|delay| limits.afford(operation, came, timer).map(|()| delay));
+    match delay {
         Ok(delay) => {
             watch.retries(operation, delay);
             Ok(pause(delay, timer))
         }
-        Err(end) => Err((error, end.reason())),
+        Err(reason) => Err((error, reason)),
     }
 }
 

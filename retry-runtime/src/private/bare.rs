@@ -9,7 +9,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use super::progress::delay;
-use super::{Progress, TimedOut, Until, admit};
+use super::{Limits, Progress, TimedOut, Until, admit};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::timer::Timer;
@@ -26,14 +26,15 @@ pub async fn pause<T: Timer>(delay: Duration, timer: &T) {
     }
 }
 
-pub fn pause_after<'t, T: Timer, P: Progress, E>(
+pub fn pause_after<'t, T: Timer, P: Progress, L: Limits, E>(
     error: E,
     progress: &mut P,
     operation: &Operation,
     until: Until,
     timer: &'t T,
     verdict: Verdict,
-) -> Result<impl Future<Output = ()> + use<'t, T, P, E>, (E, Interrupted)> {
+    _: &mut L,
+) -> Result<impl Future<Output = ()> + use<'t, T, P, L, E>, (E, Interrupted)> {
     let delay = admit(progress, operation, until, verdict)
         .and_then(|admitted| delay(progress, operation, until, timer, admitted, true));
     match delay {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
-use super::{Admitted, Progress, Until, admit};
+use super::{Admitted, Limits, Progress, Until, admit, enter};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
@@ -96,26 +96,34 @@ pub fn wait<B: Blocking>(
     until: Until,
     timer: &B,
     verdict: Verdict,
+    limits: &mut impl Limits,
 ) -> Result<(), Interrupted> {
-    let watch = watch(progress, Came::Failed(verdict));
+    let came = Came::Failed(verdict);
+    let watch = watch(progress, came);
+    limits.failed(operation, came, timer);
     let waited = match admit(progress, operation, until, verdict) {
         Err(end) => Err(end),
         Ok(Admitted::Immediate) => {
-            let allowed = immediate(operation.policy(), true);
+            let allowed = immediate(operation.policy(), true)
+                .and_then(|()| limits.afford(operation, came, timer));
             or_end(*progress, allowed).inspect(|()| watch.retries(operation, Duration::ZERO))
         }
         Ok(Admitted::Exponential(retry)) => {
             let draw = |policy: &Policy, retry, timer: &B| {
                 policy.draw_exponential(retry, || timer.random())
             };
-            or_end(*progress, plain(operation, watch, retry, timer, draw))
+            let waited = plain(operation, watch, retry, timer, came, limits, draw);
+            or_end(*progress, waited)
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &B| policy.draw_plain(retry, || timer.random());
-            or_end(*progress, plain(operation, watch, retry, timer, draw))
+            let waited = plain(operation, watch, retry, timer, came, limits, draw);
+            or_end(*progress, waited)
         }
-        Ok(Admitted::General(asked)) => waited(progress, operation, watch, until, timer, asked),
+        Ok(Admitted::General(asked)) => {
+            waited(progress, operation, watch, until, timer, asked, came, limits)
+        }
     };
     waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
 }
@@ -128,14 +136,18 @@ fn plain<B: Blocking>(
     watch: Watch,
     retry: u32,
     timer: &B,
+    came: Came,
+    limits: &mut impl Limits,
     draw: impl FnOnce(&Policy, u32, &B) -> Duration,
 ) -> Result<(), GaveUp> {
     if ambient::is_quiet() {
         let delay = draw(operation.policy(), retry, timer);
+        limits.afford(operation, came, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
     } else {
         let delay = surrounded(operation, retry, timer)?;
+        limits.afford(operation, came, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
         if is_over(Until::NEVER, timer) {
@@ -148,6 +160,7 @@ fn plain<B: Blocking>(
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
+#[expect(clippy::too_many_arguments, reason = "one step, split in two")]
 fn waited(
     progress: &mut impl Progress,
     operation: &Operation,
@@ -155,13 +168,32 @@ fn waited(
     until: Until,
     timer: &impl Blocking,
     asked: Option<Duration>,
+    came: Came,
+    limits: &mut impl Limits,
 ) -> Result<(), Interrupted> {
     let delay = general(progress, operation, until, timer, asked, true)?;
+    or_end(*progress, limits.afford(operation, came, timer))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
     // Threads wake up late.
     if is_over(until, timer) {
         return Err(Interrupted::new(GaveUp::Deadline, progress.failures()));
     }
+    Ok(())
+}
+
+// Before each attempt of a call with limits, which may have to wait.
+#[inline(always)]
+#[cfg_attr(feature = "tracing", track_caller)]
+pub fn entered(
+    limits: &mut impl Limits,
+    progress: &impl Progress,
+    operation: &Operation,
+    until: Until,
+    timer: &impl Blocking,
+) -> Result<(), Interrupted> {
+    let wait = enter(limits, progress, operation, until, timer)?;
+    sleep(wait, timer);
+    limits.begin();
     Ok(())
 }

@@ -4,9 +4,10 @@
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use super::{Progress, Until, cut_off, is_over, over, split, split_told};
+use super::{Limits, Progress, Until, cut_off, is_over, over, split, split_told};
 use crate::attempt::Cause;
 use crate::call::GaveUp;
+use crate::events::Came;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
@@ -25,7 +26,7 @@ pub struct TimedOut {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<Interrupted>`",
-    note = "`timeout` and `deadline` on an async function end a call where no error of its own exists",
+    note = "`breaker` and `throttle`, and on an async function `timeout` and `deadline`, end a call where no error of its own exists",
     note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
 )]
 pub trait Cut {
@@ -145,10 +146,12 @@ pub fn in_time<R, L: Started>(
     operation: &Operation,
     until: Until,
     clock: &impl Clock,
+    limits: &mut impl Limits,
 ) -> Result<Result<R, L>, (L, Interrupted)> {
     match outcome {
         Err(lost) if !lost.started() => Err((lost, over(progress, operation))),
         Err(lost) if lost.is_deadline() || is_over(until, clock) => {
+            limits.failed(operation, Came::CutOff, clock);
             Err((lost, cut_off(progress, operation)))
         }
         outcome => Ok(outcome),

@@ -13,6 +13,7 @@ mod either;
 mod hook;
 #[cfg(feature = "std")]
 mod limit;
+mod limits;
 mod outcome;
 mod progress;
 mod until;
@@ -21,7 +22,7 @@ mod until;
 pub use asynchronous::{Again, Pause, again, pause, pause_after};
 #[cfg(not(feature = "std"))]
 pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
-pub use blocking::{Inside, attempt, attempt_until, hooked, made, sleep, wait};
+pub use blocking::{Inside, attempt, attempt_until, entered, hooked, made, sleep, wait};
 pub use cut::{
     Cut, IsCut, IsNotCut, Lost, TimedOut, Unasked, cause_of, cut, fail_cut, fail_limited, finished,
     in_time, refuse_blocking, refuse_uncut, refuse_untold, split_limited, split_limited_told,
@@ -33,16 +34,23 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 pub(crate) use limit::inside;
 #[cfg(feature = "std")]
 pub use limit::{Endured, Limited, endured, limited, limited_hook};
-pub use outcome::{
-    Answer, IsNoResult, IsResult, ambiguous, ask, fail, fall_back, found, refuse_alias,
-    retry_after, split, split_told, tell,
-};
+#[cfg(feature = "tower")]
+pub(crate) use limits::PolicyLimits;
 #[cfg(any(
     feature = "tower",
     feature = "reqwest-middleware04",
     feature = "reqwest-middleware05"
 ))]
-pub(crate) use progress::failed_within;
+pub(crate) use limits::policy_limits;
+pub use limits::{ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, answered, begun, enter, guards, pays};
+#[cfg(feature = "std")]
+pub use limits::{
+    Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled,
+};
+pub use outcome::{
+    Answer, IsNoResult, IsResult, ambiguous, ask, fail, failure, fall_back, found, refuse_alias,
+    retry_after, split, split_told, tell,
+};
 pub(crate) use progress::remaining;
 use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};

@@ -8,7 +8,7 @@ use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
-use crate::verdict::Verdict;
+use crate::verdict::{Absent, Verdict};
 use crate::verified::{IntoVerified, Verified};
 
 // A success as it is, or the error: by value, because an answer that is only
@@ -19,6 +19,33 @@ pub fn split<R: Outcome>(outcome: R, progress: &impl Progress) -> Result<R, R::E
         Ok(value) => Ok(succeeded(R::success(value), progress)),
         Err(error) => Err(error),
     }
+}
+
+// The error of an outcome that stays where it is.
+pub trait Fails {
+    type Error;
+
+    fn failure(&self) -> Option<&Self::Error>;
+}
+
+impl<T, E> Fails for Result<T, E> {
+    type Error = E;
+
+    fn failure(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+}
+
+impl<T> Fails for Option<T> {
+    type Error = Absent;
+
+    fn failure(&self) -> Option<&Absent> {
+        self.is_none().then_some(&Absent)
+    }
+}
+
+pub fn failure<R: Fails>(outcome: &R) -> Option<&R::Error> {
+    outcome.failure()
 }
 
 // The same for a function that is written `-> Result<T, Failed<E>>`.

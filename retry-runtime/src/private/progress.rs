@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use super::Until;
+use super::{Limits, Until};
 use crate::ambient;
 use crate::attempt::{Cause, Retry};
 use crate::backoff::Shape;
@@ -252,7 +252,7 @@ pub(super) fn general<P: Progress>(
     delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
 }
 
-// The retry that comes, for those who look at it, or the end.
+// The retry that comes, for those who look at it, or the end. The limits are asked last.
 #[inline(always)]
 pub fn failed<'a, E: ?Sized>(
     progress: &mut impl Progress,
@@ -261,28 +261,17 @@ pub fn failed<'a, E: ?Sized>(
     clock: &impl Clock,
     cause: Cause<'a, E>,
     verdict: Verdict,
+    limits: &mut impl Limits,
 ) -> Result<Retry<'a, E>, Interrupted> {
-    failed_within(progress, operation, until, clock, cause, verdict, || true)
-}
-
-// The same, where a budget is asked last.
-#[inline(always)]
-pub(crate) fn failed_within<'a, E: ?Sized>(
-    progress: &mut impl Progress,
-    operation: &'a Operation,
-    until: Until,
-    clock: &impl Clock,
-    cause: Cause<'a, E>,
-    verdict: Verdict,
-    afford: impl FnOnce() -> bool,
-) -> Result<Retry<'a, E>, Interrupted> {
-    let watch = watch(progress, Came::to(&cause, verdict));
+    let came = Came::to(&cause, verdict);
+    let watch = watch(progress, came);
+    limits.failed(operation, came, clock);
     let failed = !matches!(cause, Cause::NotFinal);
     let delay = admit(progress, operation, until, verdict)
         .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed))
         .and_then(|delay| {
-            let paid = afford().then_some(delay).ok_or(GaveUp::Budget);
-            or_end(*progress, paid)
+            let afforded = limits.afford(operation, came, clock);
+            or_end(*progress, afforded.map(|()| delay))
         });
     match delay {
         Ok(delay) => {
@@ -305,6 +294,12 @@ pub(crate) fn failed_within<'a, E: ?Sized>(
 #[inline(always)]
 pub(super) fn watch(progress: &impl Progress, came: Came) -> Watch {
     Watch::new(progress, progress.failures().saturating_add(1), came)
+}
+
+// A call that ends where no attempt was under way.
+#[inline(always)]
+pub(super) fn watch_last(progress: &impl Progress) -> Watch {
+    Watch::new(progress, progress.failures(), Came::Last)
 }
 
 // A call that ends with success.
@@ -338,6 +333,6 @@ pub fn is_over(until: Until, clock: &impl Clock) -> bool {
 
 // The end of a call whose deadline passed in a hook.
 pub fn over(progress: &impl Progress, operation: &Operation) -> Interrupted {
-    Watch::new(progress, progress.failures(), Came::Last).gives_up(operation, GaveUp::Deadline);
+    watch_last(progress).gives_up(operation, GaveUp::Deadline);
     Interrupted::new(GaveUp::Deadline, progress.failures())
 }

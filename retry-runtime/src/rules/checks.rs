@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::Key::{
-    self, Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested,
+    self, Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested,
     Patience, Timeout,
 };
 use crate::backoff::Shape;
@@ -333,13 +333,13 @@ pub(super) const fn endless(policy: &Policy) -> Broken {
             ),
         ));
     }
-    if policy.deadline.is_some() {
+    if policy.deadline.is_some() || policy.has(Budget) {
         return None;
     }
     Some((
         Max,
         say(
-            "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"`, or write a number for `max`",
+            "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         ),
     ))
 }
@@ -349,17 +349,20 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
     let Some(max) = policy.attempts() else {
         return None;
     };
+    if policy.has(Budget) {
+        return None;
+    }
     if policy.shape.is_none() && max > 3 {
         let text = say("`max` of ").number(max as u64).push(" with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay");
-        return Some((Max, text.push("; write `max = 3`, or `backoff = \"exp\"`")));
+        return Some((Max, text.push("; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`")));
     }
     if max > 20 && policy.deadline.is_none() {
         let text = say("`max` of ")
             .number(max as u64)
-            .push(" is above 20, which needs a bound in time");
+            .push(" is above 20, which needs a bound of another kind");
         return Some((
             Max,
-            text.push("; add `deadline = \"30s\"` or lower `max` to 20"),
+            text.push("; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20"),
         ));
     }
     None

@@ -20,11 +20,12 @@ pub enum Key {
     Patience,
     Idempotent,
     Nested,
+    Budget,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Max,
         Self::Backoff,
         Self::Base,
@@ -38,6 +39,7 @@ impl Key {
         Self::Patience,
         Self::Idempotent,
         Self::Nested,
+        Self::Budget,
     ];
 
     /// The word for this key.
@@ -56,6 +58,7 @@ impl Key {
             Self::Patience => "patience",
             Self::Idempotent => "idempotent",
             Self::Nested => "nested",
+            Self::Budget => "budget",
         }
     }
 }

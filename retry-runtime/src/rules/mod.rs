@@ -5,14 +5,16 @@
 
 mod checks;
 mod key;
+mod refusal;
 
 use core::fmt;
 
 use crate::policy::Policy;
 use crate::text::Text;
 
-use Key::{Backoff, Base, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
+use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
 pub use key::{Key, Keys};
+pub use refusal::Refusal;
 
 /// A rule that a policy breaks: which, at which key, and in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,8 +98,8 @@ rules! {
     TimeoutAboveDeadline, "X3", reads &[Max, Deadline, Timeout], timeout_above_deadline;
     NeverStarts, "X4", reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
     OnlyForRetries, "X5", reads &[Max], only_for_retries;
-    Endless, "X6", reads &[Max, Backoff, Deadline], endless;
-    TooMany, "X7", reads &[Max, Backoff, Deadline], too_many;
+    Endless, "X6", reads &[Max, Backoff, Deadline, Budget], endless;
+    TooMany, "X7", reads &[Max, Backoff, Deadline, Budget], too_many;
     WithoutEffect, "X8", reads &[Backoff], without_effect;
 }
 

@@ -13,9 +13,10 @@ use super::judge::JudgeAnswer;
 use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::attempt::Cause;
-use crate::budget::{note_failure, note_success};
 use crate::call::Call;
-use crate::private::{Pause, Until, failed, failed_within, over, pause, remaining, succeeded};
+use crate::private::{
+    Limits, PolicyLimits, Pause, Until, failed, over, pause, policy_limits, remaining, succeeded,
+};
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
@@ -30,6 +31,7 @@ pin_project! {
         request: Option<Req>,
         call: Call,
         until: Until,
+        limits: PolicyLimits,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
@@ -74,6 +76,7 @@ where
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
+        let limits = policy_limits(&plan.operation, &plan.timer);
         let future = plan.told(call, until, || ready.call(request));
         Self {
             plan,
@@ -81,6 +84,7 @@ where
             request: copy,
             call,
             until,
+            limits,
             state: State::Attempt { future },
         }
     }
@@ -115,7 +119,7 @@ where
             };
             let answer = ready!(polled);
             let Some(verdict) = plan.judge.judge(&answer) else {
-                note_success(plan.budget);
+                this.limits.answered(&plan.operation, &plan.timer);
                 return Poll::Ready(succeeded(answer, this.call));
             };
             if let Some(answer) = self.as_mut().failed(answer, verdict) {
@@ -144,7 +148,6 @@ where
     ) -> Option<Result<S::Response, S::Error>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let is_affordable = note_failure(plan.budget, verdict);
         let (verdict, operation) = match this.request {
             Some(request) => {
                 let is_idempotent = plan.judge.is_idempotent(request);
@@ -152,14 +155,14 @@ where
             }
             None => (Verdict::Permanent, plan.operation),
         };
-        let retry = failed_within(
+        let retry = failed(
             this.call,
             &operation,
             *this.until,
             &plan.timer,
             Cause::Error(&answer),
             verdict,
-            || is_affordable,
+            this.limits,
         );
         let Ok(retry) = retry else {
             return Some(answer);
@@ -207,13 +210,14 @@ where
             // What is not ready any more never will be.
             let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
             let (until, timer) = (*this.until, &plan.timer);
-            let _end = failed(this.call, &plan.operation, until, timer, cause, verdict);
+            let _end = failed(this.call, &plan.operation, until, timer, cause, verdict, &mut ());
             return Poll::Ready(Some(answer));
         }
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
         };
         *this.request = plan.copy.copy(&request);
+        this.limits.begin();
         let future = plan.told(*this.call, *this.until, || service.call(request));
         this.state.set(State::Attempt { future });
         Poll::Ready(None)

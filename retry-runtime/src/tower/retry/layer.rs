@@ -79,7 +79,6 @@ pub struct RetryLayer<J = ByErrors, C = Cloned, O = (), T = ByFeature> {
     judge: J,
     copy: C,
     observer: O,
-    budget: Option<&'static Budget>,
     timer: T,
 }
 
@@ -97,7 +96,6 @@ impl RetryLayer {
             judge: ByErrors,
             copy: Cloned,
             observer: (),
-            budget: None,
             timer: ByFeature,
         }
     }
@@ -203,7 +201,6 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             judge,
             copy: self.copy,
             observer: self.observer,
-            budget: self.budget,
             timer: self.timer,
         }
     }
@@ -218,7 +215,6 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             judge: self.judge,
             copy: CopiedBy(copy),
             observer: self.observer,
-            budget: self.budget,
             timer: self.timer,
         }
     }
@@ -232,7 +228,6 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             judge: self.judge,
             copy: self.copy,
             observer: Tell(observer),
-            budget: self.budget,
             timer: self.timer,
         }
     }
@@ -244,7 +239,6 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             judge: self.judge,
             copy: self.copy,
             observer: self.observer,
-            budget: self.budget,
             timer,
         }
     }
@@ -255,9 +249,9 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         self
     }
 
-    /// Retries only while `budget` has enough left; it is told of every answer.
+    /// Pays for retries from `budget`, not from that of the policy; it is told of every answer.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
-        self.budget = Some(budget);
+        self.operation = self.operation.budgeted(budget);
         self
     }
 }
@@ -287,7 +281,6 @@ where
                 judge: self.judge.clone(),
                 copy: self.copy.clone(),
                 observer: self.observer.clone(),
-                budget: self.budget,
                 timer: self.timer.clone().for_async(),
             }),
         }
@@ -300,7 +293,6 @@ pub(super) struct Plan<J, C, O, T> {
     pub(super) judge: J,
     pub(super) copy: C,
     pub(super) observer: O,
-    pub(super) budget: Option<&'static Budget>,
     pub(super) timer: T,
 }
 

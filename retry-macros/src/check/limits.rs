@@ -1,0 +1,139 @@
+//! Keys that bound attempts besides the policy: `budget`, `breaker`, `throttle`, `hedge`.
+
+use proc_macro2::TokenStream;
+use retry_runtime::rules::{self, Key};
+use syn::spanned::Spanned as _;
+use syn::{Expr, Ident};
+
+use super::constant;
+use super::{Draft, literal_value};
+use crate::args::{Args, Given, Value};
+use crate::faults::Faults;
+use crate::literal::{Copies, Literal as _, Share};
+use crate::model::{Hedging, Purse, Setting};
+
+impl Draft<'_> {
+    /// Where the budget comes from; a constant one becomes part of the policy.
+    pub(super) fn budget(
+        &mut self,
+        value: Option<Value<Share>>,
+        parameters: &[(Ident, bool)],
+    ) -> Option<Purse> {
+        let Value { key, given } = value?;
+        let (purse, reference, span) = match given {
+            Given::Wrong(fault) => {
+                self.faults.add(fault);
+                return None;
+            }
+            Given::Literal(share, span) => {
+                (Purse::Own(share.tokens(&self.krate)), own_budget(), span)
+            }
+            Given::Expression(expr) => {
+                let span = expr.span();
+                if constant::builds(&expr, "Budget") {
+                    (Purse::Own(ours!(#expr)), own_budget(), span)
+                } else if constant::names_static(&expr, parameters) {
+                    (Purse::Shared, ours!(#expr), span)
+                } else {
+                    (Purse::Lent(expr), TokenStream::new(), span)
+                }
+            }
+        };
+        self.known = self.known.budgeted();
+        self.places.push((Key::Budget, key, span));
+        self.settings.push(Setting {
+            key: Key::Budget,
+            value: reference,
+            expression: None,
+        });
+        Some(purse)
+    }
+}
+
+/// The `static` that an expansion makes of a budget of the operation's own.
+fn own_budget() -> TokenStream {
+    ours!(&__REATTEMPT_BUDGET)
+}
+
+/// When copies of a slow attempt are started.
+pub(super) fn hedging(
+    value: Option<Value<Copies>>,
+    krate: &TokenStream,
+    faults: &mut Faults,
+) -> Option<Hedging> {
+    match value?.given {
+        Given::Wrong(fault) => {
+            faults.add(fault);
+            None
+        }
+        Given::Literal(copies, span) => Some(Hedging {
+            value: copies.tokens(krate),
+            measures: matches!(copies, Copies::Quantile(_)),
+            span,
+        }),
+        Given::Expression(expr) => Some(Hedging {
+            span: expr.span(),
+            value: ours!(#expr),
+            measures: true,
+        }),
+    }
+}
+
+/// Rules about a hedge and the keys beside it.
+pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
+    let Some(hedge) = &args.hedge else {
+        return;
+    };
+    if let Some(false) = literal_value(args.idempotent.as_ref()) {
+        faults.push(
+            hedge.key,
+            "`hedge` runs an operation twice at the same time, and `idempotent = false` says that it may not be; drop one of them",
+        );
+    }
+    if let (Some(Copies::After(delay)), Some(deadline)) = (
+        literal_value(args.hedge.as_ref()),
+        literal_value(args.deadline.as_ref()),
+    ) && let Some(text) = rules::hedge_beyond_deadline(1, delay, deadline)
+    {
+        let span = match &hedge.given {
+            Given::Literal(_, span) => *span,
+            _ => hedge.key,
+        };
+        faults.push(span, text.to_string());
+    }
+}
+
+/// A breaker or a throttle, with the word for it.
+pub(super) fn gates(args: &Args) -> impl Iterator<Item = (&'static str, proc_macro2::Span)> {
+    [("breaker", &args.breaker), ("throttle", &args.throttle)]
+        .into_iter()
+        .filter_map(|(key, code)| code.as_ref().map(|code| (key, code.key)))
+}
+
+/// `breaker = 5`: nothing to share.
+pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
+    for (key, kind, code) in [
+        ("breaker", "Breaker", &args.breaker),
+        ("throttle", "Throttle", &args.throttle),
+    ] {
+        let Some(Ok(given)) = code.as_ref().map(|code| &code.given) else {
+            continue;
+        };
+        let upper = kind.to_uppercase();
+        if let Expr::Lit(literal) = given {
+            faults.push(
+                literal.span(),
+                format!(
+                    "`{key}` is shared by all calls of a service; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+                ),
+            );
+        } else if constant::builds(given, kind) {
+            faults.push(
+                given.span(),
+                format!(
+                    "a {key} that is made for each call has seen none of the others; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What bounds the attempts of a call besides its policy: `let mut limits = ...;` before the loop, a question before
+//! each attempt, and an attempt that is run in copies.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+use syn::Expr;
+use syn::spanned::Spanned as _;
+
+use super::parts::Parts;
+use super::policy::mentions;
+use crate::model::{Hedging, Purse, at};
+
+impl Parts<'_> {
+    /// The `static` of a budget of the operation's own, which the policy names.
+    pub(super) fn own_budget(&self) -> TokenStream {
+        match &self.model.budget {
+            Some(Purse::Own(budget)) => {
+                let krate = &self.krate;
+                ours!(static __REATTEMPT_BUDGET: #krate::Budget = #budget;)
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
+    /// `let mut limits = ...;`: a call begins.
+    pub(super) fn start_limits(&self) -> TokenStream {
+        let model = self.model;
+        if !model.is_limited() {
+            return TokenStream::new();
+        }
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
+        let (lent_breaker, breaker) = self.gate(model.breaker.as_ref(), "breaker", "breaking");
+        let (lent_throttle, throttle) = self.gate(model.throttle.as_ref(), "throttle", "throttled");
+        let (lent_budget, purse) = self.purse();
+        ours! {
+            #lent_breaker
+            #lent_throttle
+            #lent_budget
+            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation, #timer);
+        }
+    }
+
+    /// What has to outlive the limits, and the gate.
+    fn gate(&self, lender: Option<&Expr>, name: &str, make: &str) -> (TokenStream, TokenStream) {
+        let Some(lender) = lender else {
+            return (TokenStream::new(), ours!(()));
+        };
+        let make = Ident::new(make, at(lender.span()));
+        self.lent(lender, name, &make)
+    }
+
+    fn purse(&self) -> (TokenStream, TokenStream) {
+        let krate = &self.krate;
+        match (&self.model.budget, &self.model.inherited) {
+            (Some(Purse::Lent(lender)), _) => {
+                let make = Ident::new("paying", at(lender.span()));
+                self.lent(lender, "budget", &make)
+            }
+            (Some(_), _) => (TokenStream::new(), by_policy(krate, &ours!(true))),
+            (None, Some(inherited)) => {
+                let policy = &inherited.expr;
+                let is_budgeted = if inherited.constant && !mentions(&ours!(#policy), &self.model.generics) {
+                    ours!({ #krate::Policy::is_budgeted(&#policy) })
+                } else {
+                    ours!(true)
+                };
+                (TokenStream::new(), by_policy(krate, &is_budgeted))
+            }
+            (None, None) => (TokenStream::new(), ours!(())),
+        }
+    }
+
+    /// A reference is taken as it is; what an expression gives is kept.
+    fn lent(&self, lender: &Expr, name: &str, make: &Ident) -> (TokenStream, TokenStream) {
+        let krate = self.model.krate_at(lender.span());
+        if matches!(lender, Expr::Reference(_)) {
+            let lent = quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(#lender)));
+            return (TokenStream::new(), lent);
+        }
+        let name = Ident::new(name, at(lender.span()));
+        (
+            quote_spanned!(at(lender.span())=> let #name = #lender;),
+            quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(&#name))),
+        )
+    }
+
+    /// The limits, as the steps of the loop take them.
+    pub(super) fn limits(&self) -> TokenStream {
+        if self.model.is_limited() {
+            ours!(&mut limits)
+        } else {
+            ours!(&mut ())
+        }
+    }
+
+    /// Before each attempt; the call may be turned away where there is no error of its own.
+    pub(super) fn entered(&self) -> TokenStream {
+        let (krate, model) = (&self.krate, self.model);
+        if !model.is_gated() {
+            return if model.is_limited() {
+                ours!(#krate::__private::begun(&mut limits);)
+            } else {
+                TokenStream::new()
+            };
+        }
+        let (operation, until, timer) = (self.operation(), self.until(), &self.timer);
+        let located = model.krate_at(model.error_span);
+        let cut = quote_spanned!(at(model.error_span)=> let cut = #located::__private::cut(););
+        let turned_away = ours!(::core::result::Result::Err(end) => { #cut break cut(end); });
+        if !self.asynchronous {
+            return ours! {
+                match #krate::__private::entered(&mut limits, &call, #operation, #until, #timer) {
+                    ::core::result::Result::Ok(()) => {}
+                    #turned_away
+                }
+            };
+        }
+        let (wait, waited) = if model.throttle.is_some() {
+            (
+                ours!(wait),
+                ours!(#krate::__private::pause(wait, #timer).await;),
+            )
+        } else {
+            (ours!(_), TokenStream::new())
+        };
+        ours! {
+            match #krate::__private::enter(&mut limits, &call, #operation, #until, #timer) {
+                ::core::result::Result::Ok(#wait) => { #waited }
+                #turned_away
+            }
+            #krate::__private::begun(&mut limits);
+        }
+    }
+
+    /// A success on its way out.
+    pub(super) fn answered(&self, answer: &TokenStream) -> TokenStream {
+        if !self.model.is_limited() {
+            return answer.clone();
+        }
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
+        ours!(#krate::__private::answered(#answer, &mut limits, #operation, #timer))
+    }
+
+    /// The future of an attempt, or of as many copies as `hedge` allows.
+    pub(super) fn hedged(&self, attempt: TokenStream) -> TokenStream {
+        let Some(Hedging { value, measures, span }) = &self.model.hedge else {
+            return attempt;
+        };
+        let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
+        let located = self.model.krate_at(*span);
+        let latencies = if *measures {
+            ours!(const {
+                static LATENCIES: #krate::hedge::Latencies = #krate::hedge::Latencies::new();
+                ::core::option::Option::Some(&LATENCIES)
+            })
+        } else {
+            ours!(::core::option::Option::None)
+        };
+        let pays = if self.model.is_limited() {
+            let operation = self.operation();
+            ours!(|| #krate::__private::pays(&mut limits, #operation, #timer))
+        } else {
+            ours!(|| true)
+        };
+        let verdict = self.verdict_of(&ours!(#krate::Cause::Error(error)));
+        let is_final = if self.model.until.is_some() {
+            ours! {
+                match #krate::__private::Polled(outcome).reattempt_cause(|_| true) {
+                    ::core::option::Option::Some(#krate::Cause::Error(error)) => !#krate::Verdict::is_retryable(#verdict),
+                    _ => true,
+                }
+            }
+        } else {
+            ours! {
+                match #krate::__private::failure(outcome) {
+                    ::core::option::Option::Some(error) => !#krate::Verdict::is_retryable(#verdict),
+                    ::core::option::Option::None => true,
+                }
+            }
+        };
+        let hedge = quote_spanned!(at(*span)=> const { #located::__private::hedge(#value) });
+        ours! {
+            #krate::__private::hedged(#hedge, #latencies, #kept, || #attempt, |outcome| #is_final, #pays)
+        }
+    }
+}
+
+fn by_policy(krate: &TokenStream, is_budgeted: &TokenStream) -> TokenStream {
+    ours!(<#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::ByPolicy>::PURSE)
+}

@@ -1,0 +1,90 @@
+//! The limits of one call together, and the order in which they are asked.
+
+use core::time::Duration;
+
+use super::gate::{Gate, verdict_of};
+use super::{Limits, Pay};
+use crate::call::GaveUp;
+use crate::events::Came;
+use crate::operation::Operation;
+use crate::timer::Clock;
+
+#[derive(Debug)]
+pub struct Guards<B, T, P> {
+    breaker: B,
+    throttle: T,
+    purse: P,
+}
+
+// A call begins.
+#[inline(always)]
+pub fn guards<B: Gate, T: Gate, P: Pay>(
+    breaker: B,
+    throttle: T,
+    mut purse: P,
+    operation: &Operation,
+    clock: &impl Clock,
+) -> Guards<B, T, P> {
+    purse.begin(operation, clock);
+    Guards {
+        breaker,
+        throttle,
+        purse,
+    }
+}
+
+impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
+        self.breaker.enter(clock)?;
+        self.throttle.enter(clock)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.purse.spend();
+    }
+
+    #[inline(always)]
+    fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock) {
+        match verdict_of(came) {
+            Some(verdict) => {
+                self.breaker.failed(verdict, clock);
+                self.throttle.failed(verdict, clock);
+                self.purse.failed(operation, verdict);
+            }
+            None => {
+                self.breaker.answered(clock);
+                self.throttle.answered(clock);
+            }
+        }
+    }
+
+    // Not the throttle: it is asked when the attempt begins, with the numbers of then.
+    #[inline(always)]
+    fn afford(
+        &mut self,
+        operation: &Operation,
+        came: Came,
+        clock: &impl Clock,
+    ) -> Result<(), GaveUp> {
+        self.breaker.refuses(clock)?;
+        // A value that is not final is no failure, so asking again is no retry.
+        if matches!(came, Came::NotFinal) || self.purse.afford(operation, came, clock) {
+            Ok(())
+        } else {
+            Err(GaveUp::Budget)
+        }
+    }
+
+    fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool {
+        self.purse.pays(operation, clock)
+    }
+
+    #[inline(always)]
+    fn answered(&mut self, operation: &Operation, clock: &impl Clock) {
+        self.breaker.answered(clock);
+        self.throttle.answered(clock);
+        self.purse.succeeded(operation, clock);
+    }
+}

@@ -1,0 +1,149 @@
+//! What bounds the attempts of a call besides its policy, in the order of the documentation: the breaker, the
+//! throttle, the budget. A loop keeps them in one value; dropped at any point, also by a panic, it gives back
+//! what it holds.
+
+mod gate;
+mod guards;
+#[cfg(feature = "std")]
+mod pocket;
+mod purse;
+#[cfg(feature = "std")]
+mod shared;
+
+pub use gate::Gate;
+pub use guards::{Guards, guards};
+#[cfg(feature = "std")]
+pub use pocket::{OfPolicy, Purse, paying};
+pub use purse::{ByPolicy, IsBudgeted, Pay};
+#[cfg(feature = "std")]
+pub use shared::{Breaking, Lend, Throttling, breaking, lent, throttled};
+
+// The limits of a call that has those of its policy only.
+#[cfg(feature = "tower")]
+pub(crate) type PolicyLimits = Guards<(), (), Purse<'static, OfPolicy>>;
+
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+#[inline(always)]
+pub(crate) fn policy_limits(
+    operation: &Operation,
+    clock: &impl Clock,
+) -> Guards<(), (), Purse<'static, OfPolicy>> {
+    guards((), (), Purse::of(OfPolicy), operation, clock)
+}
+
+use core::time::Duration;
+
+use super::progress::{remaining, watch_last};
+use super::{Progress, Until};
+use crate::call::GaveUp;
+use crate::events::Came;
+use crate::failure::Interrupted;
+use crate::operation::Operation;
+use crate::timer::Clock;
+
+// What the steps of a loop ask; a call without limits asks `()`.
+pub trait Limits {
+    // Before an attempt: how long it has to wait, or why there is none.
+    fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
+
+    // The attempt begins.
+    fn begin(&mut self);
+
+    // What an attempt came to that has not ended the call with success.
+    fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock);
+
+    // Whether another may follow, asked last.
+    fn afford(
+        &mut self,
+        operation: &Operation,
+        came: Came,
+        clock: &impl Clock,
+    ) -> Result<(), GaveUp>;
+
+    // Whether a copy of a slow attempt is paid for.
+    fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool;
+
+    // The call has its answer.
+    fn answered(&mut self, operation: &Operation, clock: &impl Clock);
+}
+
+impl Limits for () {
+    #[inline(always)]
+    fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
+        Ok(Duration::ZERO)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {}
+
+    #[inline(always)]
+    fn failed(&mut self, _: &Operation, _: Came, _: &impl Clock) {}
+
+    #[inline(always)]
+    fn afford(&mut self, _: &Operation, _: Came, _: &impl Clock) -> Result<(), GaveUp> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn pays(&mut self, _: &Operation, _: &impl Clock) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn answered(&mut self, _: &Operation, _: &impl Clock) {}
+}
+
+// Before each attempt: how long it has to wait, or the end of the call, which then may have no error of its own.
+#[inline(always)]
+pub fn enter(
+    limits: &mut impl Limits,
+    progress: &impl Progress,
+    operation: &Operation,
+    until: Until,
+    clock: &impl Clock,
+) -> Result<Duration, Interrupted> {
+    let entered = match limits.enter(clock) {
+        Ok(wait) if wait.is_zero() => return Ok(wait),
+        Ok(wait) => in_time(wait, until, clock),
+        Err(reason) => Err(reason),
+    };
+    entered.map_err(|reason| {
+        watch_last(progress).gives_up(operation, reason);
+        Interrupted::new(reason, progress.failures())
+    })
+}
+
+// After the wait.
+#[inline(always)]
+pub fn begun(limits: &mut impl Limits) {
+    limits.begin();
+}
+
+#[cold]
+fn in_time(wait: Duration, until: Until, clock: &impl Clock) -> Result<Duration, GaveUp> {
+    match remaining(until, clock) {
+        Some(left) if left <= wait.saturating_add(clock.slack()) => Err(GaveUp::Deadline),
+        _ => Ok(wait),
+    }
+}
+
+// A success on its way out of the loop.
+#[inline(always)]
+pub fn answered<R>(
+    answer: R,
+    limits: &mut impl Limits,
+    operation: &Operation,
+    clock: &impl Clock,
+) -> R {
+    limits.answered(operation, clock);
+    answer
+}
+
+// Asked before a copy of a slow attempt.
+pub fn pays(limits: &mut impl Limits, operation: &Operation, clock: &impl Clock) -> bool {
+    limits.pays(operation, clock)
+}

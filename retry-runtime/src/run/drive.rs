@@ -1,0 +1,200 @@
+//! The loops of a runner.
+
+use core::future::Future;
+
+use super::runner::Gates;
+use super::{Judge, Observe, Runner};
+use crate::attempt::Cause;
+use crate::call::Call;
+use crate::failure::{Failed, Interrupted};
+use crate::outcome::Outcome;
+use crate::private::{
+    answered, attempt_until, begun, cause_of, endured, enter, entered, failed, in_time, is_over,
+    limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited, verdict,
+};
+use crate::timer::{ForAsync, ForSync};
+
+impl<J, O, T> Runner<'_, J, O, T> {
+    /// As [`Policy::run`].
+    ///
+    /// # Errors
+    ///
+    /// The last error, untouched.
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn run<R>(self, mut operation: impl FnMut() -> R) -> R
+    where
+        R: Outcome,
+        J: Judge<R::Error>,
+        O: Observe<R::Error>,
+        T: ForSync,
+    {
+        match self.blocking(|| operation().split()) {
+            Ok(value) => R::success(value),
+            Err((Some(error), _)) => R::failure(error),
+            Err((None, _)) => unreachable!("nothing turns the first attempt away"),
+        }
+    }
+
+    /// As [`Policy::run_async`].
+    ///
+    /// # Errors
+    ///
+    /// The last error, untouched.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn run_async<R, F>(mut self, mut operation: impl FnMut() -> F) -> R
+    where
+        F: Future<Output = R>,
+        R: Outcome,
+        J: Judge<R::Error>,
+        O: Observe<R::Error>,
+        T: ForAsync,
+    {
+        let named = self.plan.operation();
+        let timer = self.timer.for_async();
+        let until = self.plan.start(&timer);
+        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut call = Call::new();
+        loop {
+            begun(&mut limits);
+            let delay = {
+                let attempt = made(call, until, &timer, &mut operation);
+                let Ok(outcome) = endured(attempt, until, call, &timer).await;
+                let error = match outcome.split() {
+                    Ok(value) => {
+                        let answer = R::success(succeeded(value, &call));
+                        break answered(answer, &mut limits, &named, &timer);
+                    },
+                    Err(error) => error,
+                };
+                let verdict = self.judge.judge(&error);
+                let cause = Cause::Error(&error);
+                match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+                    Ok(retry) => {
+                        self.observer.observe(&retry);
+                        retry.delay()
+                    }
+                    Err(_) => break R::failure(error),
+                }
+            };
+            pause(delay, &timer).await;
+        }
+    }
+}
+
+#[expect(private_bounds, reason = "there are two, made by the methods of a runner")]
+impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
+    /// As [`Policy::run`], with the whole story when it gives up.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`]: the last error, why and after how many attempts the call ended.
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, Failed<E>>
+    where
+        J: Judge<E>,
+        O: Observe<E>,
+        T: ForSync,
+    {
+        self.blocking(operation)
+            .map_err(|(error, end)| Failed::new(end, error))
+    }
+
+    #[cfg_attr(feature = "tracing", track_caller)]
+    fn blocking<V, E>(
+        mut self,
+        mut operation: impl FnMut() -> Result<V, E>,
+    ) -> Result<V, (Option<E>, Interrupted)>
+    where
+        J: Judge<E>,
+        O: Observe<E>,
+        T: ForSync,
+    {
+        let named = self.plan.operation();
+        let timer = self.timer.for_sync();
+        let until = self.plan.start(&timer);
+        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut call = Call::new();
+        loop {
+            if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
+                break Err((None, end));
+            }
+            let error = match attempt_until(call, until, &timer, &mut operation) {
+                Ok(value) => break Ok(answered(succeeded(value, &call), &mut limits, &named, &timer)),
+                Err(error) => error,
+            };
+            let verdict = self.judge.judge(&error);
+            let cause = Cause::Error(&error);
+            match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+                Ok(retry) => {
+                    self.observer.observe(&retry);
+                    sleep(retry.delay(), &timer);
+                    if is_over(until, &timer) {
+                        break Err((Some(error), over(&call, &named)));
+                    }
+                }
+                Err(end) => break Err((Some(error), end)),
+            }
+        }
+    }
+
+    /// As [`Policy::run_async`], with the whole story when it gives up; the
+    /// policy's `timeout` and its deadline cut an attempt off.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`]: the last error, if there is one, why and after how many attempts
+    /// the call ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn try_run_async<V, E, F>(
+        mut self,
+        mut operation: impl FnMut() -> F,
+    ) -> Result<V, Failed<E>>
+    where
+        F: Future<Output = Result<V, E>>,
+        J: Judge<E>,
+        O: Observe<E>,
+        T: ForAsync,
+    {
+        let named = self.plan.operation();
+        let timer = self.timer.for_async();
+        let until = self.plan.start(&timer);
+        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut call = Call::new();
+        loop {
+            match enter(&mut limits, &call, &named, until, &timer) {
+                Ok(wait) => pause(wait, &timer).await,
+                Err(end) => break Err(end.into()),
+            }
+            begun(&mut limits);
+            let delay = {
+                let limit = until.of_attempt(named.policy(), &timer);
+                let attempt = made(call, limit, &timer, &mut operation);
+                let outcome = limited(attempt, limit, call, &timer).await;
+                let outcome = match in_time(outcome, &call, &named, until, &timer, &mut limits) {
+                    Ok(outcome) => outcome,
+                    Err((_, end)) => break Err(end.into()),
+                };
+                let error = match split_limited_told(outcome, &call) {
+                    Ok(answer) => break answered(answer, &mut limits, &named, &timer),
+                    Err(error) => error,
+                };
+                let cause = cause_of(&error);
+                let verdict = verdict(cause, |error| self.judge.judge(error));
+                match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+                    Ok(retry) => {
+                        self.observer.observe(&retry);
+                        retry.delay()
+                    }
+                    Err(end) => break tell_limited(error, end),
+                }
+            };
+            pause(delay, &timer).await;
+        }
+    }
+}

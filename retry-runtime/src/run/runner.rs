@@ -1,0 +1,193 @@
+//! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
+
+use super::Tell;
+#[cfg(feature = "std")]
+use crate::breaker::Breaker;
+#[cfg(feature = "std")]
+use crate::budget::Budget;
+use crate::operation::{Operation, UNNAMED};
+use crate::policy::Policy;
+use crate::private::{Gate, Limits, Until, guards};
+#[cfg(feature = "std")]
+use crate::private::{Breaking, Purse, Throttling, breaking, throttled};
+#[cfg(feature = "std")]
+use crate::throttle::Throttle;
+use crate::timer::{ByFeature, Clock};
+
+/// A policy with what surrounds it; made by [`Policy::on`] and [`Policy::runner`].
+///
+/// With a breaker or a throttle a call may be turned away before its first attempt, when there is no error of
+/// its own: such a runner has `try_run` and `try_run_async`, whose error can say so.
+#[derive(Debug, Clone, Copy)]
+#[must_use = "a runner does nothing until `run` or `run_async` is called"]
+pub struct Runner<'p, J, O, T, G = ()> {
+    pub(super) plan: Plan<'p>,
+    pub(super) judge: J,
+    pub(super) observer: O,
+    pub(super) timer: T,
+    pub(super) gates: G,
+}
+
+/// What a call is made from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan<'p> {
+    policy: &'p Policy,
+    name: &'static str,
+    #[cfg(feature = "std")]
+    budget: Option<&'p Budget>,
+}
+
+impl<'p> Plan<'p> {
+    pub(super) fn operation(self) -> Operation {
+        Operation::new(self.name, *self.policy)
+    }
+
+    pub(super) fn start(self, clock: &impl Clock) -> Until {
+        Until::start(self.policy, clock)
+    }
+
+    pub(super) fn limits(
+        self,
+        gates: impl Gates<'p>,
+        operation: &Operation,
+        clock: &impl Clock,
+    ) -> impl Limits {
+        #[cfg(feature = "std")]
+        let purse = Purse::of(self.budget);
+        #[cfg(not(feature = "std"))]
+        let purse = ();
+        let (breaker, throttle) = gates.gates();
+        guards(breaker, throttle, purse, operation, clock)
+    }
+}
+
+impl<'p, J> Runner<'p, J, (), ByFeature> {
+    pub(super) const fn new(policy: &'p Policy, judge: J) -> Self {
+        Runner {
+            plan: Plan {
+                policy,
+                name: UNNAMED,
+                #[cfg(feature = "std")]
+                budget: None,
+            },
+            judge,
+            observer: (),
+            timer: ByFeature,
+            gates: (),
+        }
+    }
+}
+
+impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
+    /// The name of the operation in telemetry.
+    pub const fn name(mut self, name: &'static str) -> Self {
+        self.plan.name = name;
+        self
+    }
+
+    /// Told of each retry before its delay: `|retry: &Retry<'_, E>| ...`.
+    pub fn on_retry<F>(self, observer: F) -> Runner<'p, J, Tell<F>, T, G> {
+        Runner {
+            plan: self.plan,
+            judge: self.judge,
+            observer: Tell(observer),
+            timer: self.timer,
+            gates: self.gates,
+        }
+    }
+
+    /// Waits with `timer` instead of the one that the features choose.
+    pub fn timer<U>(self, timer: U) -> Runner<'p, J, O, U, G> {
+        Runner {
+            plan: self.plan,
+            judge: self.judge,
+            observer: self.observer,
+            timer,
+            gates: self.gates,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
+    /// Pays for retries from `budget`, not from that of the policy.
+    pub const fn budget(mut self, budget: &'p Budget) -> Self {
+        self.plan.budget = Some(budget);
+        self
+    }
+
+    /// Makes no attempt while `breaker` is open, and tells it what attempts come to.
+    pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>>
+    where
+        G: Into<Gated<'p>>,
+    {
+        self.gated(|gates| gates.breaker = Some(breaker))
+    }
+
+    /// Makes no attempt that `throttle` does not let through, and tells it what attempts come to.
+    pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, J, O, T, Gated<'p>>
+    where
+        G: Into<Gated<'p>>,
+    {
+        self.gated(|gates| gates.throttle = Some(throttle))
+    }
+
+    fn gated(self, set: impl FnOnce(&mut Gated<'p>)) -> Runner<'p, J, O, T, Gated<'p>>
+    where
+        G: Into<Gated<'p>>,
+    {
+        let mut gates = self.gates.into();
+        set(&mut gates);
+        Runner {
+            plan: self.plan,
+            judge: self.judge,
+            observer: self.observer,
+            timer: self.timer,
+            gates,
+        }
+    }
+}
+
+/// The breaker and the throttle of a [`Runner`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gated<'p> {
+    #[cfg(feature = "std")]
+    breaker: Option<&'p Breaker>,
+    #[cfg(feature = "std")]
+    throttle: Option<&'p Throttle>,
+    #[cfg(not(feature = "std"))]
+    nothing: core::marker::PhantomData<&'p ()>,
+}
+
+impl From<()> for Gated<'_> {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+/// What is asked before each attempt: nothing, or what a [`Gated`] holds.
+pub(super) trait Gates<'p> {
+    type Breaker: Gate;
+    type Throttle: Gate;
+
+    fn gates(self) -> (Self::Breaker, Self::Throttle);
+}
+
+impl Gates<'_> for () {
+    type Breaker = ();
+    type Throttle = ();
+
+    fn gates(self) -> ((), ()) {
+        ((), ())
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'p> Gates<'p> for Gated<'p> {
+    type Breaker = Option<Breaking<'p>>;
+    type Throttle = Option<Throttling<'p>>;
+
+    fn gates(self) -> (Self::Breaker, Self::Throttle) {
+        (self.breaker.map(breaking), self.throttle.map(throttled))
+    }
+}
