@@ -20,6 +20,8 @@ pub mod duration;
 mod events;
 mod explain;
 mod failure;
+#[cfg(feature = "std")]
+mod hedge;
 #[cfg(feature = "http")]
 pub mod http;
 mod jitter;
@@ -50,6 +52,8 @@ pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;
 pub use failure::{Failed, Interrupted};
+#[cfg(feature = "std")]
+pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::Outcome;

@@ -19,6 +19,8 @@ mod progress;
 mod until;
 
 #[cfg(feature = "std")]
+pub use crate::hedge::{Ended, Hedged, hedged};
+#[cfg(feature = "std")]
 pub use asynchronous::{Again, Pause, again, pause, pause_after};
 #[cfg(not(feature = "std"))]
 pub use bare::{again, endured, limited, limited_hook, pause, pause_after};

@@ -4,6 +4,14 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;
+#[cfg_attr(
+    not(feature = "std"),
+    expect(
+        dead_code,
+        reason = "hedges need `std`, and the rules of policies don't speak of them yet"
+    )
+)]
+pub(crate) mod hedge;
 mod key;
 mod refusal;
 

@@ -88,7 +88,7 @@ pub struct ByClassify;
 
 /// A function says which errors are retried.
 #[derive(Debug, Clone, Copy)]
-pub struct On<J>(J);
+pub struct On<J>(pub(crate) J);
 
 /// A function that is told of each retry.
 #[derive(Debug, Clone, Copy)]
