@@ -32,6 +32,8 @@ mod sync;
 #[cfg(feature = "test-util")]
 pub mod testing;
 mod text;
+#[cfg(feature = "std")]
+pub mod throttle;
 pub mod timer;
 #[cfg(feature = "tower")]
 pub mod tower;
@@ -53,6 +55,8 @@ pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
 pub use run::{ByClassify, Judge, Observe, ObserveRetry, On, Runner, Tell};
+#[cfg(feature = "std")]
+pub use throttle::Throttle;
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;
