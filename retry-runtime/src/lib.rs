@@ -35,6 +35,8 @@ mod sync;
 #[cfg(feature = "test-util")]
 pub mod testing;
 mod text;
+#[cfg(feature = "std")]
+pub mod throttle;
 pub mod timer;
 #[cfg(feature = "tower")]
 pub mod tower;
@@ -59,6 +61,8 @@ pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
 pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Tell};
+#[cfg(feature = "std")]
+pub use throttle::Throttle;
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

@@ -9,6 +9,7 @@
 
 mod grpc;
 mod table;
+mod throttle;
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -150,7 +150,7 @@ impl Parts<'_> {
         let located = self.model.krate_at(*span);
         let latencies = if *measures {
             ours!(const {
-                static LATENCIES: #krate::hedge::Latencies = #krate::hedge::Latencies::new();
+                static LATENCIES: #krate::Latencies = #krate::Latencies::new();
                 ::core::option::Option::Some(&LATENCIES)
             })
         } else {
@@ -163,24 +163,24 @@ impl Parts<'_> {
             ours!(|| true)
         };
         let verdict = self.verdict_of(&ours!(#krate::Cause::Error(error)));
-        let is_final = if self.model.until.is_some() {
+        let ended = if self.model.until.is_some() {
             ours! {
                 match #krate::__private::Polled(outcome).reattempt_cause(|_| true) {
-                    ::core::option::Option::Some(#krate::Cause::Error(error)) => !#krate::Verdict::is_retryable(#verdict),
-                    _ => true,
+                    ::core::option::Option::Some(#krate::Cause::Error(error)) => #krate::__private::ended(#verdict),
+                    _ => #krate::__private::Ended::Well,
                 }
             }
         } else {
             ours! {
                 match #krate::__private::failure(outcome) {
-                    ::core::option::Option::Some(error) => !#krate::Verdict::is_retryable(#verdict),
-                    ::core::option::Option::None => true,
+                    ::core::option::Option::Some(error) => #krate::__private::ended(#verdict),
+                    ::core::option::Option::None => #krate::__private::Ended::Well,
                 }
             }
         };
-        let hedge = quote_spanned!(at(*span)=> const { #located::__private::hedge(#value) });
+        let hedge = quote_spanned!(at(*span)=> #located::__private::hedge(#value));
         ours! {
-            #krate::__private::hedged(#hedge, #latencies, #kept, || #attempt, |outcome| #is_final, #pays)
+            #krate::__private::hedged(const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)
         }
     }
 }

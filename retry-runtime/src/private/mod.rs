@@ -321,3 +321,19 @@ impl Started {
         }
     }
 }
+
+// `hedge = ...`: says at the user's expression what is expected there.
+#[cfg(feature = "std")]
+pub const fn hedge(hedge: crate::hedge::Hedge) -> crate::hedge::Hedge {
+    hedge
+}
+
+// What the failure of a copy means for the others.
+#[cfg(feature = "std")]
+pub fn ended(verdict: Verdict) -> Ended {
+    if verdict.is_retryable() {
+        Ended::Retryably
+    } else {
+        Ended::Finally
+    }
+}

@@ -44,6 +44,7 @@ impl<T> Fails for Option<T> {
     }
 }
 
+#[inline(always)]
 pub fn failure<R: Fails>(outcome: &R) -> Option<&R::Error> {
     outcome.failure()
 }

@@ -48,13 +48,6 @@ pub(crate) const fn quantile(quantile: f64) -> Option<Text> {
 }
 
 /// X12: a copy that the policy promises and the deadline forbids.
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "for the rules of policies, which have no hedge yet"
-    )
-)]
 pub(crate) const fn beyond_deadline(
     hedges: u32,
     delay: Duration,

@@ -4,13 +4,6 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;
-#[cfg_attr(
-    not(feature = "std"),
-    expect(
-        dead_code,
-        reason = "hedges need `std`, and the rules of policies don't speak of them yet"
-    )
-)]
 pub(crate) mod hedge;
 mod key;
 mod refusal;
@@ -22,7 +15,7 @@ use crate::text::Text;
 
 use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
 pub use key::{Key, Keys};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, hedge_beyond_deadline, hedge_delay, hedge_quantile};
 
 /// A rule that a policy breaks: which, at which key, and in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

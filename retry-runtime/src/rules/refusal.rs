@@ -1,7 +1,9 @@
 //! Rules about what stands beside a policy: budgets, breakers, hedges.
 
 use core::fmt;
+use core::time::Duration;
 
+use super::hedge;
 use crate::text::Text;
 
 /// Why a value is refused, in words.
@@ -22,3 +24,29 @@ impl fmt::Display for Refusal {
 }
 
 impl core::error::Error for Refusal {}
+
+const fn refused(text: Option<Text>) -> Option<Refusal> {
+    match text {
+        Some(text) => Some(Refusal(text)),
+        None => None,
+    }
+}
+
+/// R12: why [`Hedge::after`](crate::Hedge::after) refuses a delay.
+pub const fn hedge_delay(delay: Duration) -> Option<Refusal> {
+    refused(hedge::delay(delay))
+}
+
+/// R12: why [`Hedge::quantile`](crate::Hedge::quantile) refuses a number.
+pub const fn hedge_quantile(quantile: f64) -> Option<Refusal> {
+    refused(hedge::quantile(quantile))
+}
+
+/// X12: why so many copies, each `delay` after the one before, do not fit into a deadline.
+pub const fn hedge_beyond_deadline(
+    copies: u32,
+    delay: Duration,
+    deadline: Duration,
+) -> Option<Refusal> {
+    refused(hedge::beyond_deadline(copies, delay, deadline))
+}

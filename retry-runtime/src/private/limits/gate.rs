@@ -11,6 +11,9 @@ pub trait Gate {
     // How long an attempt has to wait, or why there is none.
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
+    // The attempt begins.
+    fn begin(&mut self);
+
     // Why there would be none now.
     fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp>;
 
@@ -25,6 +28,9 @@ impl Gate for () {
     fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
         Ok(Duration::ZERO)
     }
+
+    #[inline(always)]
+    fn begin(&mut self) {}
 
     #[inline(always)]
     fn refuses(&self, _: &impl Clock) -> Result<(), GaveUp> {
@@ -43,6 +49,12 @@ impl<G: Gate> Gate for Option<G> {
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
         self.as_mut()
             .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
+    }
+
+    fn begin(&mut self) {
+        if let Some(gate) = self {
+            gate.begin();
+        }
     }
 
     fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp> {

@@ -42,6 +42,8 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
 
     #[inline(always)]
     fn begin(&mut self) {
+        self.breaker.begin();
+        self.throttle.begin();
         self.purse.spend();
     }
 
@@ -60,7 +62,6 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         }
     }
 
-    // Not the throttle: it is asked when the attempt begins, with the numbers of then.
     #[inline(always)]
     fn afford(
         &mut self,
@@ -69,6 +70,7 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         clock: &impl Clock,
     ) -> Result<(), GaveUp> {
         self.breaker.refuses(clock)?;
+        self.throttle.refuses(clock)?;
         // A value that is not final is no failure, so asking again is no retry.
         if matches!(came, Came::NotFinal) || self.purse.afford(operation, came, clock) {
             Ok(())

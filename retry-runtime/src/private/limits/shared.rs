@@ -10,58 +10,95 @@ use crate::throttle::{self, Throttle};
 use crate::timer::{Clock, Moment};
 use crate::verdict::Verdict;
 
-macro_rules! gate {
-    ($name:ident, $module:ident :: $kind:ident, $reason:ident, $wait:expr) => {
-        #[derive(Debug)]
-        pub struct $name<'g> {
-            gate: &'g $kind,
-            permit: Option<$module::Permit<'g>>,
-        }
-
-        impl Gate for $name<'_> {
-            #[inline(always)]
-            fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
-                let Ok(permit) = self.gate.permit_by(&Counted(clock)) else {
-                    return Err(GaveUp::$reason);
-                };
-                let wait = $wait(&permit);
-                self.permit = Some(permit);
-                Ok(wait)
-            }
-
-            #[inline(always)]
-            fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp> {
-                if self.gate.refuses_by(&Counted(clock)) {
-                    Err(GaveUp::$reason)
-                } else {
-                    Ok(())
-                }
-            }
-
-            #[inline(always)]
-            fn answered(&mut self, clock: &impl Clock) {
-                if let Some(permit) = self.permit.take() {
-                    permit.succeeded_by(&Counted(clock));
-                }
-            }
-
-            #[inline(always)]
-            fn failed(&mut self, verdict: Verdict, clock: &impl Clock) {
-                if let Some(permit) = self.permit.take() {
-                    permit.failed_by(verdict, &Counted(clock));
-                }
-            }
-        }
-    };
+#[derive(Debug)]
+pub struct Breaking<'g> {
+    breaker: &'g Breaker,
+    permit: Option<breaker::Permit<'g>>,
 }
 
-gate!(Breaking, breaker::Breaker, BreakerOpen, |_: &breaker::Permit<'_>| Duration::ZERO);
-gate!(Throttling, throttle::Throttle, Throttle, throttle::Permit::wait);
+impl Gate for Breaking<'_> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
+        let permit = self.breaker.permit_by(&Counted(clock));
+        self.permit = Some(permit.map_err(|_| GaveUp::BreakerOpen)?);
+        Ok(Duration::ZERO)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {}
+
+    #[inline(always)]
+    fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp> {
+        if self.breaker.refuses_by(&Counted(clock)) {
+            Err(GaveUp::BreakerOpen)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline(always)]
+    fn answered(&mut self, clock: &impl Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.succeeded_by(&Counted(clock));
+        }
+    }
+
+    #[inline(always)]
+    fn failed(&mut self, verdict: Verdict, clock: &impl Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.failed_by(verdict, &Counted(clock));
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Throttling<'g> {
+    throttle: &'g Throttle,
+    permit: Option<throttle::Permit<'g>>,
+}
+
+impl Gate for Throttling<'_> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
+        let permit = self.throttle.permit_by(&Counted(clock));
+        let permit = permit.map_err(|_| GaveUp::Throttle)?;
+        let wait = permit.wait();
+        self.permit = Some(permit);
+        Ok(wait)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {
+        if let Some(permit) = &mut self.permit {
+            permit.spend();
+        }
+    }
+
+    // It is asked when the attempt begins, with the numbers of then.
+    #[inline(always)]
+    fn refuses(&self, _: &impl Clock) -> Result<(), GaveUp> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn answered(&mut self, clock: &impl Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.answered_by(&Counted(clock));
+        }
+    }
+
+    #[inline(always)]
+    fn failed(&mut self, verdict: Verdict, clock: &impl Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.failed_by(verdict, &Counted(clock));
+        }
+    }
+}
 
 #[inline(always)]
 pub const fn breaking(breaker: &Breaker) -> Breaking<'_> {
     Breaking {
-        gate: breaker,
+        breaker,
         permit: None,
     }
 }
@@ -69,7 +106,7 @@ pub const fn breaking(breaker: &Breaker) -> Breaking<'_> {
 #[inline(always)]
 pub const fn throttled(throttle: &Throttle) -> Throttling<'_> {
     Throttling {
-        gate: throttle,
+        throttle,
         permit: None,
     }
 }

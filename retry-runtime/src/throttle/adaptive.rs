@@ -1,0 +1,89 @@
+//! The window of an adaptive throttle, and the share of calls that it refuses.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::time::Duration;
+
+use super::bucket::Bucket;
+use super::since_origin;
+use crate::timer::Moment;
+
+/// A power of two, so that the ring goes on where the numbers of the buckets wrap.
+const BUCKETS: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Adaptive {
+    pub(super) factor: f64,
+    pub(super) window: Duration,
+    pub(super) ceiling: f64,
+    buckets: [Bucket; BUCKETS],
+}
+
+impl Adaptive {
+    pub(super) const fn new() -> Self {
+        Self {
+            factor: 2.0,
+            window: Duration::from_secs(120),
+            ceiling: 1.0,
+            buckets: [const { Bucket::new() }; BUCKETS],
+        }
+    }
+
+    /// The number of the bucket of this moment, counted from the clock's origin.
+    fn number(&self, now: Moment) -> u64 {
+        let width = self.window.as_nanos().div_euclid(BUCKETS as u128);
+        let number = since_origin(now).as_nanos().checked_div(width);
+        number.map_or(0, |number| u64::try_from(number).unwrap_or(u64::MAX))
+    }
+
+    /// The bucket of a number, and the round of the ring that it is of.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "less than 16, by the remainder"
+    )]
+    fn bucket(&self, number: u64) -> (Option<&Bucket>, u64) {
+        let ring = BUCKETS as u64;
+        let place = number.rem_euclid(ring) as usize;
+        (self.buckets.get(place), number.div_euclid(ring))
+    }
+
+    pub(super) fn add(&self, now: Moment, accepted: bool) {
+        if let (Some(bucket), lap) = self.bucket(self.number(now)) {
+            bucket.add(lap, accepted);
+        }
+    }
+
+    /// Requests and accepts of the bucket that has begun and the 15 before it.
+    pub(super) fn counts(&self, now: Moment) -> (u64, u64) {
+        let number = self.number(now);
+        let (mut requests, mut accepts) = (0u64, 0u64);
+        for age in 0..BUCKETS as u64 {
+            if let (Some(bucket), lap) = self.bucket(number.wrapping_sub(age)) {
+                let (more, accepted) = bucket.counts(lap);
+                requests = requests.saturating_add(more);
+                accepts = accepts.saturating_add(accepted);
+            }
+        }
+        (requests, accepts)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "sums of counts of 22 bits")]
+    pub(super) fn rejection(&self, now: Moment) -> f64 {
+        let (requests, accepts) = self.counts(now);
+        let allowed = self.factor * accepts as f64;
+        let share = (requests as f64 - allowed) / (requests as f64 + 1.0);
+        share.clamp(0.0, self.ceiling)
+    }
+
+    /// Whether a call is refused here; a refused one is counted. No random number is drawn while
+    /// nothing is refused.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit into an `f64`")]
+    pub(super) fn refuses(&self, now: Moment, random: impl FnOnce() -> u64) -> bool {
+        const PARTS: f64 = (1u64 << 53) as f64;
+        let rejection = self.rejection(now);
+        let refused = rejection > 0.0 && ((random() >> 11) as f64) < rejection * PARTS;
+        if refused {
+            self.add(now, false);
+        }
+        refused
+    }
+}

@@ -1,0 +1,43 @@
+//! One function a setting: what is wrong with it.
+
+use core::time::Duration;
+
+use crate::duration::{LONGEST, is_shorter};
+use crate::text::Text;
+
+const fn say(text: &str) -> Text {
+    Text::new().push(text)
+}
+
+pub(super) const fn factor(factor: f64) -> Option<Text> {
+    if factor.is_finite() && factor >= 1.0 {
+        return None;
+    }
+    let text =
+        say("`factor` is how many calls are made for each that is accepted, finite and at least 1, and this is ")
+            .float(factor);
+    Some(text.push("; write `factor(2.0)`"))
+}
+
+pub(super) const fn ceiling(ceiling: f64) -> Option<Text> {
+    if ceiling > 0.0 && ceiling <= 1.0 {
+        return None;
+    }
+    let text =
+        say("`ceiling` is a share of the calls above 0.0 up to 1.0, and this is ").float(ceiling);
+    Some(text.push("; write `ceiling(0.9)`"))
+}
+
+pub(super) const fn window(window: Duration) -> Option<Text> {
+    if !is_shorter(window, Duration::from_secs(1)) && !is_shorter(LONGEST, window) {
+        return None;
+    }
+    let text = say("`window` is from 1s to 24h, and this is ").duration(window, "");
+    Some(text.push("; write `window(Duration::from_secs(120))`"))
+}
+
+pub(super) const fn only_adaptive(setting: &str) -> Text {
+    Text::new().key(setting).push(
+        " is for `Throttle::adaptive()`, and `Throttle::cubic()` has no settings; drop one of the two",
+    )
+}

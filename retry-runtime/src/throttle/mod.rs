@@ -1,0 +1,260 @@
+//! How many calls to make of a service that pushes back: fewer by chance, or fewer a second.
+//! What to do with a call that is refused or has to wait is left to whoever makes it.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::time::Duration;
+
+use crate::timer::{Clock, Moment, Shared};
+
+mod adaptive;
+mod bucket;
+mod checks;
+mod cubic;
+mod meter;
+mod permit;
+#[cfg(test)]
+mod tests;
+
+use adaptive::Adaptive;
+use cubic::Cubic;
+pub use permit::{Permit, Refused};
+
+/// Makes fewer calls of a service that pushes back, before they cost it anything.
+///
+/// Calls of one service share one, as a `static`. Each attempt asks for a [`Permit`] first, waits
+/// as long as that says, and tells it how the attempt ended.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::throttle::{Refused, Throttle};
+/// use reattempt::{Classify, Verdict};
+/// use std::io::{Error, ErrorKind};
+///
+/// static SHOP: Throttle = Throttle::adaptive();
+///
+/// fn order(send: impl FnOnce() -> Result<u32, Error>) -> Result<Result<u32, Error>, Refused> {
+///     let mut permit = SHOP.permit()?;
+///     std::thread::sleep(permit.wait());
+///     permit.spend();
+///     let answer = send();
+///     match &answer {
+///         Ok(_) => permit.answered(),
+///         Err(error) => permit.failed(error.classify()),
+///     }
+///     Ok(answer)
+/// }
+///
+/// assert_eq!(order(|| Ok(7))??, 7);
+/// assert_eq!(SHOP.rejection(), 0.0);
+/// for _ in 0..100 {
+///     let _ = order(|| Err(ErrorKind::TimedOut.into()));
+/// }
+/// assert!(SHOP.rejection() > 0.9); // 101 calls, and one was accepted
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Throttle {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Adaptive(Adaptive),
+    Cubic(Cubic),
+}
+
+impl Throttle {
+    /// Refuses a share of the calls, so that hardly more than [`factor`](Self::factor) of them are
+    /// made for each that the service accepts.
+    ///
+    /// A call counts when it ends: as a request, and as accepted if the service answered and did not
+    /// push back. A refused call counts as a request, too, so the share grows while nothing gets
+    /// better. A permit that is dropped without a result counts as nothing.
+    ///
+    /// # Units and ranges
+    ///
+    /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is refused with
+    /// probability `max(0, (requests - factor * accepts) / (requests + 1))`.
+    ///
+    /// # Source
+    ///
+    /// [Handling Overload](https://sre.google/sre-book/handling-overload/) in the book on Site
+    /// Reliability Engineering.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn adaptive() -> Self {
+        Self {
+            kind: Kind::Adaptive(Adaptive::new()),
+        }
+    }
+
+    /// Lets a number of calls a second pass, and finds out how many the service takes: it refuses
+    /// none, but lets them wait.
+    ///
+    /// There is no limit until the service throttles a call for the first time
+    /// ([`Verdict::Throttled`](crate::Verdict::Throttled)). That and every later one lowers the rate to
+    /// 0.7 of what was measured; answers raise it again, slowly near the rate at which the service
+    /// throttled last, fast beyond it. Failures of other kinds leave it as it is.
+    ///
+    /// # Units and ranges
+    ///
+    /// At least one call in two seconds, at most twice the rate that is measured. A permit is one
+    /// token; those of one second can be saved up, but always one.
+    ///
+    /// # Source
+    ///
+    /// The client-side rate limiting of the AWS SDKs'
+    /// [adaptive retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html), which has the
+    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, who has to
+    /// wait asks again afterwards; here it has reserved its token.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn cubic() -> Self {
+        Self {
+            kind: Kind::Cubic(Cubic::new()),
+        }
+    }
+
+    /// How many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
+    ///
+    /// # Units and ranges
+    ///
+    /// Finite, at least 1: the service then gets no more than it accepts, and hardly gets to show that
+    /// it is better. The larger, the later and the less is refused.
+    ///
+    /// # Default
+    ///
+    /// 2.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn factor(mut self, factor: f64) -> Self {
+        if let Some(wrong) = checks::factor(factor) {
+            panic!("{}", wrong.as_str());
+        }
+        if let Kind::Adaptive(adaptive) = &mut self.kind {
+            adaptive.factor = factor;
+        } else {
+            panic!("{}", checks::only_adaptive("factor").as_str());
+        }
+        self
+    }
+
+    /// How long [`adaptive`](Self::adaptive) remembers a call.
+    ///
+    /// # Units and ranges
+    ///
+    /// 1 s to 24 h. It is counted in 16 parts, so a call is forgotten when between 15 and 16 of them
+    /// are over.
+    ///
+    /// # Default
+    ///
+    /// Two minutes.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn window(mut self, window: Duration) -> Self {
+        if let Some(wrong) = checks::window(window) {
+            panic!("{}", wrong.as_str());
+        }
+        if let Kind::Adaptive(adaptive) = &mut self.kind {
+            adaptive.window = window;
+        } else {
+            panic!("{}", checks::only_adaptive("window").as_str());
+        }
+        self
+    }
+
+    /// The largest share of the calls that [`adaptive`](Self::adaptive) refuses.
+    ///
+    /// After an outage hardly a call passes that could show that the service is back, and all of them
+    /// pass again only after about four windows. With a ceiling it is sooner.
+    ///
+    /// # Units and ranges
+    ///
+    /// Above 0.0, at most 1.0: no ceiling.
+    ///
+    /// # Default
+    ///
+    /// 1.0, as in the book; [Envoy](https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_filters/admission_control_filter)
+    /// has 0.8.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn ceiling(mut self, ceiling: f64) -> Self {
+        if let Some(wrong) = checks::ceiling(ceiling) {
+            panic!("{}", wrong.as_str());
+        }
+        if let Kind::Adaptive(adaptive) = &mut self.kind {
+            adaptive.ceiling = ceiling;
+        } else {
+            panic!("{}", checks::only_adaptive("ceiling").as_str());
+        }
+        self
+    }
+
+    /// Asks for one attempt.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], from `adaptive` only.
+    #[inline]
+    pub fn permit(&self) -> Result<Permit<'_>, Refused> {
+        self.permit_by(&Shared)
+    }
+
+    /// [`permit`](Self::permit) with a clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], from `adaptive` only.
+    pub fn permit_by(&self, clock: &impl Clock) -> Result<Permit<'_>, Refused> {
+        match &self.kind {
+            Kind::Adaptive(adaptive) if adaptive.refuses(clock.shared(), || clock.random()) => {
+                Err(Refused)
+            }
+            Kind::Adaptive(_) => Ok(Permit::new(self, None)),
+            Kind::Cubic(cubic) => Ok(Permit::new(self, cubic.take(|| clock.shared()))),
+        }
+    }
+
+    /// The probability with which a call is refused now; 0 of `cubic`.
+    pub fn rejection(&self) -> f64 {
+        self.rejection_by(&Shared)
+    }
+
+    /// [`rejection`](Self::rejection) with a clock.
+    pub fn rejection_by(&self, clock: &impl Clock) -> f64 {
+        match &self.kind {
+            Kind::Adaptive(adaptive) => adaptive.rejection(clock.shared()),
+            Kind::Cubic(_) => 0.0,
+        }
+    }
+
+    /// Calls a second that `cubic` lets pass; `None` while it has no limit, and of `adaptive`.
+    pub fn fill_rate(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Adaptive(_) => None,
+            Kind::Cubic(cubic) => cubic.fill_rate(),
+        }
+    }
+
+    /// Calls a second that `cubic` has seen end, smoothed, as of the last of them; `None` of
+    /// `adaptive`.
+    pub fn measured_rate(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Adaptive(_) => None,
+            Kind::Cubic(cubic) => Some(cubic.measured_rate()),
+        }
+    }
+}
+
+fn since_origin(moment: Moment) -> Duration {
+    moment.since(Moment::from_origin(Duration::ZERO))
+}
