@@ -11,7 +11,9 @@ mod ambient;
 mod attempt;
 mod backoff;
 #[cfg(feature = "std")]
-mod budget;
+pub mod breaker;
+#[cfg(feature = "std")]
+pub mod budget;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
@@ -49,6 +51,8 @@ pub mod private;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
+#[cfg(feature = "std")]
+pub use breaker::Breaker;
 #[cfg(feature = "std")]
 pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};

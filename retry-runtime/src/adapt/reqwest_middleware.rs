@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::private::{Until, endured, failed_within, pause, succeeded};
+use crate::private::{Limits, Until, endured, failed, pause, policy_limits, succeeded};
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};

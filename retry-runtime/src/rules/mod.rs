@@ -3,6 +3,9 @@
 //! it is loaded: all three run the functions of `checks`.
 #![warn(clippy::arithmetic_side_effects)]
 
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "breakers need `std`"))]
+pub(crate) mod breaker;
+pub(crate) mod budget;
 mod checks;
 pub(crate) mod hedge;
 mod key;
@@ -15,7 +18,10 @@ use crate::text::Text;
 
 use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
 pub use key::{Key, Keys};
-pub use refusal::{Refusal, hedge_beyond_deadline, hedge_delay, hedge_quantile};
+pub use refusal::{
+    Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_copies, hedge_delay,
+    hedge_quantile,
+};
 
 /// A rule that a policy breaks: which, at which key, and in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::hedge;
+use super::{breaker, budget, hedge};
 use crate::text::Text;
 
 /// Why a value is refused, in words.
@@ -30,6 +30,21 @@ const fn refused(text: Option<Text>) -> Option<Refusal> {
         Some(text) => Some(Refusal(text)),
         None => None,
     }
+}
+
+/// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
+pub const fn budget_share(ratio: f64) -> Option<Refusal> {
+    refused(budget::ratio(ratio))
+}
+
+/// X10: why a breaker with a time window does not fit attempts of this time-out.
+pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Refusal> {
+    refused(breaker::window_below_timeout(window, timeout))
+}
+
+/// R12: why [`Hedge::max`](crate::Hedge::max) refuses a number of copies.
+pub const fn hedge_copies(copies: u32) -> Option<Refusal> {
+    refused(hedge::copies(copies))
 }
 
 /// R12: why [`Hedge::after`](crate::Hedge::after) refuses a delay.

@@ -63,7 +63,7 @@ impl Policy {
     #[cfg(any(feature = "tokio", feature = "smol"))]
     pub async fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> R
     where
-        F: core::future::Future<Output = R>,
+        F: Future<Output = R>,
         R: Outcome,
         R::Error: Classify,
     {

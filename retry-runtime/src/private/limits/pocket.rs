@@ -68,7 +68,7 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     #[inline(always)]
     fn begin(&mut self, operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = self.source.budget(operation) {
-            budget.begin_by(&Counted(clock));
+            let _paid = budget.begin_by(&Counted(clock));
         }
     }
 
@@ -106,7 +106,7 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     #[inline(always)]
     fn succeeded(&mut self, operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = self.source.budget(operation) {
-            budget.settle(self.paid, &Counted(clock));
+            budget.settle_success(self.paid, &Counted(clock));
         }
     }
 }

@@ -1,0 +1,113 @@
+use std::cell::Cell;
+use std::time::Duration;
+
+use reattempt::breaker::State;
+use reattempt::{Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, retry, retry_block, testing};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Error {
+    Down,
+    Missing,
+    Cut(GaveUp, u32),
+}
+
+impl From<Interrupted> for Error {
+    fn from(end: Interrupted) -> Self {
+        Self::Cut(end.reason(), end.attempts())
+    }
+}
+
+fn is_down(error: &Error) -> bool {
+    *error == Error::Down
+}
+
+/// V52: a window of 4, a ratio of .75, 7 retries, always failing.
+#[test]
+fn v52_the_breaker_opens_in_the_middle_of_a_call() {
+    static BREAKER: Breaker = Breaker::count(4).failure_ratio(0.75);
+    #[retry(max = 8, base = "1ms", breaker = &BREAKER, on(_))]
+    fn call(calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+        calls.set(calls.get() + 1);
+        Err("down")
+    }
+    let _time = testing::virtual_time();
+    let calls = Cell::new(0);
+    let end = call(&calls).unwrap_err();
+    assert_eq!((calls.get(), end.reason(), end.attempts()), (4, GaveUp::BreakerOpen, 4));
+    assert_eq!(end.last(), Some(&"down"));
+    let end = call(&calls).unwrap_err();
+    assert_eq!((calls.get(), end.reason(), end.attempts()), (4, GaveUp::BreakerOpen, 0));
+    assert_eq!(end.last(), None);
+}
+
+static ASYNC: Breaker = Breaker::count(2).cooldown(Duration::from_secs(5));
+
+#[retry(max = 2, base = "1ms", breaker = &ASYNC, on = is_down)]
+async fn call(calls: &Cell<u32>, error: Option<Error>) -> Result<u32, Error> {
+    calls.set(calls.get() + 1);
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(calls.get()),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_breaker_answers_with_an_error_of_the_function() {
+    let calls = Cell::new(0);
+    // What is final says nothing about the service.
+    for _ in 0..5 {
+        assert_eq!(call(&calls, Some(Error::Missing)).await, Err(Error::Missing));
+    }
+    assert_eq!(ASYNC.state(), State::Closed);
+    assert_eq!(call(&calls, Some(Error::Down)).await, Err(Error::Down));
+    assert_eq!((calls.get(), ASYNC.state()), (7, State::Open));
+    assert_eq!(call(&calls, None).await, Err(Error::Cut(GaveUp::BreakerOpen, 0)));
+    assert_eq!(calls.get(), 7);
+    tokio::time::advance(Duration::from_secs(5)).await;
+    // The permit of a probe that is dropped goes back.
+    {
+        let probe = call(&calls, None);
+        tokio::pin!(probe);
+        assert!(futures::FutureExt::now_or_never(probe.as_mut()).is_none());
+        assert_eq!(call(&calls, None).await, Err(Error::Cut(GaveUp::BreakerOpen, 0)));
+    }
+    assert_eq!(call(&calls, None).await, Ok(9));
+    assert_eq!(ASYNC.state(), State::Closed);
+}
+
+#[test]
+fn blocks_and_options_and_runners() {
+    static BREAKER: Breaker = Breaker::count(1);
+    let _time = testing::virtual_time();
+    let answer = retry_block!(max = 2, breaker = &BREAKER, || -> Option<u32> { None });
+    assert_eq!(answer, None);
+    assert_eq!(BREAKER.state(), State::Open);
+    let answer = retry_block!(max = 2, breaker = &BREAKER, || -> Option<u32> { Some(1) });
+    assert_eq!(answer, None);
+    let end = Policy::new().runner().breaker(&BREAKER).try_run(|| Ok::<_, std::io::Error>(1));
+    assert_eq!(end.unwrap_err().reason(), GaveUp::BreakerOpen);
+    static RATE: Throttle = Throttle::cubic();
+    let answer = Policy::new().runner().throttle(&RATE).breaker(&BREAKER).try_run(|| Ok::<_, std::io::Error>(1));
+    assert!(answer.is_err());
+}
+
+#[retry(max = 3, base = "1ms", throttle = &RATE, budget = 0.1, breaker = &OTHER, hedge = "10ms", timeout = "1s", deadline = "5s", on(_))]
+async fn everything(calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+    let n = calls.get() + 1;
+    calls.set(n);
+    if n == 1 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(n)
+}
+static RATE: Throttle = Throttle::cubic();
+static OTHER: Breaker = Breaker::count(10);
+
+#[tokio::test(start_paused = true)]
+async fn all_at_once() {
+    let calls = Cell::new(0);
+    let start = tokio::time::Instant::now();
+    assert_eq!(everything(&calls).await.unwrap(), 2);
+    assert_eq!(start.elapsed(), Duration::from_millis(10));
+}
