@@ -10,7 +10,8 @@ mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;
-mod budget;
+#[cfg(feature = "std")]
+pub mod budget;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
@@ -44,6 +45,7 @@ pub mod private;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
+#[cfg(feature = "std")]
 pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::attempt::Cause;
-use crate::budget::{Budget, note_failure, note_success};
+use crate::budget::{Budget, Class};
 use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
@@ -167,6 +167,7 @@ macro_rules! reqwest_middleware {
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
                 let mut call = Call::new();
+                let mut account = self.budget.map(|budget| budget.account_by(&timer));
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
@@ -180,10 +181,15 @@ macro_rules! reqwest_middleware {
                         };
                         let is_redirected = last.is_some_and(|last| *last != url);
                         let Some(verdict) = self.judge(&answer, is_redirected) else {
-                            note_success(self.budget);
+                            if let Some(account) = &mut account {
+                                account.succeeded_by(&timer);
+                            }
                             break succeeded(answer, &call);
                         };
-                        let is_affordable = note_failure(self.budget, verdict);
+                        let class = Class::of(verdict);
+                        if let Some(account) = &mut account {
+                            account.failed(verdict);
+                        }
                         let verdict = match again {
                             Some(_) => verdict,
                             None => Verdict::Permanent,
@@ -195,7 +201,10 @@ macro_rules! reqwest_middleware {
                             &timer,
                             Cause::Error(&answer),
                             verdict,
-                            || is_affordable,
+                            || match &mut account {
+                                Some(account) => account.withdraw_by(class, &timer),
+                                None => true,
+                            },
                         );
                         match retry {
                             Ok(retry) => {
@@ -206,6 +215,9 @@ macro_rules! reqwest_middleware {
                         }
                     };
                     pause.await;
+                    if let Some(account) = &mut account {
+                        account.spend();
+                    }
                     match again {
                         Some(copy) => request = copy,
                         None => unreachable!("without a copy there is no retry"),

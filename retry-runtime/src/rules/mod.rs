@@ -3,6 +3,7 @@
 //! it is loaded: all three run the functions of `checks`.
 #![warn(clippy::arithmetic_side_effects)]
 
+pub(crate) mod budget;
 mod checks;
 mod key;
 

@@ -13,7 +13,7 @@ use super::judge::JudgeAnswer;
 use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::attempt::Cause;
-use crate::budget::{note_failure, note_success};
+use crate::budget::{Class, Paid, Reservation};
 use crate::call::Call;
 use crate::private::{Pause, Until, failed, failed_within, over, pause, remaining, succeeded};
 use crate::run::ObserveRetry;
@@ -29,6 +29,7 @@ pin_project! {
         // `None` where it cannot be sent again.
         request: Option<Req>,
         call: Call,
+        paid: Paid,
         until: Until,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
@@ -54,6 +55,7 @@ struct Between<P, A> {
     phase: Phase<P>,
     /// The answer before, kept where time may run out, to have one then.
     last: Option<A>,
+    reserved: Option<Reservation<'static>>,
 }
 
 enum Phase<P> {
@@ -74,12 +76,16 @@ where
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
+        let paid = plan
+            .budget
+            .map_or_else(Paid::default, |budget| budget.begin_by(&plan.timer));
         let future = plan.told(call, until, || ready.call(request));
         Self {
             plan,
             service,
             request: copy,
             call,
+            paid,
             until,
             state: State::Attempt { future },
         }
@@ -115,7 +121,9 @@ where
             };
             let answer = ready!(polled);
             let Some(verdict) = plan.judge.judge(&answer) else {
-                note_success(plan.budget);
+                if let Some(budget) = plan.budget {
+                    budget.settle_success(*this.paid, &plan.timer);
+                }
                 return Poll::Ready(succeeded(answer, this.call));
             };
             if let Some(answer) = self.as_mut().failed(answer, verdict) {
@@ -144,7 +152,11 @@ where
     ) -> Option<Result<S::Response, S::Error>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let is_affordable = note_failure(plan.budget, verdict);
+        let class = Class::of(verdict);
+        if let Some(budget) = plan.budget {
+            budget.note(verdict);
+        }
+        let mut reserved = None;
         let (verdict, operation) = match this.request {
             Some(request) => {
                 let is_idempotent = plan.judge.is_idempotent(request);
@@ -159,7 +171,13 @@ where
             &plan.timer,
             Cause::Error(&answer),
             verdict,
-            || is_affordable,
+            || match plan.budget {
+                Some(budget) => {
+                    reserved = budget.reserve(class, &plan.timer);
+                    reserved.is_some()
+                }
+                None => true,
+            },
         );
         let Ok(retry) = retry else {
             return Some(answer);
@@ -168,7 +186,11 @@ where
         let pause = pause(retry.delay(), &plan.timer);
         let last = remaining(*this.until, &plan.timer).map(|_| answer);
         let phase = Phase::Delay(pause);
-        let between = Box::new(Between { phase, last });
+        let between = Box::new(Between {
+            phase,
+            last,
+            reserved,
+        });
         this.state.set(State::Between { between });
         None
     }
@@ -209,6 +231,9 @@ where
             let (until, timer) = (*this.until, &plan.timer);
             let _end = failed(this.call, &plan.operation, until, timer, cause, verdict);
             return Poll::Ready(Some(answer));
+        }
+        if let Some(reservation) = between.reserved.take() {
+            *this.paid = reservation.spend();
         }
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
