@@ -1,0 +1,217 @@
+//! What one call does with a budget. Futures keep the parts, because they pay for what they keep:
+//! `Paid` while an attempt runs, a `Reservation` during a delay.
+#![warn(clippy::arithmetic_side_effects)]
+
+use super::deposits::Source;
+use super::{Budget, Kind, THOUSANDTHS};
+use crate::timer::{Clock, Shared};
+use crate::verdict::Verdict;
+
+/// What a failure costs depends on what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// Any that is none of the others.
+    Failed,
+    /// An attempt that took too long: it may have kept the service busy.
+    TimedOut,
+    /// The service said that it is overloaded.
+    Throttled,
+}
+
+impl Class {
+    /// The class of an attempt that failed with this verdict.
+    pub const fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Throttled(_) => Self::Throttled,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// What the last retry of a call cost: what its success brings back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Paid(u32);
+
+/// The price of a retry that has not started: given back when it is dropped.
+#[derive(Debug)]
+#[must_use = "what is reserved is given back when this is dropped"]
+pub(crate) struct Reservation<'b> {
+    budget: &'b Budget,
+    held: Held,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Nothing,
+    Deposit(Source),
+    Tokens(u32),
+}
+
+impl Reservation<'_> {
+    /// The retry starts.
+    pub(crate) fn spend(mut self) -> Paid {
+        match core::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Tokens(cost) => Paid(cost),
+            Held::Deposit(_) | Held::Nothing => Paid(0),
+        }
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        match (self.held, &self.budget.kind) {
+            (Held::Deposit(source), Kind::PerSuccess(deposits) | Kind::PerRequest(deposits)) => {
+                deposits.give_back(source);
+            }
+            (Held::Tokens(cost), Kind::Tokens(tokens)) => tokens.purse.put(cost),
+            _ => {}
+        }
+    }
+}
+
+impl Budget {
+    /// A call begins.
+    ///
+    /// # Cancel safety
+    ///
+    /// What is reserved for a retry that did not start is given back when the account is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Verdict, budget::Class};
+    ///
+    /// static STORE: Budget = Budget::tokens(500);
+    ///
+    /// let mut call = STORE.account();
+    /// call.failed(Verdict::Transient);
+    /// assert!(call.withdraw(Class::Failed)); // then the delay
+    /// call.spend(); // the second attempt
+    /// assert_eq!(STORE.balance(), 495.0);
+    /// call.succeeded();
+    /// assert_eq!(STORE.balance(), 500.0);
+    /// ```
+    #[inline]
+    pub fn account(&self) -> Account<'_> {
+        self.account_by(&Shared)
+    }
+
+    /// The same by another clock, which all that share the budget must have.
+    #[inline]
+    pub fn account_by(&self, clock: &impl Clock) -> Account<'_> {
+        Account {
+            budget: self,
+            paid: self.begin_by(clock),
+            reserved: None,
+        }
+    }
+
+    /// A call begins.
+    #[inline]
+    pub(crate) fn begin_by(&self, clock: &impl Clock) -> Paid {
+        if let Kind::PerRequest(deposits) = &self.kind {
+            deposits.deposit(clock);
+        }
+        Paid(0)
+    }
+
+    /// An attempt failed.
+    pub(crate) fn note(&self, verdict: Verdict) {
+        if let Kind::Grpc(grpc) = &self.kind
+            && verdict != Verdict::Permanent
+        {
+            grpc.purse.lose(THOUSANDTHS);
+        }
+    }
+
+    /// The price of a retry, if there is enough for it.
+    pub(crate) fn reserve(&self, class: Class, clock: &impl Clock) -> Option<Reservation<'_>> {
+        let held = match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
+                Held::Deposit(deposits.withdraw(clock)?)
+            }
+            Kind::Tokens(tokens) => {
+                let cost = match class {
+                    Class::Failed => tokens.cost,
+                    Class::TimedOut => tokens.timeout_cost,
+                    Class::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
+                };
+                if !tokens.purse.take(cost) {
+                    return None;
+                }
+                Held::Tokens(cost)
+            }
+            Kind::Grpc(grpc) => {
+                if grpc.purse.balance() <= grpc.purse.capacity() / 2 {
+                    return None;
+                }
+                Held::Nothing
+            }
+        };
+        Some(Reservation { budget: self, held })
+    }
+
+    /// A call succeeded.
+    #[inline]
+    pub(crate) fn settle_success(&self, paid: Paid, clock: &impl Clock) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) => deposits.deposit(clock),
+            Kind::PerRequest(_) => {}
+            Kind::Tokens(tokens) => tokens.purse.put(paid.0.max(1)),
+            Kind::Grpc(grpc) => grpc.purse.put(grpc.gain),
+        }
+    }
+}
+
+/// What one call has of a [`Budget`]: made by [`Budget::account`] when the call begins.
+///
+/// A loop tells it of every failed attempt, withdraws before the delay, says when the retry starts, and
+/// at the end if the call succeeded.
+#[derive(Debug)]
+#[must_use = "an account does nothing unless it is told how the call goes"]
+pub struct Account<'b> {
+    budget: &'b Budget,
+    paid: Paid,
+    reserved: Option<Reservation<'b>>,
+}
+
+impl Account<'_> {
+    /// Counts a failed attempt.
+    pub fn failed(&mut self, verdict: Verdict) {
+        self.budget.note(verdict);
+    }
+
+    /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
+    pub fn withdraw(&mut self, class: Class) -> bool {
+        self.withdraw_by(class, &Shared)
+    }
+
+    /// The same by the clock that the account was made with.
+    pub fn withdraw_by(&mut self, class: Class, clock: &impl Clock) -> bool {
+        // What was reserved for a retry that never started goes back first.
+        self.reserved = None;
+        self.reserved = self.budget.reserve(class, clock);
+        self.reserved.is_some()
+    }
+
+    /// The retry starts: what is reserved is spent.
+    pub fn spend(&mut self) {
+        if let Some(reservation) = self.reserved.take() {
+            self.paid = reservation.spend();
+        }
+    }
+
+    /// Counts a call that was answered; once, at its end.
+    #[inline]
+    pub fn succeeded(&mut self) {
+        self.succeeded_by(&Shared);
+    }
+
+    /// The same by the clock that the account was made with.
+    #[inline]
+    pub fn succeeded_by(&mut self, clock: &impl Clock) {
+        self.budget.settle_success(self.paid, clock);
+    }
+}

@@ -1,0 +1,410 @@
+//! Whether the service as a whole is well enough for another retry: one count of tokens for all calls
+//! that share it. Here is what it is made of; what one call does with it is in `account`, the words that
+//! threads share in `credit`, `samples`, `reserve` and `purse`.
+#![warn(clippy::arithmetic_side_effects)]
+
+mod account;
+mod credit;
+mod deposits;
+mod purse;
+mod reserve;
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use core::time::Duration;
+
+pub use account::{Account, Class};
+#[cfg(feature = "tower")]
+pub(crate) use account::{Paid, Reservation};
+use deposits::Deposits;
+use purse::Purse;
+
+use crate::rules::budget as rules;
+use crate::text::Text;
+use crate::timer::{Clock, Shared};
+
+/// How many retries all calls of a service may make together.
+///
+/// Calls of one service share one, as a `static`. However many attempts a policy allows, a service that
+/// fails as a whole gets hardly more calls than without retries. A retry is paid for when it is decided on,
+/// before the delay, and paid back if the call is dropped during it.
+///
+/// | made by | a call brings | a retry costs |
+/// |---|---|---|
+/// | [`per_success`](Self::per_success) | `ratio` tokens when it succeeds | one |
+/// | [`per_request`](Self::per_request) | `ratio` tokens when it begins | one |
+/// | [`tokens`](Self::tokens) | what its last retry cost, or one if it needed none, when it succeeds | by the class of the failure |
+/// | [`grpc`](Self::grpc) | `token_ratio` tokens when it succeeds | nothing; each failure costs one |
+///
+/// `RetryLayer::budget(&SHOP)` of the feature `tower` and `RetryMiddleware::budget(&SHOP)` of
+/// `reqwest-middleware` take one; for other loops there is [`account`](Self::account).
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Budget, budget::Class};
+///
+/// static SHOP: Budget = Budget::per_success(0.1).initial(1);
+///
+/// let mut call = SHOP.account();
+/// assert!(call.withdraw(Class::Failed)); // the initial one
+/// call.spend(); // the retry starts
+/// assert!(!call.withdraw(Class::Failed));
+/// ```
+#[derive(Debug)]
+pub struct Budget {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a budget is a `static`, and nothing of it may be allocated"
+)]
+enum Kind {
+    PerSuccess(Deposits),
+    PerRequest(Deposits),
+    Tokens(Tokens),
+    Grpc(Grpc),
+}
+
+#[derive(Debug)]
+struct Tokens {
+    purse: Purse,
+    cost: u32,
+    timeout_cost: u32,
+    throttled_cost: Option<u32>,
+}
+
+/// In thousandths of a token.
+#[derive(Debug)]
+struct Grpc {
+    purse: Purse,
+    gain: u32,
+}
+
+const THOUSANDTHS: u32 = 1000;
+
+impl Budget {
+    /// Each successful call allows `ratio` retries of any call, for `ttl`.
+    ///
+    /// When everything fails nothing is deposited, and the retries end with the reserve: `initial` ones at
+    /// once, `floor` ones a second.
+    ///
+    /// # Units and ranges
+    ///
+    /// Above 0.0 up to 1.0. Counted in thousand millionths of a token: 0.3 is 3000 retries for 10,000 successes.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range; in a `static` that is an error of the compiler.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn per_success(ratio: f64) -> Self {
+        obey(rules::ratio(ratio));
+        Self {
+            kind: Kind::PerSuccess(Deposits::new(ratio)),
+        }
+    }
+
+    /// Each call allows `ratio` retries of any call when it begins, for `ttl`.
+    ///
+    /// Retries are never more than this share of the calls and the reserve, but go on in an outage.
+    ///
+    /// # Units and ranges
+    ///
+    /// As of [`per_success`](Self::per_success).
+    ///
+    /// # Panics
+    ///
+    /// Outside this range; in a `static` that is an error of the compiler.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn per_request(ratio: f64) -> Self {
+        obey(rules::ratio(ratio));
+        Self {
+            kind: Kind::PerRequest(Deposits::new(ratio)),
+        }
+    }
+
+    /// How long a deposit counts.
+    ///
+    /// # Units and ranges
+    ///
+    /// From 1 s to 60 s. No deposit counts for longer; in fast traffic some count up to a fifteenth shorter.
+    ///
+    /// # Default
+    ///
+    /// 10 s.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and for other budgets than those of deposits; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        obey(rules::ttl(ttl));
+        self.deposits("ttl").set_ttl(ttl);
+        self
+    }
+
+    /// The retries per second that are there without any deposit, so that a quiet client can retry, too.
+    ///
+    /// They refill the reserve up to [`initial`](Self::initial), or up to one. Deposits are spent first.
+    ///
+    /// # Units and ranges
+    ///
+    /// Finite, from 0.0, which refills nothing.
+    ///
+    /// # Default
+    ///
+    /// 1.0.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and for other budgets than those of deposits; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn floor(mut self, per_second: f64) -> Self {
+        obey(rules::floor(per_second));
+        self.deposits("floor").set_floor(per_second);
+        self
+    }
+
+    /// The reserve at the start, in retries.
+    ///
+    /// # Default
+    ///
+    /// 10.
+    ///
+    /// # Panics
+    ///
+    /// For other budgets than those of deposits; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn initial(mut self, tokens: u32) -> Self {
+        self.deposits("initial").set_initial(tokens);
+        self
+    }
+
+    /// As the SDKs of AWS count: full at the start; a retry costs [`cost`](Self::cost), and a success brings
+    /// back the cost of its call's last retry, or one token if there was none.
+    ///
+    /// # Units and ranges
+    ///
+    /// `capacity` from 1; the SDKs have 500. A retry that costs more than what is left is refused, and takes
+    /// nothing: below the cost of a retry there never is one.
+    ///
+    /// # Panics
+    ///
+    /// For a capacity of 0; in a `static` that is an error of the compiler.
+    ///
+    /// # Source
+    ///
+    /// The [standard retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html) of
+    /// the AWS SDKs.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn tokens(capacity: u32) -> Self {
+        assert!(
+            capacity != 0,
+            "`tokens` of 0 would never allow a retry; the SDKs of AWS have 500"
+        );
+        Self {
+            kind: Kind::Tokens(Tokens {
+                purse: Purse::new(capacity),
+                cost: 5,
+                timeout_cost: 10,
+                throttled_cost: None,
+            }),
+        }
+    }
+
+    /// The tokens that a retry takes.
+    ///
+    /// # Units and ranges
+    ///
+    /// From 1 to the capacity.
+    ///
+    /// # Default
+    ///
+    /// 5.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn cost(mut self, tokens: u32) -> Self {
+        self.priced("cost", tokens).cost = tokens;
+        self
+    }
+
+    /// The tokens that a retry takes after a time-out.
+    ///
+    /// # Units and ranges
+    ///
+    /// From 1 to the capacity.
+    ///
+    /// # Default
+    ///
+    /// 10.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn timeout_cost(mut self, tokens: u32) -> Self {
+        self.priced("timeout_cost", tokens).timeout_cost = tokens;
+        self
+    }
+
+    /// The tokens that a retry takes after the service said that it is overloaded.
+    ///
+    /// # Units and ranges
+    ///
+    /// From 1 to the capacity.
+    ///
+    /// # Default
+    ///
+    /// [`cost`](Self::cost).
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
+    #[must_use = "a budget is not changed in place"]
+    #[track_caller]
+    pub const fn throttled_cost(mut self, tokens: u32) -> Self {
+        self.priced("throttled_cost", tokens).throttled_cost = Some(tokens);
+        self
+    }
+
+    /// As gRPC counts: full at the start, a failure costs a token, a success brings `token_ratio` of
+    /// one, and retries are allowed while more than half of `max_tokens` are left.
+    ///
+    /// Failures that are retried count, and those for which the service forbade it; others say
+    /// nothing about its health.
+    ///
+    /// # Units and ranges
+    ///
+    /// `max_tokens` from 1 to 1000. `token_ratio` from 0.001, finite; three decimals count, the others
+    /// are cut off. What exceeds `max_tokens` is lost.
+    ///
+    /// # Panics
+    ///
+    /// Outside these ranges; in a `static` that is an error of the compiler.
+    ///
+    /// # Source
+    ///
+    /// gRPC's [retry throttling](https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Verdict, budget::Class};
+    ///
+    /// static SHOP: Budget = Budget::grpc(4, 0.5);
+    ///
+    /// let mut call = SHOP.account();
+    /// call.failed(Verdict::Transient);
+    /// assert!(call.withdraw(Class::Failed)); // 3 of 4 tokens are left
+    /// call.spend();
+    /// call.failed(Verdict::Transient);
+    /// assert!(!call.withdraw(Class::Failed)); // 2 are no more than half
+    /// SHOP.account().succeeded();
+    /// assert_eq!(SHOP.balance(), 2.5);
+    /// ```
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn grpc(max_tokens: u32, token_ratio: f64) -> Self {
+        assert!(
+            1 <= max_tokens && max_tokens <= 1000,
+            "`max_tokens` is from 1 to 1000; gRPC's own examples have 10"
+        );
+        assert!(
+            token_ratio.is_finite() && token_ratio >= 0.001,
+            "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes"
+        );
+        Self {
+            kind: Kind::Grpc(Grpc {
+                purse: Purse::new(max_tokens.saturating_mul(THOUSANDTHS)),
+                gain: thousandths(token_ratio),
+            }),
+        }
+    }
+
+    /// The tokens that are left now; of a budget of deposits with those of the reserve.
+    pub fn balance(&self) -> f64 {
+        self.balance_by(&Shared)
+    }
+
+    /// The same by the clock that the accounts have.
+    pub fn balance_by(&self, clock: &impl Clock) -> f64 {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
+            Kind::Tokens(tokens) => f64::from(tokens.purse.balance()),
+            Kind::Grpc(grpc) => f64::from(grpc.purse.balance()) / f64::from(THOUSANDTHS),
+        }
+    }
+
+    #[track_caller]
+    const fn deposits(&mut self, setting: &str) -> &mut Deposits {
+        match &mut self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits,
+            Kind::Tokens(_) | Kind::Grpc(_) => {
+                refuse(Text::new().key(setting).push(
+                    " is for budgets of deposits; drop it, or write `Budget::per_success(0.1)`",
+                ))
+            }
+        }
+    }
+
+    #[track_caller]
+    const fn priced(&mut self, setting: &str, cost: u32) -> &mut Tokens {
+        let Kind::Tokens(tokens) = &mut self.kind else {
+            refuse(
+                Text::new()
+                    .key(setting)
+                    .push(" is for budgets of tokens; drop it, or write `Budget::tokens(500)`"),
+            )
+        };
+        let capacity = tokens.purse.capacity();
+        if cost == 0 || cost > capacity {
+            let text = Text::new().key(setting).push(" is from 1 to the ");
+            let text = text
+                .number(capacity as u64)
+                .push(" tokens that there are, and this is ");
+            refuse(
+                text.number(cost as u64)
+                    .push("; the SDKs of AWS have 5 of 500"),
+            )
+        }
+        tokens
+    }
+}
+
+#[track_caller]
+const fn obey(broken: Option<Text>) {
+    if let Some(text) = broken {
+        refuse(text)
+    }
+}
+
+#[track_caller]
+const fn refuse(text: Text) -> ! {
+    panic!("{}", text.as_str())
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cut off on purpose; a positive number that is too large becomes the largest"
+)]
+const fn thousandths(ratio: f64) -> u32 {
+    // A hair more: 1.001 times 1000 is a hair below 1001.
+    (ratio * 1000.0 + 1e-6) as u32
+}

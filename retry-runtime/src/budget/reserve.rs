@@ -1,0 +1,123 @@
+//! The retries that are there without any success: one word, the moment at which they are all back.
+#![warn(clippy::arithmetic_side_effects)]
+
+use crate::sync::{AtomicU64, Ordering, constant};
+
+/// A number of tokens, each of which comes back after a period: the generic cell rate algorithm.
+///
+/// Where nothing comes back, the word counts the tokens that were taken.
+///
+/// # Source
+///
+/// "Generic Cell Rate Algorithm", ITU-T I.371, as virtual scheduling.
+#[derive(Debug)]
+pub(crate) struct Reserve {
+    /// 0 until the first withdrawal.
+    full_at: AtomicU64,
+    /// Nanoseconds; 0 where nothing comes back.
+    period: u64,
+    initial: u32,
+}
+
+/// 146 years: what takes longer to come back never does.
+const FOR_EVER: u64 = 1 << 62;
+
+impl Reserve {
+    constant! {
+        /// With `initial` tokens at the start, which is also the most there can be, but for the one that always can.
+        pub(crate) fn new(initial: u32, period: u64) -> Self {
+            let span = (initial as u64).saturating_add(1).saturating_mul(period);
+            Self {
+                full_at: AtomicU64::new(0),
+                period: if span > FOR_EVER { 0 } else { period },
+                initial,
+            }
+        }
+    }
+
+    /// Takes a token at the time `now`, if there is one.
+    // Relaxed: all changes of one word have one order, and nothing else is published through it. The
+    // exchange fails when another came between, so no token is taken twice.
+    pub(crate) fn withdraw(&self, now: u64) -> bool {
+        let mut seen = self.full_at.load(Ordering::Relaxed);
+        loop {
+            let (next, is_taken) = self.next(seen, now);
+            if next == seen {
+                return is_taken;
+            }
+            let exchanged = self.full_at.compare_exchange_weak(
+                seen,
+                next,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match exchanged {
+                Ok(_) => return is_taken,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The word after a withdrawal, and whether it gets a token.
+    fn next(&self, seen: u64, now: u64) -> (u64, bool) {
+        if self.period == 0 {
+            let is_taken = seen < u64::from(self.initial);
+            return (seen.wrapping_add(u64::from(is_taken)), is_taken);
+        }
+        let debt = self.debt(seen, now);
+        let after = debt.saturating_add(self.period);
+        let is_taken = after <= self.span();
+        if !is_taken && seen != 0 && !self.is_lost(seen, now) {
+            return (seen, false);
+        }
+        // A reserve that starts empty begins to fill when it is first asked, one whose clock went back
+        // begins again.
+        let debt = if is_taken { after } else { debt };
+        (now.wrapping_add(debt).max(1), is_taken)
+    }
+
+    /// Gives a token back that was taken.
+    pub(crate) fn give_back(&self) {
+        let step = self.period.max(1);
+        self.full_at.fetch_sub(step, Ordering::Relaxed);
+    }
+
+    /// The tokens that are left at the time `now`.
+    #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
+    pub(crate) fn left(&self, now: u64) -> f64 {
+        let seen = self.full_at.load(Ordering::Relaxed);
+        if self.period == 0 {
+            return u64::from(self.initial).saturating_sub(seen) as f64;
+        }
+        let left = self.span().saturating_sub(self.debt(seen, now));
+        left as f64 / self.period as f64
+    }
+
+    /// Whether the word speaks of a time that this clock has yet to come to. A little ahead are those that
+    /// read it later, but not as far as twice the whole time.
+    fn is_lost(&self, seen: u64, now: u64) -> bool {
+        let ahead = seen.wrapping_sub(now);
+        ahead <= u64::MAX / 2 && ahead > self.span().saturating_mul(2)
+    }
+
+    /// The time until all tokens are back; none is missing for longer than that takes, also by a clock that went back.
+    fn debt(&self, seen: u64, now: u64) -> u64 {
+        if seen == 0 {
+            let missing = self.most().wrapping_sub(u64::from(self.initial));
+            return missing.saturating_mul(self.period);
+        }
+        let ahead = seen.wrapping_sub(now);
+        if ahead > u64::MAX / 2 {
+            return 0;
+        }
+        ahead.min(self.span())
+    }
+
+    fn span(&self) -> u64 {
+        self.most().saturating_mul(self.period)
+    }
+
+    fn most(&self) -> u64 {
+        u64::from(self.initial.max(1))
+    }
+}

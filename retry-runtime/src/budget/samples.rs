@@ -1,0 +1,135 @@
+//! How many deposits there were some time ago, from a few samples of their number.
+#![warn(clippy::arithmetic_side_effects)]
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering, constant};
+
+/// The life of a deposit in ticks: fifteen slots.
+pub(crate) const LIFE: u32 = 15 * SLOT;
+
+/// A slot is a power of two, so that slots meet where the count of ticks wraps.
+const SLOT: u32 = 256;
+
+/// With this many deposits in a slot not every one of them looks at the clock.
+const MANY: u32 = 64;
+
+/// One deposit of sixteen does then. If they suddenly come slowly, no more than fifteen are dated too early.
+const SELDOM: u32 = 15;
+
+/// For each of the last sixteen slots the first moment in it at which somebody looked, and the number of
+/// deposits before that: the ticks in the upper half, the number in the lower, both cut off.
+///
+/// Deposits between two samples are dated by the first: none lives longer than it should, some up to a
+/// fifteenth shorter. Ticks are cut off to 32 bits: after 12 days without a call (a `ttl` of one second),
+/// samples may come to look young again.
+#[derive(Debug)]
+pub(crate) struct Samples {
+    slots: [AtomicU64; 16],
+    /// The bits of a deposit's number that are 0 when it looks at the clock.
+    due: AtomicU32,
+}
+
+impl Samples {
+    constant! {
+        // Nothing has the right form of a sample: no deposit before tick 0.
+        pub(crate) fn new() -> Self {
+            Self {
+                slots: [
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                ],
+                due: AtomicU32::new(0),
+            }
+        }
+    }
+
+    /// Whether the deposit with `before` others before it looks at the clock.
+    #[inline]
+    pub(crate) fn is_due(&self, before: u64) -> bool {
+        before & u64::from(self.due.load(Ordering::Relaxed)) == 0
+    }
+
+    /// Notes that there were `before` deposits before `tick`, unless the slot knows; answers whether it was news.
+    // Release, and acquire where samples are read: who sees a sample sees the deposits it speaks of.
+    // The exchange fails where another noted the same slot: either sample will do.
+    pub(crate) fn note(&self, tick: u32, before: u64) -> bool {
+        let Some(slot) = self.slots.get(index(tick)) else {
+            return false;
+        };
+        let seen = slot.load(Ordering::Acquire);
+        if is_of_slot(seen, tick) {
+            if since(seen, before) >= MANY {
+                self.set_due(SELDOM);
+            }
+            return false;
+        }
+        let tick_before = tick.wrapping_sub(SLOT);
+        let sample_before = self.slots.get(index(tick_before));
+        let is_fast = sample_before.is_some_and(|sample| {
+            let sample = sample.load(Ordering::Acquire);
+            is_of_slot(sample, tick_before) && since(sample, before) >= MANY
+        });
+        self.set_due(if is_fast { SELDOM } else { 0 });
+        let sample = pack(tick, before);
+        slot.compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn set_due(&self, due: u32) {
+        // Not written when it is right: all deposits read it.
+        if self.due.load(Ordering::Relaxed) != due {
+            self.due.store(due, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of deposits that are too old at `tick`; `deposits` tells how many there are.
+    pub(crate) fn expired(&self, tick: u32, deposits: impl Fn() -> u64) -> u64 {
+        // Where no sample is young enough, all of these are too old; of one that comes in the meantime it is unknown.
+        let all = deposits();
+        let mut oldest: Option<(u32, u32)> = None;
+        for (position, slot) in self.slots.iter().enumerate() {
+            let (at, before) = unpack(slot.load(Ordering::Acquire));
+            // By a clock that went back, or was read earlier, a sample may lie ahead.
+            let age = tick.wrapping_sub(at).wrapping_add(LIFE);
+            let is_young = age < LIFE.wrapping_mul(2) && index(at) == position;
+            if is_young && oldest.is_none_or(|(other, _)| other < age) {
+                oldest = Some((age, before));
+            }
+        }
+        let Some((_, before)) = oldest else {
+            return all;
+        };
+        // After the samples, so that none of them is ahead of it.
+        let all = deposits();
+        all.wrapping_sub(u64::from(low(all).wrapping_sub(before)))
+    }
+}
+
+const fn index(tick: u32) -> usize {
+    (tick / SLOT % 16) as usize
+}
+
+const fn is_of_slot(sample: u64, tick: u32) -> bool {
+    unpack(sample).0 / SLOT == tick / SLOT
+}
+
+/// The deposits between a sample and now.
+const fn since(sample: u64, now: u64) -> u32 {
+    let since = low(now).wrapping_sub(unpack(sample).1);
+    // A sample of a thread that was faster.
+    if since > u32::MAX / 2 { 0 } else { since }
+}
+
+const fn pack(tick: u32, before: u64) -> u64 {
+    (tick as u64) << 32 | low(before) as u64
+}
+
+const fn unpack(sample: u64) -> (u32, u32) {
+    (low(sample >> 32), low(sample))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "cut off on purpose")]
+const fn low(value: u64) -> u32 {
+    value as u32
+}

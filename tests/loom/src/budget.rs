@@ -1,0 +1,213 @@
+//! The words of a budget: never overdrawn, and nothing lost.
+
+#[path = "../../../retry-runtime/src/budget/credit.rs"]
+mod credit;
+#[path = "../../../retry-runtime/src/budget/purse.rs"]
+mod purse;
+#[path = "../../../retry-runtime/src/budget/reserve.rs"]
+mod reserve;
+#[path = "../../../retry-runtime/src/budget/samples.rs"]
+mod samples;
+
+use loom::model::Builder;
+use loom::sync::Arc;
+use loom::thread;
+
+use credit::{Credit, TOKEN};
+use purse::Purse;
+use reserve::Reserve;
+use samples::{LIFE, Samples};
+
+/// Every order with at most so many preemptions.
+fn model(preemptions: usize, act: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(act);
+}
+
+/// Runs the acts at the same time; their answers.
+fn together<T: 'static, const N: usize>(shared: &Arc<T>, acts: [fn(&T) -> u64; N]) -> [u64; N] {
+    let threads = acts.map(|act| {
+        let shared = Arc::clone(shared);
+        thread::spawn(move || act(&shared))
+    });
+    threads.map(|thread| thread.join().expect("no panic"))
+}
+
+fn count(taken: bool) -> u64 {
+    u64::from(taken)
+}
+
+/// Halves of a token: three threads deposit, withdraw and give back.
+#[test]
+fn credit_is_neither_overdrawn_nor_lost() {
+    model(3, || {
+        let credit = Arc::new(Credit::new(TOKEN / 2));
+        credit.deposit();
+        credit.deposit();
+        let spent = together(
+            &credit,
+            [
+                |credit| {
+                    credit.deposit();
+                    count(credit.withdraw(0))
+                },
+                |credit| {
+                    credit.deposit();
+                    if credit.withdraw(0) {
+                        credit.give_back();
+                    }
+                    0
+                },
+                |credit| count(credit.withdraw(0)),
+            ],
+        );
+        let spent: u64 = spent.iter().sum();
+        assert!(spent <= 2, "overdrawn");
+        assert_eq!(credit.left(0), (2 - spent) * TOKEN, "lost or found");
+    });
+}
+
+/// Withdrawals that see the deposits of different times get too old, beside one that is given back.
+#[test]
+fn credit_that_expires_is_not_spent_too() {
+    model(3, || {
+        let credit = Arc::new(Credit::new(TOKEN));
+        for _ in 0..3 {
+            credit.deposit();
+        }
+        let spent = together(
+            &credit,
+            [
+                |credit| count(credit.withdraw(2)),
+                |credit| {
+                    if credit.withdraw(0) {
+                        credit.give_back();
+                    }
+                    credit.deposit();
+                    count(credit.withdraw(1))
+                },
+                |credit| {
+                    credit.expire(1);
+                    0
+                },
+            ],
+        );
+        let spent: u64 = spent.iter().sum();
+        let left = credit.left(2);
+        assert!(left.is_multiple_of(TOKEN) && left <= 2 * TOKEN, "{left}");
+        // At least those are left that were spent neither from the first two nor at all.
+        assert!(
+            spent + left / TOKEN <= 4 && spent + left / TOKEN >= 2,
+            "{spent} {left}"
+        );
+    });
+}
+
+/// A sample speaks of no deposit that whoever reads it does not see.
+#[test]
+fn samples_are_not_ahead_of_the_deposits() {
+    struct Both {
+        credit: Credit,
+        samples: Samples,
+    }
+    impl Both {
+        fn deposit(&self, tick: u32) -> u64 {
+            let before = self.credit.deposit();
+            assert!(self.samples.is_due(before));
+            self.samples.note(tick, before);
+            0
+        }
+
+        fn expired(&self, tick: u32) -> u64 {
+            self.samples.expired(tick, || self.credit.deposits())
+        }
+    }
+    const START: u32 = 77;
+    model(2, || {
+        let both = Arc::new(Both {
+            credit: Credit::new(TOKEN),
+            samples: Samples::new(),
+        });
+        both.deposit(START);
+        let spent = together(
+            &both,
+            [
+                |both| {
+                    both.deposit(START + LIFE / 2);
+                    both.deposit(START + LIFE)
+                },
+                |both| {
+                    // The first deposit is too old; the others are not, if they are there.
+                    let expired = both.expired(START + LIFE);
+                    assert!((1..=2).contains(&expired), "{expired}");
+                    count(both.credit.withdraw(expired))
+                },
+            ],
+        );
+        let spent: u64 = spent.iter().sum();
+        let expired = both.expired(START + LIFE);
+        assert_eq!(expired, 1);
+        assert!(both.credit.left(expired) <= (2 - spent) * TOKEN);
+    });
+}
+
+/// Three of four find a token, whatever comes back is found again.
+#[test]
+fn the_reserve_is_neither_overdrawn_nor_lost() {
+    for period in [0, TOKEN] {
+        model(3, move || {
+            let reserve = Arc::new(Reserve::new(2, period));
+            let spent = together(
+                &reserve,
+                [
+                    |reserve| count(reserve.withdraw(9)),
+                    |reserve| count(reserve.withdraw(9)),
+                    |reserve| {
+                        if reserve.withdraw(9) {
+                            reserve.give_back();
+                        }
+                        0
+                    },
+                ],
+            );
+            let mut spent: u64 = spent.iter().sum();
+            while reserve.withdraw(9) {
+                spent += 1;
+            }
+            assert_eq!(spent, 2);
+            assert!(reserve.left(9) < 0.5);
+        });
+    }
+}
+
+/// Never above the capacity, never below nothing.
+#[test]
+fn a_purse_is_neither_overdrawn_nor_lost() {
+    model(3, || {
+        let purse = Arc::new(Purse::new(10));
+        assert!(purse.take(3));
+        let taken = together(
+            &purse,
+            [
+                |purse| 5 * count(purse.take(5)),
+                |purse| {
+                    let taken = purse.take(4);
+                    if taken {
+                        purse.put(4);
+                    }
+                    assert!(purse.balance() <= purse.capacity());
+                    0
+                },
+                |purse| {
+                    purse.put(1);
+                    2 * count(purse.take(2))
+                },
+            ],
+        );
+        let taken: u64 = taken.iter().sum();
+        assert_eq!(u64::from(purse.balance()), 8 - taken);
+        purse.lose(100);
+        assert_eq!(purse.balance(), 0);
+    });
+}
