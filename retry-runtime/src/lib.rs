@@ -10,6 +10,8 @@ mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;
+#[cfg(feature = "std")]
+pub mod breaker;
 mod budget;
 mod call;
 #[cfg(feature = "std")]
@@ -44,6 +46,8 @@ pub mod private;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};
+#[cfg(feature = "std")]
+pub use breaker::Breaker;
 pub use budget::Budget;
 pub use call::{Call, GaveUp, Step, Surroundings};
 pub use explain::Explanation;

@@ -3,6 +3,11 @@
 //! it is loaded: all three run the functions of `checks`.
 #![warn(clippy::arithmetic_side_effects)]
 
+#[cfg_attr(
+    not(feature = "std"),
+    expect(dead_code, reason = "breakers exist only with `std`")
+)]
+pub(crate) mod breaker;
 mod checks;
 mod key;
 
