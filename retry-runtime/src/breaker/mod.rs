@@ -1,0 +1,251 @@
+//! Whether a service is well enough to be called at all: a breaker counts how its calls end, refuses
+//! calls while too many fail, and after a while lets a few through as probes.
+//!
+//! The state is one word (`word`), the window of calls a ring or buckets (`ring`, `buckets`); no lock, no
+//! allocation.
+#![warn(clippy::arithmetic_side_effects)]
+
+mod buckets;
+mod call;
+mod change;
+mod permit;
+mod ring;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod window;
+mod word;
+
+use core::fmt;
+use core::panic::RefUnwindSafe;
+
+pub use call::{Open, Rejected};
+pub use change::{Change, State};
+pub(crate) use permit::Pass;
+pub use permit::Permit;
+
+use crate::timer::{Clock, Moment, Shared};
+use settings::Settings;
+use window::Window;
+use word::{Kind, Refusal, Seen, Word};
+
+/// Refuses calls while too many of them fail.
+///
+/// *Closed* it lets every call through and counts how the last ones ended: the last n of [`count`](Self::count), or
+/// those of the last while of [`time`](Self::time). When at least [`minimum`](Self::minimum) are in the window and
+/// [`failure_ratio`](Self::failure_ratio) of them failed, or were [`slow`](Self::slow), it *opens*: calls are refused
+/// at once for a [`cooldown`](Self::cooldown). After that it is *half-open*: as many calls as
+/// [`probes`](Self::probes) get through. If all of them succeed it closes, with an empty window; one that fails opens
+/// it again, for twice as long.
+///
+/// What counts is the [`Verdict`](crate::Verdict) on an error: one that is worth another attempt is a failure of the
+/// service; `Permanent` and `Forbidden` say nothing about its health and are left out.
+///
+/// Calls of one service share one breaker, as a `static`. It works alone, by [`call`](Self::call) or
+/// [`permit`](Self::permit).
+///
+/// # Default
+///
+/// `failure_ratio(0.5)`; `minimum` all calls of a count window, 10 in a time window; no `slow`; `cooldown` 5 s, growing
+/// up to 1 min; `probes(1)`.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::breaker::{Breaker, Rejected};
+/// use std::io::{Error, ErrorKind};
+///
+/// static PAYMENTS: Breaker = Breaker::count(4).failure_ratio(0.75);
+///
+/// for _ in 0..4 {
+///     let answer = PAYMENTS.call(|| Err::<(), _>(Error::from(ErrorKind::TimedOut)));
+///     assert!(matches!(answer, Err(Rejected::Inner(_))));
+/// }
+/// let answer = PAYMENTS.call(|| Ok::<_, Error>(()));
+/// assert!(matches!(answer, Err(Rejected::Open(_))));
+/// ```
+///
+/// Bad settings do not compile:
+///
+/// ```compile_fail
+/// # use retry_runtime as reattempt;
+/// # use reattempt::Breaker;
+/// static BREAKER: Breaker = Breaker::count(20).minimum(21);
+/// ```
+#[must_use = "a breaker does nothing unless calls ask it"]
+pub struct Breaker {
+    word: Word,
+    window: Window,
+    settings: Settings,
+}
+
+impl Breaker {
+    /// The state now.
+    ///
+    /// One whose cool-down is over shows as half-open, also before a call has come to be the probe.
+    pub fn state(&self) -> State {
+        self.state_by(&Shared)
+    }
+
+    /// The same by a clock of your own, the one that the calls are counted by.
+    pub fn state_by(&self, clock: &impl Clock) -> State {
+        let seen = self.word.seen();
+        match seen.kind() {
+            Kind::Open if seen.is_cooled(tick(clock.now()), self.settings.limits) => {
+                State::HalfOpen
+            }
+            kind => kind.into(),
+        }
+    }
+
+    /// Whether a call would be refused now, by a clock of your own; nothing is changed.
+    pub fn refuses_by(&self, clock: &impl Clock) -> bool {
+        let seen = self.word.seen();
+        let refusal = || seen.refusal(tick(clock.now()), self.settings.limits);
+        !seen.is_closed() && refusal().is_some()
+    }
+
+    /// Refuses every call until [`reset`](Self::reset).
+    pub fn force_open(&self) {
+        self.set(Kind::ForcedOpen, || ());
+    }
+
+    /// Lets every call through and counts none, until [`reset`](Self::reset).
+    pub fn force_closed(&self) {
+        self.set(Kind::ForcedClosed, || ());
+    }
+
+    /// Closes it, with an empty window; results of calls that began before count nothing.
+    pub fn reset(&self) {
+        self.set(Kind::Closed, || self.window.clear());
+    }
+
+    fn set(&self, kind: Kind, empty: impl Fn()) {
+        let before = self.word.set(kind, empty);
+        self.report(before, kind, None);
+    }
+
+    /// A permit for a call, in two words: what settles it is [`settle_success`](Self::settle_success),
+    /// [`settle_failure`](Self::settle_failure) or [`give_back`](Self::give_back), once.
+    #[inline]
+    pub(crate) fn admit(&self, clock: &impl Clock) -> Result<Pass, Open> {
+        let seen = self.word.seen();
+        let permit = if seen.is_closed() {
+            seen
+        } else {
+            self.admit_probe(tick(clock.now()))?
+        };
+        let started = match self.settings.slow {
+            None => ORIGIN,
+            Some(_) => clock.now(),
+        };
+        Ok(Pass { permit, started })
+    }
+
+    #[cold]
+    fn admit_probe(&self, now: u32) -> Result<Seen, Open> {
+        match self.word.admit(now, self.settings.limits) {
+            Ok(admitted) => {
+                if admitted.half_opened {
+                    self.report(Kind::Open, Kind::HalfOpen, None);
+                }
+                Ok(admitted.permit)
+            }
+            Err(Refusal { left }) => Err(Open::after(left)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn settle_success(&self, pass: Pass, clock: &impl Clock) {
+        if pass.permit.is_closed() {
+            self.record(pass, false, clock);
+        } else if pass.permit.is_probe() {
+            self.settle_probe(pass, clock);
+        }
+    }
+
+    /// Tells it of a failure that is worth another attempt.
+    pub(crate) fn settle_failure(&self, pass: Pass, clock: &impl Clock) {
+        if pass.permit.is_closed() {
+            self.record(pass, true, clock);
+        } else {
+            self.open(pass.permit, clock);
+        }
+    }
+
+    pub(crate) fn give_back(&self, pass: Pass) {
+        self.word.give_back(pass.permit);
+    }
+
+    /// A probe that was slow has not succeeded.
+    #[cold]
+    fn settle_probe(&self, pass: Pass, clock: &impl Clock) {
+        if self.settings.is_slow(pass.started, clock) == Some(true) {
+            self.open(pass.permit, clock);
+            return;
+        }
+        let limits = self.settings.limits;
+        let empty = || self.window.clear();
+        if self.word.succeeded(pass.permit, limits, empty) {
+            self.report(Kind::HalfOpen, Kind::Closed, None);
+        }
+    }
+
+    /// A result in the closed state. Between the look at the word and the count the state may change: such a result
+    /// may be the first of a new window.
+    #[inline]
+    fn record(&self, pass: Pass, failed: bool, clock: &impl Clock) {
+        if !self.word.is_still(pass.permit) {
+            return;
+        }
+        let slow = self.settings.is_slow(pass.started, clock);
+        let [failed, slow] = self.window.record(failed, slow, clock);
+        if self.settings.opens(failed, slow) {
+            self.open(pass.permit, clock);
+        }
+    }
+
+    #[cold]
+    fn open(&self, permit: Seen, clock: &impl Clock) {
+        let now = tick(clock.now());
+        let limits = self.settings.limits;
+        if let Some(cooldown) = self.word.open(permit, now, limits, clock.random()) {
+            self.report(permit.kind(), Kind::Open, Some(cooldown));
+        }
+    }
+
+    /// Tells the observer; nothing is held meanwhile.
+    fn report(&self, from: Kind, to: Kind, cooldown: Option<u32>) {
+        if from != to
+            && let Some(on_change) = self.settings.on_change
+        {
+            on_change(&Change::new(self.settings.name, from, to, cooldown));
+        }
+    }
+}
+
+const ORIGIN: Moment = Moment::from_origin(core::time::Duration::ZERO);
+
+/// Nanoseconds since the clock's origin.
+fn nanos(moment: Moment) -> u64 {
+    u64::try_from(moment.since(ORIGIN).as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Milliseconds since the clock's origin, which wrap.
+#[expect(clippy::cast_possible_truncation, reason = "only differences count")]
+fn tick(moment: Moment) -> u32 {
+    (nanos(moment) / 1_000_000) as u32
+}
+
+/// An observer that panics leaves nothing half done: the change is complete when it is told.
+impl RefUnwindSafe for Breaker {}
+
+impl fmt::Debug for Breaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Breaker")
+            .field("name", &self.settings.name)
+            .field("state", &State::from(self.word.seen().kind()))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! A permit for one call, and how it is settled.
+
+use super::word::Seen;
+use super::{Breaker, Open};
+use crate::timer::{Clock, Moment, Shared};
+use crate::verdict::Verdict;
+
+/// A permit apart from its breaker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass {
+    pub(super) permit: Seen,
+    /// Where slow calls count.
+    pub(super) started: Moment,
+}
+
+impl Pass {
+    /// Settled: it counts nothing any more.
+    pub(crate) const NOTHING: Self = Self {
+        permit: Seen::NOTHING,
+        started: super::ORIGIN,
+    };
+
+    /// Whether dropping it takes a probe with it.
+    #[inline(always)]
+    pub(crate) const fn is_probe(self) -> bool {
+        self.permit.is_probe()
+    }
+}
+
+impl Breaker {
+    /// Asks for a permit to call the service; how the call ended is told to the permit.
+    ///
+    /// # Errors
+    ///
+    /// [`Open`] while calls are refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Breaker, Verdict};
+    ///
+    /// static PAYMENTS: Breaker = Breaker::count(1);
+    ///
+    /// PAYMENTS.permit()?.succeeded();
+    /// PAYMENTS.permit()?.failed(Verdict::Transient);
+    /// assert!(PAYMENTS.permit().is_err());
+    /// # Ok::<(), reattempt::breaker::Open>(())
+    /// ```
+    #[inline]
+    pub fn permit(&self) -> Result<Permit<'_>, Open> {
+        self.permit_by(&Shared)
+    }
+
+    /// The same by a clock of your own, which all calls of this breaker then have to be counted by.
+    ///
+    /// # Errors
+    ///
+    /// [`Open`] while calls are refused.
+    #[inline]
+    pub fn permit_by(&self, clock: &impl Clock) -> Result<Permit<'_>, Open> {
+        let pass = self.admit(clock)?;
+        Ok(Permit {
+            breaker: self,
+            pass,
+        })
+    }
+}
+
+/// A permit for one call. Dropped without a result it counts nothing, and where it was a probe another call
+/// may be one.
+#[derive(Debug)]
+#[must_use = "dropped without a result the call counts nothing"]
+pub struct Permit<'b> {
+    breaker: &'b Breaker,
+    pass: Pass,
+}
+
+impl Permit<'_> {
+    /// The call succeeded.
+    #[inline]
+    pub fn succeeded(self) {
+        self.succeeded_by(&Shared);
+    }
+
+    /// The same by a clock of your own.
+    #[inline]
+    pub fn succeeded_by(mut self, clock: &impl Clock) {
+        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
+        self.breaker.settle_success(pass, clock);
+    }
+
+    /// The call failed. `Permanent` and `Forbidden` say nothing about the health of the service: as if it
+    /// had been dropped.
+    #[inline]
+    pub fn failed(self, verdict: Verdict) {
+        self.failed_by(verdict, &Shared);
+    }
+
+    /// The same by a clock of your own.
+    #[inline]
+    pub fn failed_by(mut self, verdict: Verdict, clock: &impl Clock) {
+        if verdict.is_retryable() {
+            let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
+            self.breaker.settle_failure(pass, clock);
+        }
+    }
+}
+
+impl Drop for Permit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.pass.is_probe() {
+            self.breaker.give_back(self.pass);
+        }
+    }
+}

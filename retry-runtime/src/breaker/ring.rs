@@ -1,0 +1,145 @@
+//! The last calls: a ring with a bit for each call, and how many bits are set.
+#![warn(clippy::arithmetic_side_effects)]
+
+use crate::sync::{AtomicU64, Ordering, constant};
+
+/// For 1024 calls.
+const WORDS: usize = 16;
+
+/// What a window holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) calls: u64,
+    pub(crate) marked: u64,
+}
+
+/// A bit for each of the last calls.
+// Relaxed throughout: a bit and the count are told nothing but their own order. The count follows what an exchange
+// has really changed, so that it is the number of set bits once nobody is in the middle of a change, whatever the
+// order was. Before that it may be off by those in the middle, as if they had not come yet.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    words: [AtomicU64; WORDS],
+    /// Below 0 for a moment when a bit is cleared before who set it has counted it.
+    set: AtomicU64,
+}
+
+impl Marks {
+    constant! {
+        pub(crate) fn new() -> Self {
+            Self {
+                words: [
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                    AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
+                ],
+                set: AtomicU64::new(0),
+            }
+        }
+    }
+
+    /// Sets the bit at `place`, or clears it; a bit that is right already is only read.
+    #[inline]
+    pub(crate) fn mark(&self, place: u64, on: bool) {
+        let index = usize::try_from(place / 64).unwrap_or(usize::MAX);
+        let Some(word) = self.words.get(index) else {
+            return;
+        };
+        let bit = 1 << (place % 64);
+        if (word.load(Ordering::Relaxed) & bit != 0) != on {
+            self.turn(word, bit, on);
+        }
+    }
+
+    #[inline(never)]
+    fn turn(&self, word: &AtomicU64, bit: u64, on: bool) {
+        if on {
+            if word.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+                self.set.fetch_add(1, Ordering::Relaxed);
+            }
+        } else if word.fetch_and(!bit, Ordering::Relaxed) & bit != 0 {
+            self.set.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many bits are set.
+    #[inline]
+    pub(crate) fn count(&self) -> u64 {
+        let set = self.set.load(Ordering::Relaxed);
+        if set > u64::MAX / 2 { 0 } else { set }
+    }
+
+    pub(crate) fn clear(&self) {
+        for word in &self.words {
+            let cleared = word.swap(0, Ordering::Relaxed).count_ones();
+            self.set.fetch_sub(u64::from(cleared), Ordering::Relaxed);
+        }
+    }
+
+    /// How many bits are set, by the bits.
+    #[cfg(test)]
+    pub(crate) fn bits(&self) -> u64 {
+        let ones = |word: &AtomicU64| u64::from(word.load(Ordering::Relaxed).count_ones());
+        self.words.iter().map(ones).sum()
+    }
+}
+
+/// Alone in its line of the cache: every call writes it, and what they all read stays where it is.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+/// The last calls, those that failed and those that were slow.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    /// The calls since it was emptied.
+    calls: Line,
+    failed: Marks,
+    slow: Marks,
+}
+
+impl Ring {
+    constant! {
+        pub(crate) fn new() -> Self {
+            Self {
+                calls: Line(AtomicU64::new(0)),
+                failed: Marks::new(),
+                slow: Marks::new(),
+            }
+        }
+    }
+
+    /// Counts a call in place of the one `size` calls before, and answers with the failed ones and, where `slow`
+    /// is given, the slow ones.
+    #[inline]
+    pub(crate) fn record(&self, size: u32, failed: bool, slow: Option<bool>) -> [Counts; 2] {
+        let size = u64::from(size);
+        let before = self.calls.0.fetch_add(1, Ordering::Relaxed);
+        let place = before.checked_rem(size).unwrap_or(0);
+        let calls = before.saturating_add(1).min(size);
+        self.failed.mark(place, failed);
+        let failed = Counts {
+            calls,
+            marked: self.failed.count(),
+        };
+        let Some(slow) = slow else {
+            return [failed, Counts { calls, marked: 0 }];
+        };
+        self.slow.mark(place, slow);
+        let marked = self.slow.count();
+        [failed, Counts { calls, marked }]
+    }
+
+    /// Forgets all calls.
+    pub(crate) fn clear(&self) {
+        self.calls.0.swap(0, Ordering::Relaxed);
+        self.failed.clear();
+        self.slow.clear();
+    }
+    /// Those that failed and those that were slow.
+    #[cfg(test)]
+    pub(crate) fn marks(&self) -> [&Marks; 2] {
+        [&self.failed, &self.slow]
+    }
+}

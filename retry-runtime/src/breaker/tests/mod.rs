@@ -1,0 +1,68 @@
+//! Breakers by a clock that the test moves.
+
+mod calls;
+mod probes;
+mod settings;
+mod states;
+mod windows;
+
+use core::time::Duration;
+use std::cell::Cell;
+
+use super::*;
+use crate::verdict::Verdict;
+
+/// A clock that moves by hand. Its random number makes every cool-down the longest, unless told otherwise.
+struct Hand {
+    now: Cell<Moment>,
+    random: Cell<u64>,
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Moment {
+        self.now.get()
+    }
+
+    fn random(&self) -> u64 {
+        self.random.get()
+    }
+}
+
+impl Hand {
+    fn at(origin: Duration) -> Self {
+        Self {
+            now: Cell::new(Moment::from_origin(origin)),
+            random: Cell::new(0),
+        }
+    }
+
+    fn new() -> Self {
+        Self::at(Duration::ZERO)
+    }
+
+    fn pass(&self, duration: Duration) {
+        self.now.set(self.now.get().after(duration));
+    }
+
+    fn back(&self, duration: Duration) {
+        let now = self.now.get().since(ORIGIN).saturating_sub(duration);
+        self.now.set(Moment::from_origin(now));
+    }
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// The calls of `text`: `S`uccess, `F`ailure, `P`ermanent; whatever is refused is an error.
+fn play(breaker: &Breaker, clock: &Hand, text: &str) -> Result<(), Open> {
+    for call in text.chars() {
+        let permit = breaker.permit_by(clock)?;
+        match call {
+            'S' => permit.succeeded_by(clock),
+            'F' => permit.failed_by(Verdict::Transient, clock),
+            _ => permit.failed_by(Verdict::Permanent, clock),
+        }
+    }
+    Ok(())
+}

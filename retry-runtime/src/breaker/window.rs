@@ -1,0 +1,96 @@
+//! The calls that are counted: the last n, or those of the last while.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::time::Duration;
+
+use super::buckets::{BUCKETS, Buckets};
+use super::nanos;
+use super::ring::{Counts, Ring};
+use crate::timer::Clock;
+
+/// The last calls, those that failed and those that were slow.
+#[derive(Debug)]
+pub(super) enum Window {
+    Count {
+        size: u32,
+        ring: Ring,
+    },
+    Time {
+        /// In nanoseconds. Sixteen of them are the window, so nothing in it is older.
+        bucket: u64,
+        failed: Buckets,
+        slow: Buckets,
+    },
+}
+
+impl Window {
+    pub(super) const fn count(size: u32) -> Self {
+        Self::Count {
+            size,
+            ring: Ring::new(),
+        }
+    }
+
+    pub(super) const fn time(window: Duration) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "at most a day")]
+        let bucket = window.as_nanos() as u64 / BUCKETS;
+        Self::Time {
+            bucket,
+            failed: Buckets::new(),
+            slow: Buckets::new(),
+        }
+    }
+
+    /// The calls of a window that has so many.
+    pub(super) const fn size(&self) -> Option<u32> {
+        match self {
+            Self::Count { size, .. } => Some(*size),
+            Self::Time { .. } => None,
+        }
+    }
+
+    /// The time of a window that has one.
+    pub(super) const fn duration(&self) -> Option<Duration> {
+        match self {
+            Self::Count { .. } => None,
+            Self::Time { bucket, .. } => Some(Duration::from_nanos(bucket.saturating_mul(BUCKETS))),
+        }
+    }
+
+    /// Counts a call; answers with the failed ones and, where `slow` is given, the slow ones.
+    #[inline]
+    pub(super) fn record(
+        &self,
+        failed: bool,
+        slow: Option<bool>,
+        clock: &impl Clock,
+    ) -> [Counts; 2] {
+        match self {
+            Self::Count { size, ring } => ring.record(*size, failed, slow),
+            Self::Time {
+                bucket,
+                failed: failures,
+                slow: slows,
+            } => {
+                let now = nanos(clock.now()).checked_div(*bucket).unwrap_or(0);
+                let failed = failures.record(now, failed);
+                let slow = slow.map(|slow| slows.record(now, slow));
+                let none = Counts {
+                    calls: 0,
+                    marked: 0,
+                };
+                [failed, slow.unwrap_or(none)]
+            }
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        match self {
+            Self::Count { ring, .. } => ring.clear(),
+            Self::Time { failed, slow, .. } => {
+                failed.clear();
+                slow.clear();
+            }
+        }
+    }
+}

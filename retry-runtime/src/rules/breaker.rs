@@ -1,0 +1,146 @@
+//! What a breaker is refused for (R10, X10), in words.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::time::Duration;
+
+use crate::duration::{LONGEST, is_shorter};
+use crate::text::Text;
+
+type Broken = Option<Text>;
+
+const fn say(text: &str) -> Text {
+    Text::new().push(text)
+}
+
+/// The most calls of a count window.
+pub(crate) const MOST_CALLS: u32 = 1024;
+
+const SHORTEST_WINDOW: Duration = Duration::from_millis(1);
+
+/// R10: a window of no call tells nothing.
+pub(crate) const fn count_window(calls: u32) -> Broken {
+    if 1 <= calls && calls <= MOST_CALLS {
+        return None;
+    }
+    let text = say("a breaker's `count` is a number of calls from 1 to 1024, and this is ");
+    Some(text.number(calls as u64).push("; write `count(20)`"))
+}
+
+/// R10: the same in time.
+pub(crate) const fn time_window(window: Duration) -> Broken {
+    if !is_shorter(window, SHORTEST_WINDOW) && !is_shorter(LONGEST, window) {
+        return None;
+    }
+    let text = say("a breaker's `time` window is from 1 ms to 24 h, and this is ");
+    let text = text.duration(window, " ");
+    Some(text.push("; write `time(Duration::from_secs(10))`"))
+}
+
+/// R10: a share of the calls; at 0 it would open without a failure.
+pub(crate) const fn failure_ratio(ratio: f64) -> Broken {
+    if ratio > 0.0 && ratio <= 1.0 {
+        return None;
+    }
+    let text = say(
+        "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is ",
+    );
+    Some(
+        text.float(ratio)
+            .push("; write `failure_ratio(0.5)` to open when half of them fail"),
+    )
+}
+
+/// R10: the same for slow calls, and a threshold that a call can be faster than.
+pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
+    if threshold.is_zero() {
+        return Some(say(
+            "a breaker's `slow` threshold of 0 makes every call slow; write `slow(Duration::from_secs(1), 0.5)`",
+        ));
+    }
+    if ratio > 0.0 && ratio <= 1.0 {
+        return None;
+    }
+    let text =
+        say("a breaker's `slow` ratio is a share of the calls above 0.0 up to 1.0, and this is ");
+    Some(
+        text.float(ratio)
+            .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow"),
+    )
+}
+
+/// R10: at least one call; X10: no more than the window ever holds.
+pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
+    if calls == 0 {
+        return Some(say(
+            "a breaker's `minimum` is at least 1: without a call there is no share of failures; write `minimum(10)`",
+        ));
+    }
+    match window {
+        Some(window) if calls > window => {
+            let text = say("a breaker's `minimum` of ").number(calls as u64);
+            let text = text.push(" is above its window of ").number(window as u64);
+            let text = text.push(" calls, so it would never open; lower it to ");
+            Some(text.number(window as u64).push(" or less"))
+        }
+        _ => None,
+    }
+}
+
+/// R10: without a wait it would not be open at all.
+pub(crate) const fn cooldown(cooldown: Duration) -> Broken {
+    if cooldown.is_zero() {
+        return Some(say(
+            "a breaker's `cooldown` of 0 would never keep it open; write `cooldown(Duration::from_secs(5))`",
+        ));
+    }
+    longest("`cooldown`", cooldown)
+}
+
+/// R10: the longest wait is not below the first.
+pub(crate) const fn cooldown_cap(cap: Duration, cooldown: Duration) -> Broken {
+    if is_shorter(cap, cooldown) {
+        let text = say("a breaker's `cooldown_cap` of ").duration(cap, " ");
+        let text = text.push(" is below its `cooldown` of ");
+        let text = text.duration(cooldown, " ");
+        return Some(text.push("; raise the cap or lower the cool-down"));
+    }
+    longest("`cooldown_cap`", cap)
+}
+
+const fn longest(key: &str, duration: Duration) -> Broken {
+    if !is_shorter(LONGEST, duration) {
+        return None;
+    }
+    let text = say("a breaker's ").push(key).push(" of ");
+    let text = text.duration(duration, " ");
+    Some(text.push(" is above the longest duration there is; lower it to 24 h or less"))
+}
+
+/// R10: without a probe it would never close.
+pub(crate) const fn probes(probes: u32) -> Broken {
+    if 1 <= probes && probes <= 255 {
+        return None;
+    }
+    let text = say("a breaker's `probes` are from 1 to 255 calls, and this is ");
+    Some(
+        text.number(probes as u64)
+            .push("; write `probes(1)` to close after one call that succeeds"),
+    )
+}
+
+/// X10: attempts that last as long as the window are forgotten as soon as they have failed.
+#[cfg_attr(
+    all(feature = "std", not(test)),
+    expect(dead_code, reason = "asked where a policy names a breaker")
+)]
+pub(crate) const fn window_below_timeout(window: Duration, timeout: Duration) -> Broken {
+    let least = timeout.saturating_mul(2);
+    if !is_shorter(window, least) {
+        return None;
+    }
+    let text = say("the `breaker`'s window of ").duration(window, " ");
+    let text = text.push(" is below twice the `timeout` of ");
+    let text = text.duration(timeout, " ");
+    let text = text.push(", so it would forget time-outs before it has counted them; widen it to ");
+    Some(text.duration(least, " ").push(" or lower `timeout`"))
+}
