@@ -377,7 +377,8 @@ impl Literal for Copies {
             Err("`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant".to_owned())
         });
         Some(quantile.and_then(|quantile| {
-            refused(retry_runtime::rules::hedge_quantile(quantile)).map(|()| Self::Quantile(quantile))
+            refused(retry_runtime::rules::hedge_quantile(quantile))
+                .map(|()| Self::Quantile(quantile))
         }))
     }
 

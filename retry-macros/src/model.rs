@@ -162,7 +162,11 @@ impl Model {
 
     /// `max = 1`, in the open, and nothing else asks what failures mean.
     pub(crate) fn is_single_attempt(&self) -> bool {
-        !self.is_gated() && self.hedge.is_none() && self.has(Key::Max) && !self.unknown.contains(Key::Max) && self.known.attempts() == Some(1)
+        !self.is_gated()
+            && self.hedge.is_none()
+            && self.has(Key::Max)
+            && !self.unknown.contains(Key::Max)
+            && self.known.attempts() == Some(1)
     }
 
     /// Whether a delay may depend on the one before it: unless the shape is

@@ -2,7 +2,9 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::breaker::State;
-use reattempt::{Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, retry, retry_block, testing};
+use reattempt::{
+    Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, retry, retry_block, testing,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Error {
@@ -33,10 +35,16 @@ fn v52_the_breaker_opens_in_the_middle_of_a_call() {
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
     let end = call(&calls).unwrap_err();
-    assert_eq!((calls.get(), end.reason(), end.attempts()), (4, GaveUp::BreakerOpen, 4));
+    assert_eq!(
+        (calls.get(), end.reason(), end.attempts()),
+        (4, GaveUp::BreakerOpen, 4)
+    );
     assert_eq!(end.last(), Some(&"down"));
     let end = call(&calls).unwrap_err();
-    assert_eq!((calls.get(), end.reason(), end.attempts()), (4, GaveUp::BreakerOpen, 0));
+    assert_eq!(
+        (calls.get(), end.reason(), end.attempts()),
+        (4, GaveUp::BreakerOpen, 0)
+    );
     assert_eq!(end.last(), None);
 }
 
@@ -57,12 +65,18 @@ async fn an_open_breaker_answers_with_an_error_of_the_function() {
     let calls = Cell::new(0);
     // What is final says nothing about the service.
     for _ in 0..5 {
-        assert_eq!(call(&calls, Some(Error::Missing)).await, Err(Error::Missing));
+        assert_eq!(
+            call(&calls, Some(Error::Missing)).await,
+            Err(Error::Missing)
+        );
     }
     assert_eq!(ASYNC.state(), State::Closed);
     assert_eq!(call(&calls, Some(Error::Down)).await, Err(Error::Down));
     assert_eq!((calls.get(), ASYNC.state()), (7, State::Open));
-    assert_eq!(call(&calls, None).await, Err(Error::Cut(GaveUp::BreakerOpen, 0)));
+    assert_eq!(
+        call(&calls, None).await,
+        Err(Error::Cut(GaveUp::BreakerOpen, 0))
+    );
     assert_eq!(calls.get(), 7);
     tokio::time::advance(Duration::from_secs(5)).await;
     // The permit of a probe that is dropped goes back.
@@ -70,7 +84,10 @@ async fn an_open_breaker_answers_with_an_error_of_the_function() {
         let probe = call(&calls, None);
         tokio::pin!(probe);
         assert!(futures::FutureExt::now_or_never(probe.as_mut()).is_none());
-        assert_eq!(call(&calls, None).await, Err(Error::Cut(GaveUp::BreakerOpen, 0)));
+        assert_eq!(
+            call(&calls, None).await,
+            Err(Error::Cut(GaveUp::BreakerOpen, 0))
+        );
     }
     assert_eq!(call(&calls, None).await, Ok(9));
     assert_eq!(ASYNC.state(), State::Closed);
@@ -85,10 +102,17 @@ fn blocks_and_options_and_runners() {
     assert_eq!(BREAKER.state(), State::Open);
     let answer = retry_block!(max = 2, breaker = &BREAKER, || -> Option<u32> { Some(1) });
     assert_eq!(answer, None);
-    let end = Policy::new().runner().breaker(&BREAKER).try_run(|| Ok::<_, std::io::Error>(1));
+    let end = Policy::new()
+        .runner()
+        .breaker(&BREAKER)
+        .try_run(|| Ok::<_, std::io::Error>(1));
     assert_eq!(end.unwrap_err().reason(), GaveUp::BreakerOpen);
     static RATE: Throttle = Throttle::cubic();
-    let answer = Policy::new().runner().throttle(&RATE).breaker(&BREAKER).try_run(|| Ok::<_, std::io::Error>(1));
+    let answer = Policy::new()
+        .runner()
+        .throttle(&RATE)
+        .breaker(&BREAKER)
+        .try_run(|| Ok::<_, std::io::Error>(1));
     assert!(answer.is_err());
 }
 

@@ -18,7 +18,10 @@ async fn own(calls: &Cell<u32>, ok: bool) -> Result<u32, Failed<&'static str>> {
     if ok { Ok(1) } else { Err("down") }
 }
 
-const STORE: Policy = Policy::new().max(3).base(Duration::from_millis(1)).budget(&INHERITED);
+const STORE: Policy = Policy::new()
+    .max(3)
+    .base(Duration::from_millis(1))
+    .budget(&INHERITED);
 static INHERITED: Budget = Budget::per_success(0.5).floor(0.0).initial(1);
 
 #[retry(policy = STORE, on(_))]
@@ -46,7 +49,9 @@ fn a_shared_budget_pays_for_retries() {
     }
     let end = shared(&calls, false).unwrap_err();
     assert_eq!((calls.get(), end.reason()), (8, GaveUp::Budget));
-    let _ = retry_block!(max = 2, budget = &SHARED, on(_), || -> Result<(), &str> { Ok(()) });
+    let _ = retry_block!(max = 2, budget = &SHARED, on(_), || -> Result<(), &str> {
+        Ok(())
+    });
 }
 
 #[tokio::test(start_paused = true)]

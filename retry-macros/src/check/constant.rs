@@ -62,7 +62,11 @@ pub(super) fn builds(expr: &Expr, kind: &str) -> bool {
         Expr::Call(call) => match &*call.func {
             Expr::Path(path) => {
                 let segments = &path.path.segments;
-                segments.iter().rev().nth(1).is_some_and(|segment| segment.ident == kind)
+                segments
+                    .iter()
+                    .rev()
+                    .nth(1)
+                    .is_some_and(|segment| segment.ident == kind)
             }
             _ => false,
         },

@@ -23,8 +23,14 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         let unpaid = |place: Option<Span>| place.filter(|_| args.hedge.is_none());
         let only_for_retries = [
             ("on", unasked(args.on.as_ref().map(|filter| filter.key))),
-            ("except", unasked(args.except.as_ref().map(|filter| filter.key))),
-            ("budget", unpaid(args.budget.as_ref().map(|share| share.key))),
+            (
+                "except",
+                unasked(args.except.as_ref().map(|filter| filter.key)),
+            ),
+            (
+                "budget",
+                unpaid(args.budget.as_ref().map(|share| share.key)),
+            ),
             ("verify", args.verify.as_ref().map(|code| code.key)),
             (
                 "retry_after",

@@ -52,8 +52,7 @@ pub(super) fn looped(
     let (end, give_up) = (parts.end(), parts.give_up());
     let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
-    let failed =
-        ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
+    let failed = ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
     // Where the compiler says that a timer is none.
     let waits = model
         .timer

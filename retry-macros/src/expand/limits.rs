@@ -59,11 +59,12 @@ impl Parts<'_> {
             (Some(_), _) => (TokenStream::new(), by_policy(krate, &ours!(true))),
             (None, Some(inherited)) => {
                 let policy = &inherited.expr;
-                let is_budgeted = if inherited.constant && !mentions(&ours!(#policy), &self.model.generics) {
-                    ours!({ #krate::Policy::is_budgeted(&#policy) })
-                } else {
-                    ours!(true)
-                };
+                let is_budgeted =
+                    if inherited.constant && !mentions(&ours!(#policy), &self.model.generics) {
+                        ours!({ #krate::Policy::is_budgeted(&#policy) })
+                    } else {
+                        ours!(true)
+                    };
                 (TokenStream::new(), by_policy(krate, &is_budgeted))
             }
             (None, None) => (TokenStream::new(), ours!(())),
@@ -143,7 +144,12 @@ impl Parts<'_> {
 
     /// The future of an attempt, or of as many copies as `hedge` allows.
     pub(super) fn hedged(&self, attempt: TokenStream) -> TokenStream {
-        let Some(Hedging { value, measures, span }) = &self.model.hedge else {
+        let Some(Hedging {
+            value,
+            measures,
+            span,
+        }) = &self.model.hedge
+        else {
             return attempt;
         };
         let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);

@@ -33,6 +33,10 @@ impl Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Paid(u32);
 
+impl Paid {
+    pub(crate) const NOTHING: Self = Self(0);
+}
+
 /// The price of a retry that has not started: given back when it is dropped.
 #[derive(Debug)]
 #[must_use = "what is reserved is given back when this is dropped"]

@@ -15,7 +15,6 @@ mod tests;
 use core::time::Duration;
 
 pub use account::{Account, Class};
-#[cfg(feature = "tower")]
 pub(crate) use account::{Paid, Reservation};
 use deposits::Deposits;
 use purse::Purse;

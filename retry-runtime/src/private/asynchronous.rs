@@ -99,11 +99,9 @@ pub fn pause_after<T: Timer, E>(
                 |policy: &Policy, retry, timer: &T| policy.draw_plain(retry, || timer.random());
             plain(error, operation, watch, retry, timer, came, limits, draw)
         }
-        Ok(Admitted::General(asked)) => {
-            paused(
-                error, progress, operation, watch, until, timer, asked, came, limits,
-            )
-        }
+        Ok(Admitted::General(asked)) => paused(
+            error, progress, operation, watch, until, timer, asked, came, limits,
+        ),
     };
     paused.map_err(|(error, reason)| {
         watch.gives_up(operation, reason);

@@ -121,9 +121,9 @@ pub fn wait<B: Blocking>(
             let waited = plain(operation, watch, retry, timer, came, limits, draw);
             or_end(*progress, waited)
         }
-        Ok(Admitted::General(asked)) => {
-            waited(progress, operation, watch, until, timer, asked, came, limits)
-        }
+        Ok(Admitted::General(asked)) => waited(
+            progress, operation, watch, until, timer, asked, came, limits,
+        ),
     };
     waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
 }

@@ -44,10 +44,10 @@ pub(crate) use limits::PolicyLimits;
     feature = "reqwest-middleware05"
 ))]
 pub(crate) use limits::policy_limits;
-pub use limits::{ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, answered, begun, enter, guards, pays};
 #[cfg(feature = "std")]
+pub use limits::{Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled};
 pub use limits::{
-    Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled,
+    ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, answered, begun, enter, guards, pays,
 };
 pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, failure, fall_back, found, refuse_alias,

@@ -129,10 +129,6 @@ pub(crate) const fn probes(probes: u32) -> Broken {
 }
 
 /// X10: attempts that last as long as the window are forgotten as soon as they have failed.
-#[cfg_attr(
-    all(feature = "std", not(test)),
-    expect(dead_code, reason = "asked where a policy names a breaker")
-)]
 pub(crate) const fn window_below_timeout(window: Duration, timeout: Duration) -> Broken {
     let least = timeout.saturating_mul(2);
     if !is_shorter(window, least) {

@@ -354,7 +354,10 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
     }
     if policy.shape.is_none() && max > 3 {
         let text = say("`max` of ").number(max as u64).push(" with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay");
-        return Some((Max, text.push("; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`")));
+        return Some((
+            Max,
+            text.push("; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`"),
+        ));
     }
     if max > 20 && policy.deadline.is_none() {
         let text = say("`max` of ")

@@ -3,7 +3,10 @@
 //! it is loaded: all three run the functions of `checks`.
 #![warn(clippy::arithmetic_side_effects)]
 
-#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "breakers need `std`"))]
+#[cfg_attr(
+    not(feature = "std"),
+    expect(dead_code, reason = "breakers need `std`")
+)]
 pub(crate) mod breaker;
 pub(crate) mod budget;
 mod checks;

@@ -25,36 +25,36 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-const fn refused(text: Option<Text>) -> Option<Refusal> {
+const fn refused(text: Option<&Text>) -> Option<Refusal> {
     match text {
-        Some(text) => Some(Refusal(text)),
+        Some(text) => Some(Refusal(*text)),
         None => None,
     }
 }
 
 /// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
 pub const fn budget_share(ratio: f64) -> Option<Refusal> {
-    refused(budget::ratio(ratio))
+    refused(budget::ratio(ratio).as_ref())
 }
 
 /// X10: why a breaker with a time window does not fit attempts of this time-out.
 pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Refusal> {
-    refused(breaker::window_below_timeout(window, timeout))
+    refused(breaker::window_below_timeout(window, timeout).as_ref())
 }
 
 /// R12: why [`Hedge::max`](crate::Hedge::max) refuses a number of copies.
 pub const fn hedge_copies(copies: u32) -> Option<Refusal> {
-    refused(hedge::copies(copies))
+    refused(hedge::copies(copies).as_ref())
 }
 
 /// R12: why [`Hedge::after`](crate::Hedge::after) refuses a delay.
 pub const fn hedge_delay(delay: Duration) -> Option<Refusal> {
-    refused(hedge::delay(delay))
+    refused(hedge::delay(delay).as_ref())
 }
 
 /// R12: why [`Hedge::quantile`](crate::Hedge::quantile) refuses a number.
 pub const fn hedge_quantile(quantile: f64) -> Option<Refusal> {
-    refused(hedge::quantile(quantile))
+    refused(hedge::quantile(quantile).as_ref())
 }
 
 /// X12: why so many copies, each `delay` after the one before, do not fit into a deadline.
@@ -63,5 +63,5 @@ pub const fn hedge_beyond_deadline(
     delay: Duration,
     deadline: Duration,
 ) -> Option<Refusal> {
-    refused(hedge::beyond_deadline(copies, delay, deadline))
+    refused(hedge::beyond_deadline(copies, delay, deadline).as_ref())
 }

@@ -55,7 +55,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         loop {
             begun(&mut limits);
@@ -66,12 +66,20 @@ impl<J, O, T> Runner<'_, J, O, T> {
                     Ok(value) => {
                         let answer = R::success(succeeded(value, &call));
                         break answered(answer, &mut limits, &named, &timer);
-                    },
+                    }
                     Err(error) => error,
                 };
                 let verdict = self.judge.judge(&error);
                 let cause = Cause::Error(&error);
-                match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+                match failed(
+                    &mut call,
+                    &named,
+                    until,
+                    &timer,
+                    cause,
+                    verdict,
+                    &mut limits,
+                ) {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         retry.delay()
@@ -84,7 +92,10 @@ impl<J, O, T> Runner<'_, J, O, T> {
     }
 }
 
-#[expect(private_bounds, reason = "there are two, made by the methods of a runner")]
+#[expect(
+    private_bounds,
+    reason = "there are two, made by the methods of a runner"
+)]
 impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
     /// As [`Policy::run`], with the whole story when it gives up.
     ///
@@ -115,19 +126,34 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         loop {
             if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
                 break Err((None, end));
             }
             let error = match attempt_until(call, until, &timer, &mut operation) {
-                Ok(value) => break Ok(answered(succeeded(value, &call), &mut limits, &named, &timer)),
+                Ok(value) => {
+                    break Ok(answered(
+                        succeeded(value, &call),
+                        &mut limits,
+                        &named,
+                        &timer,
+                    ));
+                }
                 Err(error) => error,
             };
             let verdict = self.judge.judge(&error);
             let cause = Cause::Error(&error);
-            match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+            match failed(
+                &mut call,
+                &named,
+                until,
+                &timer,
+                cause,
+                verdict,
+                &mut limits,
+            ) {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
@@ -164,7 +190,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         loop {
             match enter(&mut limits, &call, &named, until, &timer) {
@@ -186,7 +212,15 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                 };
                 let cause = cause_of(&error);
                 let verdict = verdict(cause, |error| self.judge.judge(error));
-                match failed(&mut call, &named, until, &timer, cause, verdict, &mut limits) {
+                match failed(
+                    &mut call,
+                    &named,
+                    until,
+                    &timer,
+                    cause,
+                    verdict,
+                    &mut limits,
+                ) {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         retry.delay()

@@ -7,9 +7,9 @@ use crate::breaker::Breaker;
 use crate::budget::Budget;
 use crate::operation::{Operation, UNNAMED};
 use crate::policy::Policy;
-use crate::private::{Gate, Limits, Until, guards};
 #[cfg(feature = "std")]
 use crate::private::{Breaking, Purse, Throttling, breaking, throttled};
+use crate::private::{Gate, Limits, Until, guards};
 #[cfg(feature = "std")]
 use crate::throttle::Throttle;
 use crate::timer::{ByFeature, Clock};
@@ -46,9 +46,13 @@ impl<'p> Plan<'p> {
         Until::start(self.policy, clock)
     }
 
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(clippy::unused_self, reason = "there are no budgets")
+    )]
     pub(super) fn limits(
         self,
-        gates: impl Gates<'p>,
+        gates: &impl Gates<'p>,
         operation: &Operation,
         clock: &impl Clock,
     ) -> impl Limits {
@@ -170,14 +174,14 @@ pub(super) trait Gates<'p> {
     type Breaker: Gate;
     type Throttle: Gate;
 
-    fn gates(self) -> (Self::Breaker, Self::Throttle);
+    fn gates(&self) -> (Self::Breaker, Self::Throttle);
 }
 
 impl Gates<'_> for () {
     type Breaker = ();
     type Throttle = ();
 
-    fn gates(self) -> ((), ()) {
+    fn gates(&self) -> ((), ()) {
         ((), ())
     }
 }
@@ -187,7 +191,7 @@ impl<'p> Gates<'p> for Gated<'p> {
     type Breaker = Option<Breaking<'p>>;
     type Throttle = Option<Throttling<'p>>;
 
-    fn gates(self) -> (Self::Breaker, Self::Throttle) {
+    fn gates(&self) -> (Self::Breaker, Self::Throttle) {
         (self.breaker.map(breaking), self.throttle.map(throttled))
     }
 }

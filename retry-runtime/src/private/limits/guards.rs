@@ -49,16 +49,13 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
 
     #[inline(always)]
     fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock) {
-        match verdict_of(came) {
-            Some(verdict) => {
-                self.breaker.failed(verdict, clock);
-                self.throttle.failed(verdict, clock);
-                self.purse.failed(operation, verdict);
-            }
-            None => {
-                self.breaker.answered(clock);
-                self.throttle.answered(clock);
-            }
+        if let Some(verdict) = verdict_of(came) {
+            self.breaker.failed(verdict, clock);
+            self.throttle.failed(verdict, clock);
+            self.purse.failed(operation, verdict);
+        } else {
+            self.breaker.answered(clock);
+            self.throttle.answered(clock);
         }
     }
 

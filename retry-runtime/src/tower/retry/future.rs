@@ -15,7 +15,7 @@ use super::request::CopyRequest;
 use crate::attempt::Cause;
 use crate::call::Call;
 use crate::private::{
-    Limits, PolicyLimits, Pause, Until, failed, over, pause, policy_limits, remaining, succeeded,
+    Limits, Pause, PolicyLimits, Until, failed, over, pause, policy_limits, remaining, succeeded,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -210,7 +210,15 @@ where
             // What is not ready any more never will be.
             let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
             let (until, timer) = (*this.until, &plan.timer);
-            let _end = failed(this.call, &plan.operation, until, timer, cause, verdict, &mut ());
+            let _end = failed(
+                this.call,
+                &plan.operation,
+                until,
+                timer,
+                cause,
+                verdict,
+                &mut (),
+            );
             return Poll::Ready(Some(answer));
         }
         let Some(request) = this.request.take() else {
