@@ -37,12 +37,8 @@ pub(crate) use limit::inside;
 #[cfg(feature = "std")]
 pub use limit::{Endured, Limited, endured, limited, limited_hook};
 #[cfg(feature = "tower")]
-pub(crate) use limits::PolicyLimits;
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
+pub(crate) use limits::Split;
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub(crate) use limits::policy_limits;
 #[cfg(feature = "std")]
 pub use limits::{Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled};

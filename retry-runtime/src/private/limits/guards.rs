@@ -26,10 +26,24 @@ pub fn guards<B: Gate, T: Gate, P: Pay>(
     clock: &impl Clock,
 ) -> Guards<B, T, P> {
     purse.begin(operation, clock);
-    Guards {
-        breaker,
-        throttle,
-        purse,
+    Guards::new(breaker, throttle, purse)
+}
+
+impl<B, T, P> Guards<B, T, P> {
+    #[inline(always)]
+    pub(super) const fn new(breaker: B, throttle: T, purse: P) -> Self {
+        Self {
+            breaker,
+            throttle,
+            purse,
+        }
+    }
+}
+
+#[cfg(feature = "tower")]
+impl<P> Guards<(), (), P> {
+    pub(super) fn into_purse(self) -> P {
+        self.purse
     }
 }
 
@@ -86,4 +100,10 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         self.throttle.answered(clock);
         self.purse.succeeded(operation, clock);
     }
+}
+
+// The limits of a call that has those of its policy only.
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+pub(crate) fn policy_limits(operation: &Operation, clock: &impl Clock) -> impl Limits {
+    guards((), (), super::Purse::of(super::OfPolicy), operation, clock)
 }

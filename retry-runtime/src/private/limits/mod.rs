@@ -11,29 +11,16 @@ mod purse;
 mod shared;
 
 pub use gate::Gate;
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+pub(crate) use guards::policy_limits;
 pub use guards::{Guards, guards};
+#[cfg(feature = "tower")]
+pub(crate) use pocket::Split;
 #[cfg(feature = "std")]
 pub use pocket::{OfPolicy, Purse, paying};
 pub use purse::{ByPolicy, IsBudgeted, Pay};
 #[cfg(feature = "std")]
 pub use shared::{Breaking, Lend, Throttling, breaking, lent, throttled};
-
-// The limits of a call that has those of its policy only.
-#[cfg(feature = "tower")]
-pub(crate) type PolicyLimits = Guards<(), (), Purse<'static, OfPolicy>>;
-
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-#[inline(always)]
-pub(crate) fn policy_limits(
-    operation: &Operation,
-    clock: &impl Clock,
-) -> Guards<(), (), Purse<'static, OfPolicy>> {
-    guards((), (), Purse::of(OfPolicy), operation, clock)
-}
 
 use core::time::Duration;
 

@@ -118,3 +118,44 @@ const fn class_of(came: Came) -> Class {
         Came::Failed(_) | Came::NotFinal | Came::Last => Class::Failed,
     }
 }
+
+// The same in parts, for a future that holds a reservation only between two attempts.
+#[cfg(feature = "tower")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Split(Paid);
+
+#[cfg(feature = "tower")]
+impl Split {
+    #[inline(always)]
+    pub(crate) fn begin(operation: &Operation, clock: &impl Clock) -> Self {
+        if let Some(budget) = operation.policy().budget {
+            budget.begin_by(&Counted(clock));
+        }
+        Self(Paid::NOTHING)
+    }
+
+    // For the step after a failure; what it debits is then taken out of it.
+    pub(crate) const fn limits() -> super::Guards<(), (), Purse<'static, OfPolicy>> {
+        super::Guards::new((), (), Purse::of(OfPolicy))
+    }
+
+    pub(crate) fn spend(&mut self, reserved: Option<Reservation<'static>>) {
+        if let Some(reserved) = reserved {
+            self.0 = reserved.spend();
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn succeeded(self, operation: &Operation, clock: &impl Clock) {
+        if let Some(budget) = operation.policy().budget {
+            budget.settle_success(self.0, &Counted(clock));
+        }
+    }
+}
+
+#[cfg(feature = "tower")]
+impl super::Guards<(), (), Purse<'static, OfPolicy>> {
+    pub(crate) fn into_reserved(self) -> Option<Reservation<'static>> {
+        self.into_purse().reserved
+    }
+}

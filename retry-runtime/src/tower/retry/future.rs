@@ -13,10 +13,9 @@ use super::judge::JudgeAnswer;
 use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::attempt::Cause;
+use crate::budget::Reservation;
 use crate::call::Call;
-use crate::private::{
-    Limits, Pause, PolicyLimits, Until, failed, over, pause, policy_limits, remaining, succeeded,
-};
+use crate::private::{Pause, Split, Until, failed, over, pause, remaining, succeeded};
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
@@ -31,7 +30,7 @@ pin_project! {
         request: Option<Req>,
         call: Call,
         until: Until,
-        limits: PolicyLimits,
+        payment: Split,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
@@ -56,6 +55,8 @@ struct Between<P, A> {
     phase: Phase<P>,
     /// The answer before, kept where time may run out, to have one then.
     last: Option<A>,
+    /// What the retry costs.
+    reserved: Option<Reservation<'static>>,
 }
 
 enum Phase<P> {
@@ -76,7 +77,7 @@ where
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
-        let limits = policy_limits(&plan.operation, &plan.timer);
+        let payment = Split::begin(&plan.operation, &plan.timer);
         let future = plan.told(call, until, || ready.call(request));
         Self {
             plan,
@@ -84,7 +85,7 @@ where
             request: copy,
             call,
             until,
-            limits,
+            payment,
             state: State::Attempt { future },
         }
     }
@@ -119,7 +120,7 @@ where
             };
             let answer = ready!(polled);
             let Some(verdict) = plan.judge.judge(&answer) else {
-                this.limits.answered(&plan.operation, &plan.timer);
+                this.payment.succeeded(&plan.operation, &plan.timer);
                 return Poll::Ready(succeeded(answer, this.call));
             };
             if let Some(answer) = self.as_mut().failed(answer, verdict) {
@@ -155,6 +156,7 @@ where
             }
             None => (Verdict::Permanent, plan.operation),
         };
+        let mut limits = Split::limits();
         let retry = failed(
             this.call,
             &operation,
@@ -162,7 +164,7 @@ where
             &plan.timer,
             Cause::Error(&answer),
             verdict,
-            this.limits,
+            &mut limits,
         );
         let Ok(retry) = retry else {
             return Some(answer);
@@ -171,7 +173,12 @@ where
         let pause = pause(retry.delay(), &plan.timer);
         let last = remaining(*this.until, &plan.timer).map(|_| answer);
         let phase = Phase::Delay(pause);
-        let between = Box::new(Between { phase, last });
+        let reserved = limits.into_reserved();
+        let between = Box::new(Between {
+            phase,
+            last,
+            reserved,
+        });
         this.state.set(State::Between { between });
         None
     }
@@ -225,7 +232,7 @@ where
             unreachable!("without a request there is no retry")
         };
         *this.request = plan.copy.copy(&request);
-        this.limits.begin();
+        this.payment.spend(between.reserved.take());
         let future = plan.told(*this.call, *this.until, || service.call(request));
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
