@@ -191,6 +191,11 @@ mod tests {
         }
     }
 
+    fn total(latencies: &Latencies) -> u32 {
+        let counts = latencies.counts.iter();
+        counts.map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
     /// Numbers that look random, the same each time.
     fn numbers() -> impl Iterator<Item = u64> {
         let mut state: u64 = 1;
@@ -270,18 +275,36 @@ mod tests {
 
     #[test]
     fn halving_keeps_the_tail() {
-        // Log-uniform from 1 ms to 1 s: each of the many buckets of the tail has few samples.
+        // 9 of 10 calls take 1 ms, the others 10 ms to 100 s: hardly one in each of the many buckets there.
         let latencies = Latencies::new();
-        let mut off = 0.0;
-        for (n, number) in numbers().take(200_000).enumerate() {
-            let share = f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(1u32 << 31);
-            latencies.record(Duration::from_secs_f64(1000f64.powf(share - 1.0)));
+        let mut sum = 0.0;
+        for (n, number) in numbers().take(400_000).enumerate() {
+            let share = f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(1_u32 << 31);
+            let tail = (share - 0.9) * 10.0;
+            latencies.record(if tail < 0.0 {
+                MS
+            } else {
+                Duration::from_secs_f64(10_f64.powf(4.0 * tail - 2.0))
+            });
             if n % 1000 == 999 {
-                off += p(&latencies, 0.95).as_secs_f64().log(1000.0) + 1.0 - 0.95;
+                sum += (p(&latencies, 0.95).as_secs_f64().log10() + 2.0) / 4.0;
             }
         }
-        // In shares of the calls: by how much more than 5 of 100 would be hedged, on average.
-        assert!((off / 200.0).abs() < 0.005, "{}", off / 200.0);
+        // Half of the way along the tail, on average.
+        let mean = sum / 400.0;
+        assert!((0.45..=0.55).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn halving_halves() {
+        let latencies = Latencies::new();
+        for index in 0..BUCKETS {
+            latencies.record(middle(index));
+        }
+        for left in [132, 66, 33, 16] {
+            latencies.halve();
+            assert_eq!(total(&latencies), left);
+        }
     }
 
     #[test]
@@ -292,11 +315,7 @@ mod tests {
                 scope.spawn(|| record(&latencies, MS, 250));
             }
         });
-        let total: u32 = latencies
-            .counts
-            .iter()
-            .map(|count| count.load(Ordering::Relaxed))
-            .sum();
+        let total = total(&latencies);
         assert_eq!(total, 1000);
     }
 
@@ -309,12 +328,8 @@ mod tests {
                 scope.spawn(move || record(latencies, MS * (thread + 1), 20_000));
             }
         });
-        let total: u32 = latencies
-            .counts
-            .iter()
-            .map(|count| count.load(Ordering::Relaxed))
-            .sum();
-        // 80,000 samples end between two halvings.
+        let total = total(&latencies);
+        // 80,000 are in; without halving all of them would be there.
         assert!((HALVED / 2..=3 * HALVED).contains(&total), "{total}");
     }
 }
