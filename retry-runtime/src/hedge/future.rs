@@ -127,8 +127,8 @@ impl Delay<'_> {
     }
 
     /// From the start of the attempt, also where a later copy won: so long at least the first one takes. By the
-    /// time of the copy that won, what is slow would never be seen, the quantile would fall from call to call,
-    /// and ever more would be hedged.
+    /// time of the copy that won, what is slow would hardly be seen: the quantile would fall from call to call,
+    /// until after 0.95 not 5 but 10 of 100 calls are hedged.
     fn record(&self, start: Moment, timer: &impl Timer) {
         if let Self::Measured(_, latencies) = self {
             latencies.record(timer.now().since(start));
