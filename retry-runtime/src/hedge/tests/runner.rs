@@ -25,7 +25,7 @@ async fn a_function_says_what_is_final() {
 #[tokio::test(start_paused = true)]
 async fn copies_borrow_what_is_around_them() {
     let script = Script::new(&[(60, Err(Passing(1))), (20, Ok(2))]);
-    let names = vec!["a".to_owned()];
+    let names = ["a".to_owned()];
     let operation = || async {
         let answer = script.copy().await?;
         Ok::<_, Fault>((answer, names.first().map(String::as_str)))
