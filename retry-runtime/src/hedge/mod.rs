@@ -1,7 +1,6 @@
 //! Hedging: a second copy of a call that takes long, and the first good answer of the two. What is kept here
 //! are the settings; `future` runs the copies, `latencies` says how long a call usually takes, and `run` is the
 //! programmatic form.
-#![warn(clippy::arithmetic_side_effects)]
 
 mod future;
 mod latencies;

@@ -29,6 +29,10 @@ impl Classify for Fault {
 
 type Answer = Result<u32, Fault>;
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "answers are asked by reference"
+)]
 fn decide(answer: &Answer) -> Ended {
     match answer {
         Ok(_) => Ended::Well,

@@ -23,6 +23,18 @@ async fn a_function_says_what_is_final() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn copies_borrow_what_is_around_them() {
+    let script = Script::new(&[(60, Err(Passing(1))), (20, Ok(2))]);
+    let names = ["a".to_owned()];
+    let operation = || async {
+        let answer = script.copy().await?;
+        Ok::<_, Fault>((answer, names.first().map(String::as_str)))
+    };
+    let answer = HEDGE.runner().timer(&script.time).run(operation).await;
+    assert_eq!(answer, Ok((2, Some("a"))));
+}
+
+#[tokio::test(start_paused = true)]
 async fn somebody_pays() {
     let script = Script::new(&[(90, Ok(1)), (0, Ok(2))]);
     let hedge = HEDGE.runner().pay(|| false).timer(&script.time);
