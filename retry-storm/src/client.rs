@@ -1,0 +1,182 @@
+//! A client: a policy, and the budget and the breaker that its calls share. It drives the runtime's own code.
+
+use std::fmt;
+use std::time::Duration;
+
+use retry_runtime::breaker::{Breaker, Permit};
+use retry_runtime::budget::{Account, Budget, Class};
+use retry_runtime::timer::Clock;
+use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
+
+use crate::clock::Virtual;
+
+/// A process whose calls share a budget and a breaker.
+#[derive(Debug)]
+pub struct Client {
+    policy: Policy,
+    budget: Option<Budget>,
+    breaker: Option<Breaker>,
+}
+
+impl Client {
+    /// A client without a budget and without a breaker.
+    pub const fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            budget: None,
+            breaker: None,
+        }
+    }
+
+    /// With this budget for all its calls.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// With this breaker in front of all its attempts.
+    #[must_use]
+    pub fn breaker(mut self, breaker: Breaker) -> Self {
+        self.breaker = Some(breaker);
+        self
+    }
+
+    /// A call begins.
+    pub fn call(&self, clock: &Virtual) -> Request<'_> {
+        Request {
+            client: self,
+            call: Call::new(),
+            account: self.budget.as_ref().map(|it| it.account_by(clock)),
+            permit: None,
+            nested: false,
+        }
+    }
+
+    /// One call from its beginning to its end, with nothing else going on: attempts in all, and whether it succeeded.
+    pub fn run(
+        &self,
+        clock: &Virtual,
+        mut service: impl FnMut() -> Result<(), Verdict>,
+    ) -> (u32, bool) {
+        let mut request = self.call(clock);
+        let mut attempts = 0_u32;
+        while request.attempt(clock) {
+            attempts = attempts.saturating_add(1);
+            match service() {
+                Ok(()) => {
+                    request.succeeded(clock);
+                    return (attempts, true);
+                }
+                Err(verdict) => match request.failed(verdict, Class::Failed, clock) {
+                    Some(delay) => clock.sleep(delay),
+                    None => break,
+                },
+            }
+        }
+        (attempts, false)
+    }
+}
+
+/// One call on its way.
+pub struct Request<'c> {
+    client: &'c Client,
+    call: Call,
+    account: Option<Account<'c>>,
+    permit: Option<Permit<'c>>,
+    nested: bool,
+}
+
+impl Request<'_> {
+    /// This call, made in a retry of another call if `nested`.
+    #[must_use]
+    pub const fn nested(mut self, nested: bool) -> Self {
+        self.nested = nested;
+        self
+    }
+
+    /// An attempt begins; `false` if the breaker refuses it, which ends the call.
+    pub fn attempt(&mut self, clock: &Virtual) -> bool {
+        if let Some(breaker) = &self.client.breaker {
+            match breaker.permit_by(clock) {
+                Ok(permit) => self.permit = Some(permit),
+                Err(_) => return false,
+            }
+        }
+        if let Some(account) = &mut self.account {
+            account.spend();
+        }
+        true
+    }
+
+    /// The attempt has failed: the delay before the next one, or `None` when the call ends.
+    pub fn failed(&mut self, verdict: Verdict, class: Class, clock: &Virtual) -> Option<Duration> {
+        if let Some(permit) = self.permit.take() {
+            permit.failed_by(verdict, clock);
+        }
+        if let Some(account) = &mut self.account {
+            account.failed(verdict);
+        }
+        let around = Around {
+            clock,
+            nested: self.nested,
+        };
+        let step = self.call.failed(&self.client.policy, verdict, &around);
+        let Step::Retry(delay) = step else {
+            return None;
+        };
+        // Asked last: a retry that something else refuses costs nothing.
+        if self
+            .client
+            .breaker
+            .as_ref()
+            .is_some_and(|it| it.refuses_by(clock))
+        {
+            return None;
+        }
+        let paid = match &mut self.account {
+            Some(account) => account.withdraw_by(class, clock),
+            None => true,
+        };
+        paid.then_some(delay)
+    }
+
+    /// The attempt, and with it the call, has succeeded.
+    pub fn succeeded(mut self, clock: &Virtual) {
+        if let Some(permit) = self.permit.take() {
+            permit.succeeded_by(clock);
+        }
+        if let Some(account) = &mut self.account {
+            account.succeeded_by(clock);
+        }
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("call", &self.call)
+            .field("nested", &self.nested)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the state machine may ask: there is no deadline, and randomness is the run's.
+struct Around<'a> {
+    clock: &'a Virtual,
+    nested: bool,
+}
+
+impl Surroundings for Around<'_> {
+    fn remaining(&self) -> Option<Duration> {
+        None
+    }
+
+    fn random(&self) -> u64 {
+        self.clock.random()
+    }
+
+    fn is_nested(&self) -> bool {
+        self.nested
+    }
+}

@@ -1,0 +1,177 @@
+//! The pictures of the documentation: their names, and what they show.
+
+use std::time::Duration;
+
+use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy, Shape};
+
+use crate::client::Client;
+use crate::draw::{Chart, Line};
+use crate::load::{Arrivals, Record, Scene, Second, run};
+use crate::scenarios::{contention, metastable, tiers};
+use crate::server::Stale;
+
+/// A picture and the name of its file.
+pub type Picture = (&'static str, Chart);
+
+/// All of them.
+pub fn all() -> Vec<Picture> {
+    let mut pictures = side_by_side();
+    pictures.push(("recovery.svg", recovery()));
+    pictures.push(("contention.svg", contention()));
+    pictures.push(("tiers.svg", tiers()));
+    pictures
+}
+
+const TIME: &str = "time (s)";
+
+/// Processes that call the server, each with a budget and a breaker of its own.
+const PROCESSES: usize = 10;
+
+/// The same outage for five policies: load, goodput, amplification.
+fn side_by_side() -> Vec<Picture> {
+    let scene = Scene {
+        outage: 30..40,
+        end: 240,
+        ..metastable::scene(Stale::Served, Arrivals::Poisson)
+    };
+    let exponential = Policy::new().max(4).base(Duration::from_millis(100));
+    let policies: [(&'static str, &dyn Fn() -> Client); 5] = [
+        ("no retry", &|| Client::new(Policy::new().max(1))),
+        ("3 immediate retries", &|| {
+            Client::new(Policy::new().max(4).backoff(Shape::None))
+        }),
+        ("3 retries, exp, full jitter", &|| Client::new(exponential)),
+        ("the same, budget 10 %", &|| {
+            Client::new(exponential).budget(Budget::per_success(0.1).floor(0.0))
+        }),
+        ("the same, breaker", &|| {
+            Client::new(exponential).breaker(Breaker::count(20))
+        }),
+    ];
+    let records = policies.map(|(name, client)| {
+        let clients: Vec<Client> = (0..PROCESSES).map(|_| client()).collect();
+        (name, run(&scene, &clients))
+    });
+    let chart = |title, upwards, value: fn(&Second) -> f64| Chart {
+        title,
+        across: TIME,
+        upwards,
+        outage: Some(outage(&scene)),
+        lines: lines(&records, value),
+    };
+    vec![
+        (
+            "load.svg",
+            chart("Load on the server", "attempts/s", |it| it.attempts.into()),
+        ),
+        (
+            "goodput.svg",
+            chart("Goodput", "successes/s", |it| it.succeeded.into()),
+        ),
+        (
+            "amplification.svg",
+            chart("Amplification", "attempts for each call", |it| {
+                f64::from(it.attempts) / f64::from(it.calls.max(1))
+            }),
+        ),
+    ]
+}
+
+/// Q9 as a picture.
+fn recovery() -> Chart {
+    let cases = [
+        ("1 retry, no budget", Stale::Served, None),
+        (
+            "budget 10 %",
+            Stale::Served,
+            Some(metastable::successes_only()),
+        ),
+        (
+            "budget 10 %, stale dropped",
+            Stale::Dropped,
+            Some(metastable::successes_only()),
+        ),
+    ];
+    let scene = |stale| Scene {
+        end: 240,
+        ..metastable::scene(stale, Arrivals::Regular)
+    };
+    let records = cases.map(|(name, stale, budget)| {
+        let client = metastable::client(budget);
+        (name, run(&scene(stale), &[client]))
+    });
+    Chart {
+        title: "After an outage of 10 s: goodput",
+        across: TIME,
+        upwards: "successes/s",
+        outage: Some(outage(&scene(Stale::Served))),
+        lines: lines(&records, |it| it.succeeded.into()),
+    }
+}
+
+/// Q8 as a picture: one run each.
+fn contention() -> Chart {
+    let line = |name, jitter| {
+        let run = contention::run(100, contention::policy(jitter), 1);
+        let mut left = 100.0;
+        let mut points = vec![(0.0, left)];
+        for done in run.done {
+            let now = done.as_secs_f64();
+            points.push((now, left));
+            left -= 1.0;
+            points.push((now, left));
+        }
+        Line { name, points }
+    };
+    Chart {
+        title: "100 clients contend for one row",
+        across: TIME,
+        upwards: "clients that are not done",
+        outage: None,
+        lines: vec![
+            line("exp, no jitter", Jitter::None),
+            line("exp, full jitter", Jitter::Full),
+        ],
+    }
+}
+
+/// Q5 as a picture.
+fn tiers() -> Chart {
+    let line = |name, nested| Line {
+        name,
+        points: (1..=5_u32)
+            .map(|tiers| {
+                let attempts = tiers::attempts_below(tiers, 3, nested);
+                (tiers.into(), attempts.into())
+            })
+            .collect(),
+    };
+    Chart {
+        title: "Tiers that make 3 attempts each",
+        across: "tiers",
+        upwards: "attempts at the bottom",
+        outage: None,
+        lines: vec![
+            line("nested = \"multiply\"", Nested::Multiply),
+            line("nested = \"collapse\"", Nested::Collapse),
+        ],
+    }
+}
+
+fn outage(scene: &Scene) -> std::ops::Range<f64> {
+    scene.outage.start.into()..scene.outage.end.into()
+}
+
+/// A line for each record: the mean of every two seconds.
+fn lines(records: &[(&'static str, Record)], value: fn(&Second) -> f64) -> Vec<Line> {
+    let line = |(name, record): &(&'static str, Record)| {
+        let pairs = record.seconds.chunks_exact(2);
+        let middle = std::iter::successors(Some(1.0), |time| Some(time + 2.0));
+        let mean = |pair: &[Second]| pair.iter().map(value).sum::<f64>() / 2.0;
+        Line {
+            name,
+            points: middle.zip(pairs.map(mean)).collect(),
+        }
+    };
+    records.iter().map(line).collect()
+}

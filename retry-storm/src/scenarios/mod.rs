@@ -1,0 +1,6 @@
+//! The situations of the figures, one a file.
+
+pub mod contention;
+pub mod metastable;
+pub mod outage;
+pub mod tiers;
