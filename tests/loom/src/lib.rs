@@ -1,6 +1,8 @@
 //! Models of what threads share: the very files of the runtime, with loom's atomics in the place of `core`'s.
 #![cfg(test)]
 
+mod breaker;
+
 /// What `retry-runtime/src/sync.rs` is there.
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};

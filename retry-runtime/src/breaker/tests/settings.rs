@@ -58,10 +58,7 @@ fn what_breaks_a_rule() {
             "`slow` threshold of 0",
         ),
         (refused(move || one().cooldown(ms(0))), "`cooldown` of 0"),
-        (
-            refused(move || one().cooldown(long)),
-            "`cooldown` of 24 h",
-        ),
+        (refused(move || one().cooldown(long)), "`cooldown` of 24 h"),
         (
             refused(move || one().cooldown_cap(long)),
             "`cooldown_cap` of 24 h",
