@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and its numbers are small"
 )]
 
+mod breaker;
 mod grpc;
 mod table;
 mod throttle;

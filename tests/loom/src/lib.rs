@@ -1,6 +1,7 @@
 //! Models of what threads share: the very files of the runtime, with loom's atomics in the place of `core`'s.
 #![cfg(test)]
 
+mod breaker;
 mod budget;
 
 /// What `retry-runtime/src/sync.rs` is there.
