@@ -15,3 +15,5 @@ mod sync {
     }
     pub(crate) use constant;
 }
+
+mod throttle;
