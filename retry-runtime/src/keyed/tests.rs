@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicUsize;
 use std::{panic, thread};
 
 use super::*;
-use crate::Budget;
+use crate::{Budget, Verdict};
 
 #[test]
 fn one_value_for_each_key() {
@@ -31,11 +31,12 @@ fn one_value_for_each_key() {
 fn budgets_of_hosts_are_apart() {
     static HOSTS: Keyed<(String, u16), Budget> = Keyed::new(|_| Budget::grpc(10, 0.1));
     let (one, other) = ((String::from("a"), 80), (String::from("a"), 81));
+    let budget = HOSTS.get(&one);
     for _ in 0..7 {
-        HOSTS.get(&one).failed();
+        budget.account().failed(Verdict::Transient);
     }
-    assert!(!HOSTS.get(&one).failed());
-    assert!(HOSTS.get(&other).failed());
+    let balance = |host| HOSTS.get(host).balance();
+    assert!(balance(&one) < 4.0 && balance(&other) > 9.0);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod budget;
+mod throttle;
 
 /// What `retry-runtime/src/sync.rs` is there.
 mod sync {
@@ -15,5 +16,3 @@ mod sync {
     }
     pub(crate) use constant;
 }
-
-mod throttle;
