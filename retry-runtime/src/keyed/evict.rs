@@ -20,7 +20,7 @@ pub(super) fn make_room<K: Hash + Eq, T>(
     let full = slots.len() >= keyed.capacity;
     // Not at every new key: looking at all of them costs too much for that. A clock that was set
     // back begins anew.
-    let due = now.since(*swept) >= keyed.idle / 16 || now < *swept;
+    let due = now.since(*swept) >= keyed.idle.div_f64(16.0) || now < *swept;
     if !full && !due {
         return;
     }

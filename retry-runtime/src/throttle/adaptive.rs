@@ -37,7 +37,7 @@ impl Adaptive {
         reason = "24 hours are 47 bits of nanoseconds"
     )]
     pub(super) const fn set_window(&mut self, window: Duration) {
-        self.width = window.as_nanos() as u64 / BUCKETS as u64;
+        self.width = (window.as_nanos() as u64).div_euclid(BUCKETS as u64);
     }
 
     /// The number of the bucket of this moment, counted from the clock's origin.
