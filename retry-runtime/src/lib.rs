@@ -27,6 +27,8 @@ mod hedge;
 #[cfg(feature = "http")]
 pub mod http;
 mod jitter;
+#[cfg(feature = "keyed")]
+mod keyed;
 mod operation;
 mod outcome;
 mod policy;
@@ -61,6 +63,8 @@ pub use failure::{Failed, Interrupted};
 #[cfg(feature = "std")]
 pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
+#[cfg(feature = "keyed")]
+pub use keyed::Keyed;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};

@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::bucket::Bucket;
-use super::since_origin;
+use super::nanos;
 use crate::timer::Moment;
 
 /// A power of two, so that the ring goes on where the numbers of the buckets wrap.
@@ -13,26 +13,36 @@ const BUCKETS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Adaptive {
     pub(super) factor: f64,
-    pub(super) window: Duration,
+    /// Nanoseconds of a bucket.
+    width: u64,
     pub(super) ceiling: f64,
     buckets: [Bucket; BUCKETS],
 }
 
 impl Adaptive {
     pub(super) const fn new() -> Self {
-        Self {
+        let mut this = Self {
             factor: 2.0,
-            window: Duration::from_secs(120),
+            width: 0,
             ceiling: 1.0,
             buckets: [const { Bucket::new() }; BUCKETS],
-        }
+        };
+        this.set_window(Duration::from_secs(120));
+        this
+    }
+
+    /// Each bucket is a sixteenth of the window.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "24 hours are 47 bits of nanoseconds"
+    )]
+    pub(super) const fn set_window(&mut self, window: Duration) {
+        self.width = (window.as_nanos() as u64).div_euclid(BUCKETS as u64);
     }
 
     /// The number of the bucket of this moment, counted from the clock's origin.
     fn number(&self, now: Moment) -> u64 {
-        let width = self.window.as_nanos().div_euclid(BUCKETS as u128);
-        let number = since_origin(now).as_nanos().checked_div(width);
-        number.map_or(0, |number| u64::try_from(number).unwrap_or(u64::MAX))
+        nanos(now).checked_div(self.width).unwrap_or(0)
     }
 
     /// The bucket of a number, and the round of the ring that it is of.

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::meter::Meter;
-use super::since_origin;
+use super::nanos;
 use crate::duration::Nanos;
 use crate::sync::{AtomicU32, Ordering};
 use crate::timer::Moment;
@@ -91,9 +91,7 @@ impl Cubic {
 }
 
 fn half_second(now: Moment) -> u64 {
-    let since = since_origin(now);
-    let half = u64::from(since.subsec_nanos() >= 500_000_000);
-    since.as_secs().saturating_mul(2).saturating_add(half)
+    nanos(now) / 500_000_000
 }
 
 /// The rate that is tried next: flat around the one at which the service throttled last, steep

@@ -162,7 +162,7 @@ impl Throttle {
             panic!("{}", wrong.as_str());
         }
         if let Kind::Adaptive(adaptive) = &mut self.kind {
-            adaptive.window = window;
+            adaptive.set_window(window);
         } else {
             panic!("{}", checks::only_adaptive("window").as_str());
         }
@@ -255,6 +255,11 @@ impl Throttle {
     }
 }
 
-fn since_origin(moment: Moment) -> Duration {
-    moment.since(Moment::from_origin(Duration::ZERO))
+/// From the clock's origin.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a moment is 64 bits of nanoseconds"
+)]
+fn nanos(moment: Moment) -> u64 {
+    moment.since(Moment::from_origin(Duration::ZERO)).as_nanos() as u64
 }

@@ -3,6 +3,7 @@
 
 mod breaker;
 mod budget;
+mod throttle;
 
 /// What `retry-runtime/src/sync.rs` is there.
 mod sync {

@@ -1,0 +1,152 @@
+use std::sync::Barrier;
+use std::thread;
+
+use super::*;
+
+#[test]
+fn what_counts_as_accepted() {
+    let after = Some(SECOND);
+    for (verdict, accepted) in [
+        (None, true),
+        (Some(Verdict::Permanent), true),
+        (Some(Verdict::Transient), false),
+        (Some(Verdict::TransientAfter(SECOND)), false),
+        (Some(Verdict::Throttled(after)), false),
+        (Some(Verdict::Refused), false),
+        (Some(Verdict::Forbidden), false),
+    ] {
+        let (throttle, clock) = (Throttle::adaptive(), Hand::new());
+        assert!(call(&throttle, &clock, verdict));
+        let expected = if accepted { 0.0 } else { 0.5 };
+        assert_eq!(throttle.rejection_by(&clock), expected, "{verdict:?}");
+    }
+}
+
+#[test]
+fn refuses_the_share_that_it_says() {
+    let (throttle, clock) = (Throttle::adaptive(), Hand::new());
+    for n in 0..200 {
+        call(
+            &throttle,
+            &clock,
+            (n >= 50).then_some(Verdict::Throttled(None)),
+        );
+    }
+    // 200 requests, those that were refused too, and 50 accepts.
+    let share = throttle.rejection_by(&clock);
+    assert_eq!(share, 100.0 / 201.0);
+
+    // While everything is refused or fails, nearly everything is refused.
+    let passed = (0..10_000)
+        .filter(|_| call(&throttle, &clock, Some(Verdict::Transient)))
+        .count();
+    // The sum of 101 / (n + 1) for n from 200 to 10200 is 397.
+    assert!((350..450).contains(&passed), "{passed}");
+    let hopeless = throttle.rejection_by(&clock);
+    assert_eq!(hopeless, 10_100.0 / 10_201.0);
+}
+
+/// How many windows go by after an outage until less than a tenth of 100 calls a second is refused.
+fn windows_to_come_back(throttle: &Throttle, window: Duration) -> u128 {
+    let clock = Hand::new();
+    for _ in 0..1000 {
+        clock.pass(SECOND / 100);
+        call(throttle, &clock, Some(Verdict::Transient));
+    }
+    let outage = clock.now.get();
+    while throttle.rejection_by(&clock) > 0.1 {
+        clock.pass(SECOND / 100);
+        call(throttle, &clock, None);
+    }
+    clock.now.get().saturating_sub(outage).as_nanos() / window.as_nanos()
+}
+
+#[test]
+fn comes_back_when_the_service_does() {
+    let window = SECOND * 10;
+    let without = windows_to_come_back(&Throttle::adaptive().window(window), window);
+    assert!((3..6).contains(&without), "{without}");
+    let with = windows_to_come_back(&Throttle::adaptive().window(window).ceiling(0.8), window);
+    assert!(with < 2, "{with}");
+}
+
+#[test]
+fn no_more_is_refused_than_the_ceiling_says() {
+    let (throttle, clock) = (Throttle::adaptive().ceiling(0.75), Hand::new());
+    let passed = (0..10_000)
+        .filter(|_| call(&throttle, &clock, Some(Verdict::Transient)))
+        .count();
+    assert_eq!(throttle.rejection_by(&clock), 0.75);
+    assert!((2450..2550).contains(&passed), "{passed}");
+}
+
+#[test]
+fn a_call_is_forgotten_with_its_window() {
+    let window = SECOND * 16;
+    for start in [0, 5, u64::MAX / 3_000_000_000] {
+        let (throttle, clock) = (Throttle::adaptive().window(window), Hand::new());
+        clock.now.set(Duration::from_secs(start));
+        call(&throttle, &clock, Some(Verdict::Transient));
+        clock.pass(SECOND * 15);
+        assert_eq!(throttle.rejection_by(&clock), 0.5, "{start}");
+        clock.pass(SECOND);
+        assert_eq!(throttle.rejection_by(&clock), 0.0, "{start}");
+        // In the place of the one that is forgotten.
+        call(&throttle, &clock, Some(Verdict::Transient));
+        assert_eq!(throttle.rejection_by(&clock), 0.5, "{start}");
+        clock.pass(SECOND * 1000);
+        assert_eq!(throttle.rejection_by(&clock), 0.0, "{start}");
+    }
+}
+
+#[test]
+fn the_factor_says_how_much_is_too_much() {
+    for (factor, expected) in [(1.0, 50.0 / 101.0), (1.5, 25.0 / 101.0), (2.0, 0.0)] {
+        let (throttle, clock) = (Throttle::adaptive().factor(factor), Hand::new());
+        for n in 0..100 {
+            let verdict = (n >= 50).then_some(Verdict::Transient);
+            call(&throttle, &clock, verdict);
+        }
+        assert_eq!(throttle.rejection_by(&clock), expected, "{factor}");
+    }
+}
+
+#[test]
+fn a_permit_without_a_result_says_nothing() {
+    let (throttle, clock) = (Throttle::adaptive(), Hand::new());
+    for _ in 0..100 {
+        drop(throttle.permit_by(&clock));
+    }
+    assert_eq!(throttle.rejection_by(&clock), 0.0);
+    let Ok(permit) = throttle.permit_by(&clock) else {
+        panic!("nothing speaks against it");
+    };
+    assert_eq!(permit.wait(), Duration::ZERO);
+}
+
+#[test]
+fn threads_lose_no_call() {
+    static SHARED: Throttle = Throttle::adaptive().ceiling(0.5);
+    const CALLS: usize = 20_000;
+    let barrier = Barrier::new(4);
+    thread::scope(|scope| {
+        for n in 0..4 {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                let clock = Hand::new();
+                barrier.wait();
+                for _ in 0..CALLS {
+                    // One thread of four is answered; who is refused counts, too.
+                    let verdict = (n > 0).then_some(Verdict::Transient);
+                    call(&SHARED, &clock, verdict);
+                }
+            });
+        }
+    });
+    let Kind::Adaptive(adaptive) = &SHARED.kind else {
+        panic!("it is adaptive");
+    };
+    let (requests, accepts) = adaptive.counts(Moment::from_origin(Duration::ZERO));
+    assert_eq!(requests, 4 * CALLS as u64);
+    assert!(0 < accepts && accepts <= CALLS as u64, "{accepts}");
+}
