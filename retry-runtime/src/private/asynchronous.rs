@@ -9,7 +9,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::progress::{general, immediate, surrounded, watch};
-use super::{Admitted, Limits, Progress, Until, admit};
+use super::{Admitted, Limits, Progress, Question, Until, admit};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
@@ -79,7 +79,7 @@ pub fn pause_after<T: Timer, E>(
         Err(end) => Err((error, end.reason())),
         Ok(Admitted::Immediate) => {
             let allowed = immediate(operation.policy(), true)
-                .and_then(|()| limits.afford(operation, came, timer));
+                .and_then(|()| limits.question(came).afford(operation, timer));
             match allowed {
                 Ok(()) => {
                     watch.retries(operation, Duration::ZERO);
@@ -92,15 +92,38 @@ pub fn pause_after<T: Timer, E>(
             let draw = |policy: &Policy, retry, timer: &T| {
                 policy.draw_exponential(retry, || timer.random())
             };
-            plain(error, operation, watch, retry, timer, came, limits, draw)
+            plain(
+                error,
+                operation,
+                watch,
+                retry,
+                timer,
+                limits.question(came),
+                draw,
+            )
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &T| policy.draw_plain(retry, || timer.random());
-            plain(error, operation, watch, retry, timer, came, limits, draw)
+            plain(
+                error,
+                operation,
+                watch,
+                retry,
+                timer,
+                limits.question(came),
+                draw,
+            )
         }
         Ok(Admitted::General(asked)) => paused(
-            error, progress, operation, watch, until, timer, asked, came, limits,
+            error,
+            progress,
+            operation,
+            watch,
+            until,
+            timer,
+            asked,
+            limits.question(came),
         ),
     };
     paused.map_err(|(error, reason)| {
@@ -111,15 +134,13 @@ pub fn pause_after<T: Timer, E>(
 
 #[cold]
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "one step, split in two")]
 fn plain<T: Timer, E>(
     error: E,
     operation: &Operation,
     watch: Watch,
     retry: u32,
     timer: &T,
-    came: Came,
-    limits: &mut impl Limits,
+    question: impl Question,
     draw: impl FnOnce(&Policy, u32, &T) -> Duration,
 ) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
     let delay = if ambient::is_quiet() {
@@ -130,7 +151,7 @@ fn plain<T: Timer, E>(
             Err(reason) => return Err((error, reason)),
         }
     };
-    if let Err(reason) = limits.afford(operation, came, timer) {
+    if let Err(reason) = question.afford(operation, timer) {
         return Err((error, reason));
     }
     watch.retries(operation, delay);
@@ -148,12 +169,11 @@ fn paused<T: Timer, E>(
     until: Until,
     timer: &T,
     asked: Option<Duration>,
-    came: Came,
-    limits: &mut impl Limits,
+    question: impl Question,
 ) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
     let delay = general(progress, operation, until, timer, asked, true)
         .map_err(|end| end.reason())
-        .and_then(|delay| limits.afford(operation, came, timer).map(|()| delay));
+        .and_then(|delay| question.afford(operation, timer).map(|()| delay));
     match delay {
         Ok(delay) => {
             watch.retries(operation, delay);

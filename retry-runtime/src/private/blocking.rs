@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
-use super::{Admitted, Limits, Progress, Until, admit, enter};
+use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
@@ -105,24 +105,30 @@ pub fn wait<B: Blocking>(
         Err(end) => Err(end),
         Ok(Admitted::Immediate) => {
             let allowed = immediate(operation.policy(), true)
-                .and_then(|()| limits.afford(operation, came, timer));
+                .and_then(|()| limits.question(came).afford(operation, timer));
             or_end(*progress, allowed).inspect(|()| watch.retries(operation, Duration::ZERO))
         }
         Ok(Admitted::Exponential(retry)) => {
             let draw = |policy: &Policy, retry, timer: &B| {
                 policy.draw_exponential(retry, || timer.random())
             };
-            let waited = plain(operation, watch, retry, timer, came, limits, draw);
+            let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
             or_end(*progress, waited)
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &B| policy.draw_plain(retry, || timer.random());
-            let waited = plain(operation, watch, retry, timer, came, limits, draw);
+            let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
             or_end(*progress, waited)
         }
         Ok(Admitted::General(asked)) => waited(
-            progress, operation, watch, until, timer, asked, came, limits,
+            progress,
+            operation,
+            watch,
+            until,
+            timer,
+            asked,
+            limits.question(came),
         ),
     };
     waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
@@ -136,18 +142,17 @@ fn plain<B: Blocking>(
     watch: Watch,
     retry: u32,
     timer: &B,
-    came: Came,
-    limits: &mut impl Limits,
+    question: impl Question,
     draw: impl FnOnce(&Policy, u32, &B) -> Duration,
 ) -> Result<(), GaveUp> {
     if ambient::is_quiet() {
         let delay = draw(operation.policy(), retry, timer);
-        limits.afford(operation, came, timer)?;
+        question.afford(operation, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
     } else {
         let delay = surrounded(operation, retry, timer)?;
-        limits.afford(operation, came, timer)?;
+        question.afford(operation, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
         if is_over(Until::NEVER, timer) {
@@ -160,7 +165,6 @@ fn plain<B: Blocking>(
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
-#[expect(clippy::too_many_arguments, reason = "one step, split in two")]
 fn waited(
     progress: &mut impl Progress,
     operation: &Operation,
@@ -168,11 +172,10 @@ fn waited(
     until: Until,
     timer: &impl Blocking,
     asked: Option<Duration>,
-    came: Came,
-    limits: &mut impl Limits,
+    question: impl Question,
 ) -> Result<(), Interrupted> {
     let delay = general(progress, operation, until, timer, asked, true)?;
-    or_end(*progress, limits.afford(operation, came, timer))?;
+    or_end(*progress, question.afford(operation, timer))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
     // Threads wake up late.

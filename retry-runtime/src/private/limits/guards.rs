@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::gate::{Gate, verdict_of};
-use super::{Limits, Pay};
+use super::{Limits, Pay, Question};
 use crate::call::GaveUp;
 use crate::events::Came;
 use crate::operation::Operation;
@@ -73,21 +73,14 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         }
     }
 
+    type Question<'q>
+        = Asked<'q, Self>
+    where
+        Self: 'q;
+
     #[inline(always)]
-    fn afford(
-        &mut self,
-        operation: &Operation,
-        came: Came,
-        clock: &impl Clock,
-    ) -> Result<(), GaveUp> {
-        self.breaker.refuses(clock)?;
-        self.throttle.refuses(clock)?;
-        // A value that is not final is no failure, so asking again is no retry.
-        if matches!(came, Came::NotFinal) || self.purse.afford(operation, came, clock) {
-            Ok(())
-        } else {
-            Err(GaveUp::Budget)
-        }
+    fn question(&mut self, came: Came) -> Asked<'_, Self> {
+        Asked { guards: self, came }
     }
 
     fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool {
@@ -99,6 +92,27 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         self.breaker.answered(clock);
         self.throttle.answered(clock);
         self.purse.succeeded(operation, clock);
+    }
+}
+
+#[derive(Debug)]
+pub struct Asked<'q, G> {
+    guards: &'q mut G,
+    came: Came,
+}
+
+impl<B: Gate, T: Gate, P: Pay> Question for Asked<'_, Guards<B, T, P>> {
+    #[inline(always)]
+    fn afford(self, operation: &Operation, clock: &impl Clock) -> Result<(), GaveUp> {
+        let Self { guards, came } = self;
+        guards.breaker.refuses(clock)?;
+        guards.throttle.refuses(clock)?;
+        // A value that is not final is no failure, so asking again is no retry.
+        if matches!(came, Came::NotFinal) || guards.purse.afford(operation, came, clock) {
+            Ok(())
+        } else {
+            Err(GaveUp::Budget)
+        }
     }
 }
 

@@ -43,13 +43,13 @@ pub trait Limits {
     // What an attempt came to that has not ended the call with success.
     fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock);
 
-    // Whether another may follow, asked last.
-    fn afford(
-        &mut self,
-        operation: &Operation,
-        came: Came,
-        clock: &impl Clock,
-    ) -> Result<(), GaveUp>;
+    // Whether another may follow, to be asked last. Of no size where there are no limits: what is handed out of
+    // line costs every retry.
+    type Question<'q>: Question
+    where
+        Self: 'q;
+
+    fn question(&mut self, came: Came) -> Self::Question<'_>;
 
     // Whether a copy of a slow attempt is paid for.
     fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool;
@@ -58,7 +58,20 @@ pub trait Limits {
     fn answered(&mut self, operation: &Operation, clock: &impl Clock);
 }
 
+pub trait Question {
+    fn afford(self, operation: &Operation, clock: &impl Clock) -> Result<(), GaveUp>;
+}
+
+impl Question for () {
+    #[inline(always)]
+    fn afford(self, _: &Operation, _: &impl Clock) -> Result<(), GaveUp> {
+        Ok(())
+    }
+}
+
 impl Limits for () {
+    type Question<'q> = ();
+
     #[inline(always)]
     fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
         Ok(Duration::ZERO)
@@ -71,9 +84,7 @@ impl Limits for () {
     fn failed(&mut self, _: &Operation, _: Came, _: &impl Clock) {}
 
     #[inline(always)]
-    fn afford(&mut self, _: &Operation, _: Came, _: &impl Clock) -> Result<(), GaveUp> {
-        Ok(())
-    }
+    fn question(&mut self, _: Came) {}
 
     #[inline(always)]
     fn pays(&mut self, _: &Operation, _: &impl Clock) -> bool {

@@ -129,7 +129,7 @@ impl Split {
     #[inline(always)]
     pub(crate) fn begin(operation: &Operation, clock: &impl Clock) -> Self {
         if let Some(budget) = operation.policy().budget {
-            budget.begin_by(&Counted(clock));
+            begin(budget, clock);
         }
         Self(Paid::NOTHING)
     }
@@ -148,9 +148,22 @@ impl Split {
     #[inline(always)]
     pub(crate) fn succeeded(self, operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = operation.policy().budget {
-            budget.settle_success(self.0, &Counted(clock));
+            settle(budget, self.0, clock);
         }
     }
+}
+
+// Out of line: a call without a budget has no register to spare for them.
+#[cfg(feature = "tower")]
+#[inline(never)]
+fn begin(budget: &Budget, clock: &impl Clock) {
+    budget.begin_by(&Counted(clock));
+}
+
+#[cfg(feature = "tower")]
+#[inline(never)]
+fn settle(budget: &Budget, paid: Paid, clock: &impl Clock) {
+    budget.settle_success(paid, &Counted(clock));
 }
 
 #[cfg(feature = "tower")]
