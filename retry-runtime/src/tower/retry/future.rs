@@ -103,29 +103,15 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        loop {
-            let this = self.as_mut().project();
-            let Now::Attempt { future } = this.state.project() else {
-                match ready!(self.as_mut().between(cx)) {
-                    None => continue,
-                    Some(answer) => return Poll::Ready(answer),
-                }
-            };
-            let plan = &**this.plan;
-            let (call, until) = (*this.call, *this.until);
-            let polled = if Plan::<J, C, O, T>::is_plain(call, until) {
-                future.poll(cx)
-            } else {
-                plan.telling(call, until, || future.poll(cx))
-            };
-            let answer = ready!(polled);
-            let Some(verdict) = plan.judge.judge(&answer) else {
-                this.payment.succeeded(&plan.operation, &plan.timer);
-                return Poll::Ready(succeeded(answer, this.call));
-            };
-            if let Some(answer) = self.as_mut().failed(answer, verdict) {
-                return Poll::Ready(answer);
-            }
+        if let State::Between { .. } = self.state {
+            return self.go_on(cx);
+        }
+        match ready!(self.as_mut().attempt(cx)) {
+            Ok(answer) => Poll::Ready(answer),
+            Err((answer, verdict)) => match self.as_mut().failed(answer, verdict) {
+                Some(answer) => Poll::Ready(answer),
+                None => self.go_on(cx),
+            },
         }
     }
 }
@@ -139,6 +125,55 @@ where
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {
+    /// The attempt that is under way: an answer, or one that failed.
+    #[inline(always)]
+    #[expect(clippy::type_complexity, reason = "an answer is a result itself")]
+    fn attempt(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Result<S::Response, S::Error>, (Result<S::Response, S::Error>, Verdict)>> {
+        let this = self.project();
+        let Now::Attempt { future } = this.state.project() else {
+            unreachable!("there is none between two attempts")
+        };
+        let plan = &**this.plan;
+        let (call, until) = (*this.call, *this.until);
+        let polled = if Plan::<J, C, O, T>::is_plain(call, until) {
+            future.poll(cx)
+        } else {
+            plan.telling(call, until, || future.poll(cx))
+        };
+        let answer = ready!(polled);
+        Poll::Ready(match plan.judge.judge(&answer) {
+            None => {
+                this.payment.succeeded(&plan.operation, &plan.timer);
+                Ok(succeeded(answer, this.call))
+            }
+            Some(verdict) => Err((answer, verdict)),
+        })
+    }
+
+    /// The delay, the next attempt, and so on.
+    #[cold]
+    #[inline(never)]
+    fn go_on(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<S::Response, S::Error>> {
+        loop {
+            if let Some(answer) = ready!(self.as_mut().between(cx)) {
+                return Poll::Ready(answer);
+            }
+            let (answer, verdict) = match ready!(self.as_mut().attempt(cx)) {
+                Ok(answer) => return Poll::Ready(answer),
+                Err(failed) => failed,
+            };
+            if let Some(answer) = self.as_mut().failed(answer, verdict) {
+                return Poll::Ready(answer);
+            }
+        }
+    }
+
     /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
     #[cold]
     #[inline(never)]
