@@ -58,6 +58,7 @@ fn sync_function() {
                         ::reattempt::__private::Until::NEVER,
                         &::reattempt::__private::BLOCKING_TIMER,
                         verdict,
+                        &mut (),
                     ) {
                         ::core::result::Result::Ok(()) => {
                             inside.enter(call);
@@ -123,6 +124,7 @@ fn async_function() {
                             ::reattempt::__private::Until::NEVER,
                             &::reattempt::__private::ASYNC_TIMER,
                             verdict,
+                            &mut (),
                         ) {
                             ::core::result::Result::Ok(pause) => pause,
                             ::core::result::Result::Err((error, _)) => {
@@ -249,6 +251,7 @@ fn every_hook() {
                                 },
                                 until,
                                 &::again::__private::ASYNC_TIMER,
+                                &mut (),
                             ) {
                                 ::core::result::Result::Ok(outcome) => outcome,
                                 ::core::result::Result::Err((_, end)) => break cut(end),
@@ -290,6 +293,7 @@ fn every_hook() {
                                 &::again::__private::ASYNC_TIMER,
                                 cause,
                                 verdict,
+                                &mut (),
                             ) {
                                 ::core::result::Result::Ok(retry) => {
                                     ::again::__private::hooked(
