@@ -77,6 +77,8 @@ pub(crate) enum Purse {
 pub(crate) struct Hedging {
     /// A constant expression of type `Hedge`.
     pub(crate) value: TokenStream,
+    /// Whether the macro has judged it already.
+    pub(crate) is_literal: bool,
     /// Whether the latencies of the operation may be asked for.
     pub(crate) measures: bool,
     pub(crate) span: Span,

@@ -68,12 +68,14 @@ pub(super) fn hedging(
         }
         Given::Literal(copies, span) => Some(Hedging {
             value: copies.tokens(krate),
+            is_literal: true,
             measures: matches!(copies, Copies::Quantile(_)),
             span,
         }),
         Given::Expression(expr) => Some(Hedging {
             span: expr.span(),
             value: ours!(#expr),
+            is_literal: false,
             measures: true,
         }),
     }

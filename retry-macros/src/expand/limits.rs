@@ -148,6 +148,7 @@ impl Parts<'_> {
             value,
             measures,
             span,
+            ..
         }) = &self.model.hedge
         else {
             return attempt;

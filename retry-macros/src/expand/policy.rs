@@ -4,6 +4,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use retry_runtime::Policy;
+use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
@@ -64,7 +65,8 @@ impl Parts<'_> {
             .as_ref()
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
         let (budget, limits) = (self.own_budget(), self.start_limits());
-        ours!(#budget #checks #operation #until #started #limits)
+        let beside = self.checks_beside();
+        ours!(#budget #checks #beside #operation #until #started #limits)
     }
 
     /// The inherited policy, if it can only be evaluated when the function is called.
@@ -104,12 +106,47 @@ impl Parts<'_> {
         let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
         let limits = self.limit_checks(whole);
         let checks = ours!({ let policy = #policy; #(#places)* #last; #limits });
-        // An item is evaluated even when the function is never called, but it
-        // can't see the function's generics.
-        if mentions(&checks, &self.model.generics) {
-            return ours!(const #checks);
+        self.constant_item(&checks)
+    }
+
+    /// A breaker and a hedge, as far as they are constants, beside the policy, if it is one.
+    fn checks_beside(&self) -> TokenStream {
+        if self.runtime_policy().is_some() {
+            return TokenStream::new();
         }
-        ours!(const _: () = #checks;)
+        let (model, policy) = (self.model, self.policy());
+        let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
+        let breaker = model.breaker.as_ref().filter(|breaker| {
+            may_time_out
+                && names_static(breaker)
+                && !mentions(&ours!(#breaker #policy), &model.generics)
+        });
+        let breaker = breaker.map(|breaker| {
+            let krate = model.krate_at(breaker.span());
+            let check = quote_spanned!(at(breaker.span())=> #krate::__private::refuse_window(#breaker, &#policy));
+            // Only the value of a `static` may read a `static` with atomics in it.
+            self.constant_item(&ours!({ static _FITS: () = #check; }))
+        });
+        let hedge = model
+            .hedge
+            .as_ref()
+            .filter(|hedge| !hedge.is_literal || model.inherited.is_some());
+        let hedge = hedge.map(|hedge| {
+            let (value, krate) = (&hedge.value, model.krate_at(hedge.span));
+            let check =
+                quote_spanned!(at(hedge.span)=> #krate::__private::refuse_hedge(&#value, &#policy));
+            self.constant_item(&ours!({ #check }))
+        });
+        ours!(#breaker #hedge)
+    }
+
+    /// A block that the compiler evaluates even when the function is never called; where it mentions generics, which
+    /// an item cannot see, when it is.
+    fn constant_item(&self, block: &TokenStream) -> TokenStream {
+        if mentions(block, &self.model.generics) {
+            return ours!(const #block);
+        }
+        ours!(const _: () = #block;)
     }
 
     /// A `timeout` that comes with an inherited policy, where nothing can be cut off.
@@ -203,4 +240,12 @@ pub(super) fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
 /// The policy, as far as literals tell, for the documentation.
 pub(super) fn literal_policy(model: &Model) -> Option<&Policy> {
     model.is_literal().then_some(&model.known)
+}
+
+/// `&NAME`, of which the macro cannot know more than that it is written like a `static`.
+fn names_static(expr: &Expr) -> bool {
+    let Expr::Reference(reference) = expr else {
+        return false;
+    };
+    matches!(&*reference.expr, Expr::Path(path) if path.path.segments.last().is_some_and(|name| !name.ident.to_string().contains(char::is_lowercase)))
 }

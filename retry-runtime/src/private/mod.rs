@@ -324,6 +324,28 @@ pub const fn hedge(hedge: crate::hedge::Hedge) -> crate::hedge::Hedge {
     hedge
 }
 
+// X12: a hedge beside the policy of its operation.
+#[cfg(feature = "std")]
+#[track_caller]
+pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
+    assert!(
+        policy.is_idempotent(),
+        "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them"
+    );
+    if let Some(refusal) = hedge.refusal(policy) {
+        panic!("{}", refusal.message());
+    }
+}
+
+// X10: a breaker that a constant names, beside the policy of the operation.
+#[cfg(feature = "std")]
+#[track_caller]
+pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
+    if let Some(refusal) = breaker.refusal(policy) {
+        panic!("{}", refusal.message());
+    }
+}
+
 // What the failure of a copy means for the others.
 #[cfg(feature = "std")]
 pub fn ended(verdict: Verdict) -> Ended {

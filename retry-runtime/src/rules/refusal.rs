@@ -4,6 +4,12 @@ use core::fmt;
 use core::time::Duration;
 
 use super::{breaker, budget, hedge};
+#[cfg(feature = "std")]
+use crate::breaker::Breaker;
+#[cfg(feature = "std")]
+use crate::hedge::{Hedge, When};
+#[cfg(feature = "std")]
+use crate::policy::Policy;
 use crate::text::Text;
 
 /// Why a value is refused, in words.
@@ -64,4 +70,33 @@ pub const fn hedge_beyond_deadline(
     deadline: Duration,
 ) -> Option<Refusal> {
     refused(hedge::beyond_deadline(copies, delay, deadline).as_ref())
+}
+
+#[cfg(feature = "std")]
+impl Breaker {
+    /// X10: why this breaker does not fit attempts under `policy`: its window of time is too short for their
+    /// `timeout`.
+    ///
+    /// `#[retry]` asks this of constants, [`Runner::breaker`](crate::Runner::breaker) when it runs.
+    pub const fn refusal(&self, policy: &Policy) -> Option<Refusal> {
+        match (self.window(), policy.timeout) {
+            (Some(window), Some(timeout)) => breaker_window(window, timeout),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Hedge {
+    /// X12: why this hedge does not fit attempts under `policy`: its `deadline` is over before the last copy starts.
+    ///
+    /// `#[retry]` asks this of constants.
+    pub const fn refusal(&self, policy: &Policy) -> Option<Refusal> {
+        match (self.when, policy.deadline) {
+            (When::After(delay), Some(deadline)) => {
+                hedge_beyond_deadline(self.max as u32, delay, deadline)
+            }
+            _ => None,
+        }
+    }
 }

@@ -121,10 +121,18 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
     }
 
     /// Makes no attempt while `breaker` is open, and tells it what attempts come to.
+    ///
+    /// # Panics
+    ///
+    /// When its window of time is below twice the policy's `timeout` ([`Breaker::refusal`]).
+    #[track_caller]
     pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>>
     where
         G: Into<Gated<'p>>,
     {
+        if let Some(refusal) = breaker.refusal(self.plan.policy) {
+            panic!("{refusal}");
+        }
         self.gated(|gates| gates.breaker = Some(breaker))
     }
 

@@ -1,0 +1,20 @@
+use reattempt::{Breaker, Failed, retry};
+
+#[retry(breaker = Breaker::count(10), on(_))]
+fn charge() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+#[retry(breaker = 5, on(_))]
+fn refund() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+#[retry(throttle = "adaptive", on(_))]
+fn list() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = (charge(), refund(), list());
+}
