@@ -111,7 +111,7 @@ impl Breaker {
         Self::new(Window::count(calls), calls)
     }
 
-    /// Counts the calls of the last `window`. Only then the clock is read for every result.
+    /// Counts the calls of the last `window`. The clock is read for every result.
     ///
     /// # Units and ranges
     ///
