@@ -14,6 +14,7 @@ impl Breaker {
     /// # Errors
     ///
     /// [`Rejected::Inner`] with the error of `f`, [`Rejected::Open`] when `f` was not called.
+    #[inline]
     pub fn call<T, E: Classify>(&self, f: impl FnOnce() -> Result<T, E>) -> Result<T, Rejected<E>> {
         self.call_on(E::classify, f)
     }
@@ -38,18 +39,23 @@ impl Breaker {
     /// assert!(SHOP.call_on(on, || Err::<(), _>(503)).is_err());
     /// assert_eq!(SHOP.state(), State::Open);
     /// ```
+    #[inline]
     pub fn call_on<T, E, V: IntoVerdict>(
         &self,
         on: impl FnOnce(&E) -> V,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, Rejected<E>> {
         let permit = self.permit()?;
-        let answer = f();
-        match &answer {
-            Ok(_) => permit.succeeded(),
-            Err(error) => permit.failed(on(error).into_verdict()),
+        match f() {
+            Ok(answer) => {
+                permit.succeeded();
+                Ok(answer)
+            }
+            Err(error) => {
+                permit.failed(on(&error).into_verdict());
+                Err(Rejected::Inner(error))
+            }
         }
-        answer.map_err(Rejected::Inner)
     }
 
     /// Awaits `future`, unless calls are refused; asked when the call is first polled.
@@ -83,12 +89,16 @@ impl Breaker {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Rejected<E>> {
         let permit = self.permit()?;
-        let answer = future.await;
-        match &answer {
-            Ok(_) => permit.succeeded(),
-            Err(error) => permit.failed(on(error).into_verdict()),
+        match future.await {
+            Ok(answer) => {
+                permit.succeeded();
+                Ok(answer)
+            }
+            Err(error) => {
+                permit.failed(on(&error).into_verdict());
+                Err(Rejected::Inner(error))
+            }
         }
-        answer.map_err(Rejected::Inner)
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) use permit::Pass;
 pub use permit::Permit;
 
 use crate::timer::{Clock, Moment, Shared};
+use ring::Counts;
 use settings::Settings;
 use window::Window;
 use word::{Kind, Refusal, Seen, Word};
@@ -92,7 +93,7 @@ impl Breaker {
     pub fn state_by(&self, clock: &impl Clock) -> State {
         let seen = self.word.seen();
         match seen.kind() {
-            Kind::Open if seen.is_cooled(tick(clock.now()), self.settings.limits) => {
+            Kind::Open if seen.is_cooled(tick(clock.shared()), self.settings.limits) => {
                 State::HalfOpen
             }
             kind => kind.into(),
@@ -102,7 +103,7 @@ impl Breaker {
     /// Whether a call would be refused now, by a clock of your own; nothing is changed.
     pub fn refuses_by(&self, clock: &impl Clock) -> bool {
         let seen = self.word.seen();
-        let refusal = || seen.refusal(tick(clock.now()), self.settings.limits);
+        let refusal = || seen.refusal(tick(clock.shared()), self.settings.limits);
         !seen.is_closed() && refusal().is_some()
     }
 
@@ -134,16 +135,17 @@ impl Breaker {
         let permit = if seen.is_closed() {
             seen
         } else {
-            self.admit_probe(tick(clock.now()))?
+            self.admit_probe(tick(clock.shared()))?
         };
         let started = match self.settings.slow {
             None => ORIGIN,
-            Some(_) => clock.now(),
+            Some(_) => clock.shared(),
         };
         Ok(Pass { permit, started })
     }
 
     #[cold]
+    #[inline(never)]
     fn admit_probe(&self, now: u32) -> Result<Seen, Open> {
         match self.word.admit(now, self.settings.limits) {
             Ok(admitted) => {
@@ -156,12 +158,20 @@ impl Breaker {
         }
     }
 
-    #[inline]
+    /// Tells it of a success. In line is what a healthy service needs: with a count window, while no call in it
+    /// has failed.
+    #[inline(always)]
     pub(crate) fn settle_success(&self, pass: Pass, clock: &impl Clock) {
-        if pass.permit.is_closed() {
-            self.record(pass, false, clock);
-        } else if pass.permit.is_probe() {
+        if !pass.permit.is_closed() {
             self.settle_probe(pass, clock);
+        } else if let (Window::Count { size, ring }, None) = (&self.window, self.settings.slow) {
+            if self.word.is_still(pass.permit)
+                && let Some(failed) = ring.succeeded(*size)
+            {
+                self.look_at(pass.permit, failed, clock);
+            }
+        } else {
+            self.record(pass, false, clock);
         }
     }
 
@@ -180,7 +190,11 @@ impl Breaker {
 
     /// A probe that was slow has not succeeded.
     #[cold]
+    #[inline(never)]
     fn settle_probe(&self, pass: Pass, clock: &impl Clock) {
+        if !pass.permit.is_probe() {
+            return;
+        }
         if self.settings.is_slow(pass.started, clock) == Some(true) {
             self.open(pass.permit, clock);
             return;
@@ -194,7 +208,7 @@ impl Breaker {
 
     /// A result in the closed state. Between the look at the word and the count the state may change: such a result
     /// may be the first of a new window.
-    #[inline]
+    #[inline(never)]
     fn record(&self, pass: Pass, failed: bool, clock: &impl Clock) {
         if !self.word.is_still(pass.permit) {
             return;
@@ -206,9 +220,17 @@ impl Breaker {
         }
     }
 
+    #[inline(never)]
+    fn look_at(&self, permit: Seen, failed: Counts, clock: &impl Clock) {
+        if self.settings.opens_by_failures(failed) {
+            self.open(permit, clock);
+        }
+    }
+
     #[cold]
+    #[inline(never)]
     fn open(&self, permit: Seen, clock: &impl Clock) {
-        let now = tick(clock.now());
+        let now = tick(clock.shared());
         let limits = self.settings.limits;
         if let Some(cooldown) = self.word.open(permit, now, limits, clock.random()) {
             self.report(permit.kind(), Kind::Open, Some(cooldown));

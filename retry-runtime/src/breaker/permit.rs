@@ -84,7 +84,7 @@ impl Permit<'_> {
     }
 
     /// The same by a clock of your own.
-    #[inline]
+    #[inline(always)]
     pub fn succeeded_by(mut self, clock: &impl Clock) {
         let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
         self.breaker.settle_success(pass, clock);

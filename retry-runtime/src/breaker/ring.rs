@@ -1,6 +1,8 @@
 //! The last calls: a ring with a bit for each call, and how many bits are set.
 #![warn(clippy::arithmetic_side_effects)]
 
+use core::num::NonZeroU64;
+
 use crate::sync::{AtomicU64, Ordering, constant};
 
 /// For 1024 calls.
@@ -40,7 +42,7 @@ impl Marks {
     }
 
     /// Sets the bit at `place`, or clears it; a bit that is right already is only read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mark(&self, place: u64, on: bool) {
         let index = usize::try_from(place / 64).unwrap_or(usize::MAX);
         let Some(word) = self.words.get(index) else {
@@ -64,7 +66,7 @@ impl Marks {
     }
 
     /// How many bits are set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&self) -> u64 {
         let set = self.set.load(Ordering::Relaxed);
         if set > u64::MAX / 2 { 0 } else { set }
@@ -73,7 +75,9 @@ impl Marks {
     pub(crate) fn clear(&self) {
         for word in &self.words {
             let cleared = word.swap(0, Ordering::Relaxed).count_ones();
-            self.set.fetch_sub(u64::from(cleared), Ordering::Relaxed);
+            if cleared > 0 {
+                self.set.fetch_sub(cleared.into(), Ordering::Relaxed);
+            }
         }
     }
 
@@ -112,12 +116,10 @@ impl Ring {
 
     /// Counts a call in place of the one `size` calls before, and answers with the failed ones and, where `slow`
     /// is given, the slow ones.
-    #[inline]
-    pub(crate) fn record(&self, size: u32, failed: bool, slow: Option<bool>) -> [Counts; 2] {
-        let size = u64::from(size);
+    pub(crate) fn record(&self, size: NonZeroU64, failed: bool, slow: Option<bool>) -> [Counts; 2] {
         let before = self.calls.0.fetch_add(1, Ordering::Relaxed);
-        let place = before.checked_rem(size).unwrap_or(0);
-        let calls = before.saturating_add(1).min(size);
+        let place = before % size;
+        let calls = before.saturating_add(1).min(size.get());
         self.failed.mark(place, failed);
         let failed = Counts {
             calls,
@@ -129,6 +131,19 @@ impl Ring {
         self.slow.mark(place, slow);
         let marked = self.slow.count();
         [failed, Counts { calls, marked }]
+    }
+
+    /// The same for a call that succeeded where none is slow; `None` when no call in the window has failed.
+    #[inline(always)]
+    pub(crate) fn succeeded(&self, size: NonZeroU64) -> Option<Counts> {
+        let before = self.calls.0.fetch_add(1, Ordering::Relaxed);
+        self.failed.mark(before % size, false);
+        let marked = self.failed.count();
+        if marked == 0 {
+            return None;
+        }
+        let calls = before.saturating_add(1).min(size.get());
+        Some(Counts { calls, marked })
     }
 
     /// Forgets all calls.

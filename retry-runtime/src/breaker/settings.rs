@@ -56,16 +56,19 @@ impl Settings {
     }
 
     /// Whether these counts are reason enough.
-    #[inline]
     pub(super) fn opens(&self, failed: Counts, slow: Counts) -> bool {
-        self.reaches(failed, self.failures)
+        self.opens_by_failures(failed)
             || self
                 .slow
                 .is_some_and(|limit| self.reaches(slow, limit.ratio))
     }
 
+    /// The same where no call is slow.
+    pub(super) fn opens_by_failures(&self, failed: Counts) -> bool {
+        self.reaches(failed, self.failures)
+    }
+
     /// In integers: exact for every ratio of nine decimals.
-    #[inline]
     fn reaches(&self, counts: Counts, ratio: u64) -> bool {
         counts.marked > 0
             && counts.calls >= self.minimum
@@ -73,10 +76,9 @@ impl Settings {
     }
 
     /// Whether a call took too long; reads the clock only where that matters.
-    #[inline]
     pub(super) fn is_slow(&self, started: Moment, clock: &impl Clock) -> Option<bool> {
         let slow = self.slow?;
-        Some(clock.now().since(started) > slow.threshold)
+        Some(clock.shared().since(started) > slow.threshold)
     }
 
     /// Both cool-downs in milliseconds.
@@ -86,7 +88,7 @@ impl Settings {
             None if crate::duration::is_shorter(CAP, self.cooldown) => self.cooldown,
             None => CAP,
         };
-        refuse(&rules::cooldown_cap(cap, self.cooldown));
+        refuse(rules::cooldown_cap(cap, self.cooldown).as_ref());
         self.limits.cooldown = millis(self.cooldown);
         self.limits.cap = millis(cap);
         self
@@ -105,11 +107,11 @@ impl Breaker {
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn count(calls: u32) -> Self {
-        refuse(&rules::count_window(calls));
+        refuse(rules::count_window(calls).as_ref());
         Self::new(Window::count(calls), calls)
     }
 
-    /// Counts the calls of the last `window`. Only then the clock is read for every result.
+    /// Counts the calls of the last `window`. The clock is read for every result.
     ///
     /// # Units and ranges
     ///
@@ -121,7 +123,7 @@ impl Breaker {
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn time(window: Duration) -> Self {
-        refuse(&rules::time_window(window));
+        refuse(rules::time_window(window).as_ref());
         Self::new(Window::time(window), 10)
     }
 
@@ -149,7 +151,7 @@ impl Breaker {
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn failure_ratio(mut self, ratio: f64) -> Self {
-        refuse(&rules::failure_ratio(ratio));
+        refuse(rules::failure_ratio(ratio).as_ref());
         self.settings.failures = billionths(ratio);
         self
     }
@@ -165,7 +167,7 @@ impl Breaker {
     /// At 0 and above a count window; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn minimum(mut self, calls: u32) -> Self {
-        refuse(&rules::minimum(calls, self.window.size()));
+        refuse(rules::minimum(calls, self.window.size()).as_ref());
         self.settings.minimum = calls as u64;
         self
     }
@@ -186,7 +188,7 @@ impl Breaker {
     /// Outside these ranges; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn slow(mut self, threshold: Duration, ratio: f64) -> Self {
-        refuse(&rules::slow(threshold, ratio));
+        refuse(rules::slow(threshold, ratio).as_ref());
         self.settings.slow = Some(Slow {
             threshold,
             ratio: billionths(ratio),
@@ -211,7 +213,7 @@ impl Breaker {
     /// Outside this range, and above a cap that was given before; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn cooldown(mut self, cooldown: Duration) -> Self {
-        refuse(&rules::cooldown(cooldown));
+        refuse(rules::cooldown(cooldown).as_ref());
         self.settings.cooldown = cooldown;
         self.settings = self.settings.cooled();
         self
@@ -250,7 +252,7 @@ impl Breaker {
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
     pub const fn probes(mut self, probes: u32) -> Self {
-        refuse(&rules::probes(probes));
+        refuse(rules::probes(probes).as_ref());
         #[expect(clippy::cast_possible_truncation, reason = "at most 255")]
         let probes = probes as u8;
         self.settings.limits.probes = probes;
@@ -298,7 +300,7 @@ impl Breaker {
 }
 
 #[track_caller]
-const fn refuse(broken: &Option<Text>) {
+const fn refuse(broken: Option<&Text>) {
     if let Some(text) = broken {
         panic!("{}", text.as_str());
     }

@@ -1,6 +1,7 @@
 //! The calls that are counted: the last n, or those of the last while.
 #![warn(clippy::arithmetic_side_effects)]
 
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 use super::buckets::{BUCKETS, Buckets};
@@ -12,7 +13,7 @@ use crate::timer::Clock;
 #[derive(Debug)]
 pub(super) enum Window {
     Count {
-        size: u32,
+        size: NonZeroU64,
         ring: Ring,
     },
     Time {
@@ -24,9 +25,10 @@ pub(super) enum Window {
 }
 
 impl Window {
+    /// At least one call.
     pub(super) const fn count(size: u32) -> Self {
         Self::Count {
-            size,
+            size: NonZeroU64::MIN.saturating_add(size.saturating_sub(1) as u64),
             ring: Ring::new(),
         }
     }
@@ -44,7 +46,8 @@ impl Window {
     /// The calls of a window that has so many.
     pub(super) const fn size(&self) -> Option<u32> {
         match self {
-            Self::Count { size, .. } => Some(*size),
+            #[expect(clippy::cast_possible_truncation, reason = "made of 32 bits")]
+            Self::Count { size, .. } => Some(size.get() as u32),
             Self::Time { .. } => None,
         }
     }
@@ -58,7 +61,6 @@ impl Window {
     }
 
     /// Counts a call; answers with the failed ones and, where `slow` is given, the slow ones.
-    #[inline]
     pub(super) fn record(
         &self,
         failed: bool,
@@ -72,7 +74,7 @@ impl Window {
                 failed: failures,
                 slow: slows,
             } => {
-                let now = nanos(clock.now()).checked_div(*bucket).unwrap_or(0);
+                let now = nanos(clock.shared()).checked_div(*bucket).unwrap_or(0);
                 let failed = failures.record(now, failed);
                 let slow = slow.map(|slow| slows.record(now, slow));
                 let none = Counts {

@@ -10,6 +10,8 @@ mod ring;
 #[path = "../../../retry-runtime/src/breaker/word.rs"]
 mod word;
 
+use std::num::NonZeroU64;
+
 use buckets::Buckets;
 use loom::model::Builder;
 use loom::sync::Arc;
@@ -19,6 +21,7 @@ use ring::{Marks, Ring};
 use word::{Kind, Limits, Seen, Word};
 
 const COOLDOWN: u32 = 100;
+const TWO: NonZeroU64 = NonZeroU64::MIN.saturating_add(1);
 
 const fn limits(probes: u8) -> Limits {
     Limits {
@@ -99,25 +102,26 @@ fn no_more_probes_than_allowed() {
     }
 }
 
-/// Calls that come to nothing give their permits back: none is lost, and none is made.
+/// Calls that come to nothing give their permits back, one each: none is lost, and none is made.
 #[test]
 fn no_permit_is_lost() {
-    model(Some(3), || {
+    model(Some(2), || {
         let (word, after) = open();
+        assert!(word.admit(after, limits(3)).is_ok());
         let word = Arc::new(word);
         let under_way = Arc::new(AtomicU32::new(0));
         let shared = Arc::clone(&word);
         together(3, move |_| {
-            if let Ok(admitted) = shared.admit(after, limits(2)) {
+            if let Ok(admitted) = shared.admit(after, limits(3)) {
                 assert!(under_way.fetch_add(1, Ordering::Relaxed) < 2);
                 under_way.fetch_sub(1, Ordering::Relaxed);
                 shared.give_back(admitted.permit);
             }
         });
         // Both are there again, without any wait.
-        assert!(word.admit(after, limits(2)).is_ok());
-        assert!(word.admit(after, limits(2)).is_ok());
-        assert!(word.admit(after, limits(2)).is_err());
+        assert!(word.admit(after, limits(3)).is_ok());
+        assert!(word.admit(after, limits(3)).is_ok());
+        assert!(word.admit(after, limits(3)).is_err());
     });
 }
 
@@ -127,8 +131,8 @@ fn all_successes_close_it_once() {
     model(None, || {
         let (word, after) = open();
         let ring = Ring::new();
-        ring.record(2, true, None);
-        ring.record(2, true, None);
+        ring.record(TWO, true, None);
+        ring.record(TWO, true, None);
         let shared = Arc::new((word, ring));
         let closed = Arc::new(AtomicU32::new(0));
         let permits = [(); 2].map(|()| shared.0.admit(after, limits(2)).map(|it| it.permit));
@@ -136,11 +140,11 @@ fn all_successes_close_it_once() {
         together(2, move |number| {
             let (word, ring) = &*both;
             if let Some(Ok(permit)) = permits.get(number as usize) {
-                let closes = word.succeeded(*permit, limits(2), || ring.clear());
-                changes.fetch_add(closes.into(), Ordering::Relaxed);
+                let did = word.succeeded(*permit, limits(2), || ring.clear());
+                changes.fetch_add(did.into(), Ordering::Relaxed);
             }
             if word.seen().is_closed() {
-                let [failed, _] = ring.record(2, false, None);
+                let [failed, _] = ring.record(TWO, false, None);
                 assert_eq!(failed.marked, 0);
             }
         });
@@ -224,12 +228,30 @@ fn a_late_probe_and_its_successor() {
                     .map(|it| it.permit),
             };
             if let Ok(permit) = permit {
-                let closes = shared.succeeded(permit, limits(1), || ());
-                changes.fetch_add(closes.into(), Ordering::Relaxed);
+                let did = shared.succeeded(permit, limits(1), || ());
+                changes.fetch_add(did.into(), Ordering::Relaxed);
             }
         });
         assert_eq!(closed.load(Ordering::Relaxed), 1);
         assert_eq!(word.seen().kind(), Kind::Closed);
+    });
+}
+
+/// The same where it comes to nothing: the place of its successor stays taken.
+#[test]
+fn a_late_probe_gives_back_nothing() {
+    model(None, || {
+        let (word, after) = open();
+        let hung = word.admit(after, limits(1)).map(|it| it.permit);
+        let word = Arc::new(word);
+        let shared = Arc::clone(&word);
+        let later = after + COOLDOWN;
+        together(2, move |number| match (number, hung) {
+            (0, Ok(hung)) => shared.give_back(hung),
+            _ => assert!(shared.admit(later, limits(1)).is_ok()),
+        });
+        assert!(word.admit(later, limits(1)).is_err());
+        is_not_stuck(&word, 1);
     });
 }
 
@@ -241,11 +263,10 @@ fn forced_while_a_probe_ends() {
         let permit = word.admit(after, limits(1)).map(|it| it.permit);
         let word = Arc::new(word);
         let shared = Arc::clone(&word);
-        together(2, move |number| match (number, permit) {
-            (0, Ok(permit)) => {
+        together(2, move |number| {
+            if let (0, Ok(permit)) = (number, permit) {
                 shared.open(permit, after, limits(1), 0);
-            }
-            _ => {
+            } else {
                 let before = shared.set(Kind::ForcedOpen, || ());
                 assert!(matches!(before, Kind::Open | Kind::HalfOpen));
             }
@@ -256,19 +277,21 @@ fn forced_while_a_probe_ends() {
     });
 }
 
-/// Calls meet in the same place of a ring: in the end the count is that of the bits.
+/// Two calls and one against them meet in the same place of a ring: in the end the count is that of the bits.
 #[test]
 fn counts_are_those_of_the_bits() {
-    model(Some(3), || {
-        let marks = Arc::new(Marks::new());
-        marks.mark(0, true);
-        let shared = Arc::clone(&marks);
-        together(3, move |number| {
-            shared.mark(0, number == 1);
-            assert!(shared.count() <= 3);
+    for before in [false, true] {
+        model(Some(3), move || {
+            let marks = Arc::new(Marks::new());
+            marks.mark(0, before);
+            let shared = Arc::clone(&marks);
+            together(3, move |number| {
+                shared.mark(0, (number == 1) == before);
+                assert!(shared.count() <= 3);
+            });
+            assert_eq!(marks.count(), marks.bits());
         });
-        assert_eq!(marks.count(), marks.bits());
-    });
+    }
 }
 
 /// The same while somebody empties it.

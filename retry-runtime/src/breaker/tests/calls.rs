@@ -16,7 +16,7 @@ fn timed_out() -> Error {
 fn half_open() -> Breaker {
     let breaker = Breaker::count(1).cooldown(ms(1));
     let clock = Hand::at(Shared.now().since(ORIGIN).saturating_sub(ms(10)));
-    assert!(play(&breaker, &clock, "F").is_ok());
+    play(&breaker, &clock, "F");
     assert_eq!(breaker.state(), State::HalfOpen);
     breaker
 }
@@ -132,7 +132,7 @@ fn what_it_is_good_for() {
     fn sent<T: Send>(value: T) -> T {
         value
     }
-    fn shared<T: Sync + std::panic::RefUnwindSafe>(_: &T) {}
+    fn shared<T: Sync + RefUnwindSafe>(_: &T) {}
     static BREAKER: Breaker = Breaker::count(1);
     shared(&BREAKER);
     drop(sent(BREAKER.call_async(After(1))));

@@ -1,28 +1,29 @@
 //! What is counted, and when that is reason enough.
 
+use core::num::NonZeroU64;
+
 use super::*;
 
 #[test]
-fn the_last_n_calls_and_no_more() -> Result<(), Open> {
+fn the_last_n_calls_and_no_more() {
     for size in [1_u32, 3, 10, 63, 64, 65, 1000, 1024] {
         let (breaker, clock) = (Breaker::count(size).failure_ratio(1.0), Hand::new());
         // A success stays in the window for exactly `size` calls.
         for _ in 0..3 {
-            play(&breaker, &clock, "S")?;
+            play(&breaker, &clock, "S");
             for _ in 1..size {
-                play(&breaker, &clock, "F")?;
+                play(&breaker, &clock, "F");
             }
         }
         assert_eq!(breaker.state_by(&clock), State::Closed, "{size}");
-        play(&breaker, &clock, "F")?;
+        play(&breaker, &clock, "F");
         assert_eq!(breaker.state_by(&clock), State::Open, "{size}");
     }
-    Ok(())
 }
 
 /// By a list of the calls, for windows, ratios and results at random.
 #[test]
-fn as_a_list_would_count() -> Result<(), Open> {
+fn as_a_list_would_count() {
     let mut state = 1_u64;
     let mut random = |below: u64| {
         state = state
@@ -41,7 +42,7 @@ fn as_a_list_would_count() -> Result<(), Open> {
         let share = random(100);
         for _ in 0..200 {
             let failed = random(100) < share;
-            play(&breaker, &clock, if failed { "F" } else { "S" })?;
+            play(&breaker, &clock, if failed { "F" } else { "S" });
             calls.push(failed);
             let last = &calls[calls.len().saturating_sub(size)..];
             let failures = last.iter().filter(|&&failed| failed).count() as u64;
@@ -55,11 +56,10 @@ fn as_a_list_would_count() -> Result<(), Open> {
             }
         }
     }
-    Ok(())
 }
 
 #[test]
-fn ratios_are_exact() -> Result<(), Open> {
+fn ratios_are_exact() {
     for (ratio, opening, not) in [
         (0.3, "SSSSSSSFFF", "SSSSSSSSFF"),
         (0.6, "SSSSFFFFFF", "SSSSSFFFFF"),
@@ -70,28 +70,26 @@ fn ratios_are_exact() -> Result<(), Open> {
     ] {
         let size = opening.len() as u32;
         let (breaker, clock) = (Breaker::count(size).failure_ratio(ratio), Hand::new());
-        play(&breaker, &clock, opening)?;
+        play(&breaker, &clock, opening);
         assert_eq!(breaker.state_by(&clock), State::Open, "{ratio}");
         let breaker = Breaker::count(size).failure_ratio(ratio);
-        play(&breaker, &clock, not)?;
+        play(&breaker, &clock, not);
         assert_eq!(breaker.state_by(&clock), State::Closed, "{ratio}");
     }
-    Ok(())
 }
 
 #[test]
-fn ignored_results_are_not_in_the_window() -> Result<(), Open> {
+fn ignored_results_are_not_in_the_window() {
     let (breaker, clock) = (Breaker::count(3), Hand::new());
-    play(&breaker, &clock, "FPPPPPPF")?;
-    drop(breaker.permit_by(&clock)?);
+    play(&breaker, &clock, "FPPPPPPF");
+    drop(permit(&breaker, &clock));
     assert_eq!(breaker.state_by(&clock), State::Closed);
-    play(&breaker, &clock, "S")?;
+    play(&breaker, &clock, "S");
     assert_eq!(breaker.state_by(&clock), State::Open);
-    Ok(())
 }
 
 #[test]
-fn every_verdict_worth_a_retry_is_a_failure() -> Result<(), Open> {
+fn every_verdict_worth_a_retry_is_a_failure() {
     for (verdict, state) in [
         (Verdict::Transient, State::Open),
         (Verdict::TransientAfter(ms(1)), State::Open),
@@ -101,76 +99,71 @@ fn every_verdict_worth_a_retry_is_a_failure() -> Result<(), Open> {
         (Verdict::Forbidden, State::Closed),
     ] {
         let (breaker, clock) = (Breaker::count(1), Hand::new());
-        breaker.permit_by(&clock)?.failed_by(verdict, &clock);
+        permit(&breaker, &clock).failed_by(verdict, &clock);
         assert_eq!(breaker.state_by(&clock), state, "{verdict:?}");
     }
-    Ok(())
 }
 
 #[test]
-fn a_minimum_is_waited_for() -> Result<(), Open> {
+fn a_minimum_is_waited_for() {
     for breaker in [
         Breaker::count(20).minimum(5),
         Breaker::time(ms(1000)).minimum(5),
     ] {
         let clock = Hand::new();
-        play(&breaker, &clock, "FFFF")?;
+        play(&breaker, &clock, "FFFF");
         assert_eq!(breaker.state_by(&clock), State::Closed);
-        play(&breaker, &clock, "S")?;
+        play(&breaker, &clock, "S");
         assert_eq!(breaker.state_by(&clock), State::Open);
     }
     let (breaker, clock) = (Breaker::time(ms(1000)), Hand::new());
-    play(&breaker, &clock, "FFFFFFFFF")?;
+    play(&breaker, &clock, "FFFFFFFFF");
     assert_eq!(breaker.state_by(&clock), State::Closed);
-    play(&breaker, &clock, "F")?;
+    play(&breaker, &clock, "F");
     assert_eq!(breaker.state_by(&clock), State::Open);
-    Ok(())
 }
 
 #[test]
-fn a_time_window_forgets() -> Result<(), Open> {
+fn a_time_window_forgets() {
     for start in [0, 1 << 62, u64::MAX / 2] {
         let breaker = Breaker::time(ms(1600)).minimum(4).failure_ratio(1.0);
         let clock = Hand::at(Duration::from_nanos(start));
-        play(&breaker, &clock, "FFF")?;
+        play(&breaker, &clock, "FFF");
         // After all of it nothing is left; the failures here are no four.
         clock.pass(ms(1600));
-        play(&breaker, &clock, "FFF")?;
+        play(&breaker, &clock, "FFF");
         assert_eq!(breaker.state_by(&clock), State::Closed);
         // Fifteen sixteenths are remembered.
         clock.pass(ms(1500));
-        play(&breaker, &clock, "F")?;
+        play(&breaker, &clock, "F");
         assert_eq!(breaker.state_by(&clock), State::Open);
     }
-    Ok(())
 }
 
 #[test]
-fn a_time_window_counts_through_its_steps() -> Result<(), Open> {
+fn a_time_window_counts_through_its_steps() {
     let breaker = Breaker::time(ms(1600)).minimum(16).failure_ratio(0.25);
     let clock = Hand::at(ms(1_234_567));
     // A failure in five is too few, for as long as it takes.
     for _ in 0..200 {
         for call in ["S", "S", "F", "S", "S"] {
-            play(&breaker, &clock, call)?;
+            play(&breaker, &clock, call);
             clock.pass(ms(37));
         }
     }
     assert_eq!(breaker.state_by(&clock), State::Closed);
-    play(&breaker, &clock, "FFFF")?;
+    play(&breaker, &clock, "FFFF");
     assert_eq!(breaker.state_by(&clock), State::Open);
-    Ok(())
 }
 
 #[test]
-fn a_time_window_by_a_clock_that_goes_back() -> Result<(), Open> {
+fn a_time_window_by_a_clock_that_goes_back() {
     let breaker = Breaker::time(ms(1600)).minimum(4);
     let clock = Hand::at(Duration::from_secs(86_400));
-    play(&breaker, &clock, "SSS")?;
+    play(&breaker, &clock, "SSS");
     clock.back(Duration::from_secs(3600));
-    play(&breaker, &clock, "FFFF")?;
+    play(&breaker, &clock, "FFFF");
     assert_eq!(breaker.state_by(&clock), State::Open);
-    Ok(())
 }
 
 #[test]
@@ -189,35 +182,33 @@ fn a_count_that_is_full_keeps_its_ratio() {
 }
 
 #[test]
-fn slow_calls_open_it_too() -> Result<(), Open> {
+fn slow_calls_open_it_too() {
     for breaker in [
         Breaker::count(4).slow(ms(100), 0.5),
         Breaker::time(ms(16_000)).minimum(4).slow(ms(100), 0.5),
     ] {
         let clock = Hand::new();
-        let call = |took: u64| -> Result<(), Open> {
-            let permit = breaker.permit_by(&clock)?;
+        let call = |took: u64| {
+            let permit = permit(&breaker, &clock);
             clock.pass(ms(took));
             permit.succeeded_by(&clock);
-            Ok(())
         };
-        call(101)?;
-        call(100)?;
-        call(0)?;
-        call(100)?;
+        call(101);
+        call(100);
+        call(0);
+        call(100);
         assert_eq!(breaker.state_by(&clock), State::Closed);
-        call(101)?;
+        call(101);
         assert_eq!(breaker.state_by(&clock), State::Closed);
-        call(101)?;
+        call(101);
         // The last four: 0 ms has gone out of neither window, the first call only of that of calls.
         assert_eq!(breaker.state_by(&clock), State::Open);
     }
-    Ok(())
 }
 
 /// A count window asks no clock until it opens.
 #[test]
-fn no_clock_while_nothing_fails() -> Result<(), Open> {
+fn no_clock_while_nothing_fails() {
     struct None;
     impl Clock for None {
         fn now(&self) -> Moment {
@@ -226,26 +217,30 @@ fn no_clock_while_nothing_fails() -> Result<(), Open> {
     }
     let breaker = Breaker::count(4);
     for _ in 0..10 {
-        breaker.permit_by(&None)?.succeeded_by(&None);
+        breaker
+            .permit_by(&None)
+            .expect("closed")
+            .succeeded_by(&None);
     }
     breaker
-        .permit_by(&None)?
+        .permit_by(&None)
+        .expect("closed")
         .failed_by(Verdict::Transient, &None);
     assert!(!breaker.refuses_by(&None));
     assert_eq!(breaker.state_by(&None), State::Closed);
-    Ok(())
 }
 
 #[test]
 fn threads_leave_the_count_of_the_bits() {
     let ring = ring::Ring::new();
+    let size = NonZeroU64::MIN.saturating_add(99);
     std::thread::scope(|scope| {
         for seed in 0..4_u64 {
             let ring = &ring;
             scope.spawn(move || {
                 for call in 0..50_000_u64 {
                     let failed = (call.wrapping_mul(seed + 3) >> 2) % 3 == 0;
-                    ring.record(100, failed, Some(!failed));
+                    ring.record(size, failed, Some(!failed));
                     if call % 1000 == 0 {
                         ring.clear();
                     }
