@@ -75,13 +75,13 @@ impl Parts<'_> {
     fn lent(&self, lender: &Expr, name: &str, make: &Ident) -> (TokenStream, TokenStream) {
         let krate = self.model.krate_at(lender.span());
         if matches!(lender, Expr::Reference(_)) {
-            let lent = quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(#lender)));
+            let lent = quote_spanned!(at(lender.span())=> #krate::__private::#make(#lender));
             return (TokenStream::new(), lent);
         }
         let name = Ident::new(name, at(lender.span()));
         (
             quote_spanned!(at(lender.span())=> let #name = #lender;),
-            quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(&#name))),
+            quote_spanned!(at(lender.span())=> #krate::__private::#make(&#name)),
         )
     }
 

@@ -41,7 +41,7 @@ pub(crate) use limits::Split;
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub(crate) use limits::policy_limits;
 #[cfg(feature = "std")]
-pub use limits::{Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled};
+pub use limits::{Breaking, OfPolicy, Purse, Throttling, breaking, paying, throttled};
 pub use limits::{
     ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards, pays,
 };

@@ -20,7 +20,7 @@ pub(crate) use pocket::Split;
 pub use pocket::{OfPolicy, Purse, paying};
 pub use purse::{ByPolicy, IsBudgeted, Pay};
 #[cfg(feature = "std")]
-pub use shared::{Breaking, Lend, Throttling, breaking, lent, throttled};
+pub use shared::{Breaking, Throttling, breaking, throttled};
 
 use core::time::Duration;
 

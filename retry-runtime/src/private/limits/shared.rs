@@ -1,6 +1,5 @@
 //! Breakers and throttles as gates, and who may lend one to a call.
 
-use core::borrow::Borrow;
 use core::time::Duration;
 
 use super::Gate;
@@ -109,29 +108,6 @@ pub const fn throttled(throttle: &Throttle) -> Throttling<'_> {
         throttle,
         permit: None,
     }
-}
-
-// What the keys `breaker`, `throttle` and `budget` take.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` lends no `{T}`",
-    label = "expected `&{T}` or `Arc<{T}>`",
-    note = "what is made when it is first used, such as a `LazyLock`, is dereferenced: `&*SHARED`"
-)]
-pub trait Lend<T> {
-    fn lend(&self) -> &T;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T, L: Borrow<T> + ?Sized> Lend<T> for L {
-    #[inline(always)]
-    fn lend(&self) -> &T {
-        self.borrow()
-    }
-}
-
-#[inline(always)]
-pub fn lent<T, L: Lend<T> + ?Sized>(lender: &L) -> &T {
-    lender.lend()
 }
 
 // What calls share counts by a clock that all of them can read.
