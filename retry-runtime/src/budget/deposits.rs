@@ -129,7 +129,8 @@ fn nanos(moment: Moment) -> u64 {
 /// Cut off: no deposit lives longer than its `ttl`.
 #[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
 const fn ticks(ttl: Duration) -> u64 {
-    (ttl.as_nanos() / LIFE as u128) as u64
+    const LIFE_128: u128 = LIFE as u128;
+    (ttl.as_nanos() / LIFE_128) as u64
 }
 
 /// What a deposit is worth; the smallest ratio there is, a little.
