@@ -49,12 +49,12 @@ impl Deposits {
 
     pub(super) const fn set_floor(&mut self, per_second: f64) {
         self.period = period(per_second);
-        self.reserve = Reserve::new(self.initial, self.period);
+        self.reserve = Reserve::new(self.initial as u64, self.period);
     }
 
     pub(super) const fn set_initial(&mut self, tokens: u32) {
         self.initial = tokens;
-        self.reserve = Reserve::new(tokens, self.period);
+        self.reserve = Reserve::new(tokens as u64, self.period);
     }
 
     #[inline]
