@@ -8,6 +8,7 @@
 )]
 
 mod breaker;
+mod budget;
 mod grpc;
 mod table;
 mod throttle;

@@ -160,9 +160,18 @@ impl Budget {
     /// A call succeeded.
     #[inline]
     pub(crate) fn settle_success(&self, paid: Paid, clock: &impl Clock) {
+        if let Kind::PerSuccess(deposits) = &self.kind {
+            deposits.deposit(clock);
+        } else {
+            self.put(paid);
+        }
+    }
+
+    // Not in line: every function with a budget would have all kinds in it.
+    #[inline(never)]
+    fn put(&self, paid: Paid) {
         match &self.kind {
-            Kind::PerSuccess(deposits) => deposits.deposit(clock),
-            Kind::PerRequest(_) => {}
+            Kind::PerSuccess(_) | Kind::PerRequest(_) => {}
             Kind::Tokens(tokens) => tokens.purse.put(paid.0.max(1)),
             Kind::Grpc(grpc) => grpc.purse.put(grpc.gain),
         }

@@ -49,12 +49,12 @@ impl Deposits {
 
     pub(super) const fn set_floor(&mut self, per_second: f64) {
         self.period = period(per_second);
-        self.reserve = Reserve::new(self.initial, self.period);
+        self.reserve = Reserve::new(self.initial as u64, self.period);
     }
 
     pub(super) const fn set_initial(&mut self, tokens: u32) {
         self.initial = tokens;
-        self.reserve = Reserve::new(tokens, self.period);
+        self.reserve = Reserve::new(tokens as u64, self.period);
     }
 
     #[inline]
@@ -129,7 +129,8 @@ fn nanos(moment: Moment) -> u64 {
 /// Cut off: no deposit lives longer than its `ttl`.
 #[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
 const fn ticks(ttl: Duration) -> u64 {
-    (ttl.as_nanos() / LIFE as u128) as u64
+    const LIFE_128: u128 = LIFE as u128;
+    (ttl.as_nanos() / LIFE_128) as u64
 }
 
 /// What a deposit is worth; the smallest ratio there is, a little.

@@ -1,7 +1,6 @@
 //! Whether the service as a whole is well enough for another retry: one count of tokens for all calls
-//! that share it. Here is what it is made of; what one call does with it is in `account`, the words that
-//! threads share in `credit`, `samples`, `reserve` and `purse`.
-#![warn(clippy::arithmetic_side_effects)]
+//! that share it. What one call does with it is in `account`, the words that threads share are in `credit`,
+//! `samples`, `reserve` and `purse`.
 
 mod account;
 mod credit;
@@ -9,18 +8,17 @@ mod deposits;
 mod purse;
 mod reserve;
 mod samples;
+mod settings;
 #[cfg(test)]
 mod tests;
-
-use core::time::Duration;
 
 pub use account::{Account, Class};
 pub(crate) use account::{Paid, Reservation};
 use deposits::Deposits;
 use purse::Purse;
+use settings::obey;
 
 use crate::rules::budget as rules;
-use crate::text::Text;
 use crate::timer::{Clock, Shared};
 
 /// How many retries all calls of a service may make together.
@@ -58,10 +56,6 @@ pub struct Budget {
 }
 
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a budget is a `static`, and nothing of it may be allocated"
-)]
 enum Kind {
     PerSuccess(Deposits),
     PerRequest(Deposits),
@@ -102,7 +96,7 @@ impl Budget {
     #[must_use = "a budget does nothing unless its calls have accounts"]
     #[track_caller]
     pub const fn per_success(ratio: f64) -> Self {
-        obey(rules::ratio(ratio));
+        obey(rules::ratio(ratio).as_ref());
         Self {
             kind: Kind::PerSuccess(Deposits::new(ratio)),
         }
@@ -122,70 +116,10 @@ impl Budget {
     #[must_use = "a budget does nothing unless its calls have accounts"]
     #[track_caller]
     pub const fn per_request(ratio: f64) -> Self {
-        obey(rules::ratio(ratio));
+        obey(rules::ratio(ratio).as_ref());
         Self {
             kind: Kind::PerRequest(Deposits::new(ratio)),
         }
-    }
-
-    /// How long a deposit counts.
-    ///
-    /// # Units and ranges
-    ///
-    /// From 1 s to 60 s. No deposit counts for longer; in fast traffic some count up to a fifteenth shorter.
-    ///
-    /// # Default
-    ///
-    /// 10 s.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and for other budgets than those of deposits; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn ttl(mut self, ttl: Duration) -> Self {
-        obey(rules::ttl(ttl));
-        self.deposits("ttl").set_ttl(ttl);
-        self
-    }
-
-    /// The retries per second that are there without any deposit, so that a quiet client can retry, too.
-    ///
-    /// They refill the reserve up to [`initial`](Self::initial), or up to one. Deposits are spent first.
-    ///
-    /// # Units and ranges
-    ///
-    /// Finite, from 0.0, which refills nothing.
-    ///
-    /// # Default
-    ///
-    /// 1.0.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and for other budgets than those of deposits; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn floor(mut self, per_second: f64) -> Self {
-        obey(rules::floor(per_second));
-        self.deposits("floor").set_floor(per_second);
-        self
-    }
-
-    /// The reserve at the start, in retries.
-    ///
-    /// # Default
-    ///
-    /// 10.
-    ///
-    /// # Panics
-    ///
-    /// For other budgets than those of deposits; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn initial(mut self, tokens: u32) -> Self {
-        self.deposits("initial").set_initial(tokens);
-        self
     }
 
     /// As the SDKs of AWS count: full at the start; a retry costs [`cost`](Self::cost), and a success brings
@@ -219,66 +153,6 @@ impl Budget {
                 throttled_cost: None,
             }),
         }
-    }
-
-    /// The tokens that a retry takes.
-    ///
-    /// # Units and ranges
-    ///
-    /// From 1 to the capacity.
-    ///
-    /// # Default
-    ///
-    /// 5.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn cost(mut self, tokens: u32) -> Self {
-        self.priced("cost", tokens).cost = tokens;
-        self
-    }
-
-    /// The tokens that a retry takes after a time-out.
-    ///
-    /// # Units and ranges
-    ///
-    /// From 1 to the capacity.
-    ///
-    /// # Default
-    ///
-    /// 10.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn timeout_cost(mut self, tokens: u32) -> Self {
-        self.priced("timeout_cost", tokens).timeout_cost = tokens;
-        self
-    }
-
-    /// The tokens that a retry takes after the service said that it is overloaded.
-    ///
-    /// # Units and ranges
-    ///
-    /// From 1 to the capacity.
-    ///
-    /// # Default
-    ///
-    /// [`cost`](Self::cost).
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and for other budgets than those of tokens; in a `static` that is an error of the compiler.
-    #[must_use = "a budget is not changed in place"]
-    #[track_caller]
-    pub const fn throttled_cost(mut self, tokens: u32) -> Self {
-        self.priced("throttled_cost", tokens).throttled_cost = Some(tokens);
-        self
     }
 
     /// As gRPC counts: full at the start, a failure costs a token, a success brings `token_ratio` of
@@ -349,53 +223,6 @@ impl Budget {
             Kind::Grpc(grpc) => f64::from(grpc.purse.balance()) / f64::from(THOUSANDTHS),
         }
     }
-
-    #[track_caller]
-    const fn deposits(&mut self, setting: &str) -> &mut Deposits {
-        match &mut self.kind {
-            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits,
-            Kind::Tokens(_) | Kind::Grpc(_) => {
-                refuse(Text::new().key(setting).push(
-                    " is for budgets of deposits; drop it, or write `Budget::per_success(0.1)`",
-                ))
-            }
-        }
-    }
-
-    #[track_caller]
-    const fn priced(&mut self, setting: &str, cost: u32) -> &mut Tokens {
-        let Kind::Tokens(tokens) = &mut self.kind else {
-            refuse(
-                Text::new()
-                    .key(setting)
-                    .push(" is for budgets of tokens; drop it, or write `Budget::tokens(500)`"),
-            )
-        };
-        let capacity = tokens.purse.capacity();
-        if cost == 0 || cost > capacity {
-            let text = Text::new().key(setting).push(" is from 1 to the ");
-            let text = text
-                .number(capacity as u64)
-                .push(" tokens that there are, and this is ");
-            refuse(
-                text.number(cost as u64)
-                    .push("; the SDKs of AWS have 5 of 500"),
-            )
-        }
-        tokens
-    }
-}
-
-#[track_caller]
-const fn obey(broken: Option<Text>) {
-    if let Some(text) = broken {
-        refuse(text)
-    }
-}
-
-#[track_caller]
-const fn refuse(text: Text) -> ! {
-    panic!("{}", text.as_str())
 }
 
 #[expect(

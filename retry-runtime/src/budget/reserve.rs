@@ -16,7 +16,7 @@ pub(crate) struct Reserve {
     full_at: AtomicU64,
     /// Nanoseconds; 0 where nothing comes back.
     period: u64,
-    initial: u32,
+    initial: u64,
 }
 
 /// 146 years: what takes longer to come back never does.
@@ -25,8 +25,8 @@ const FOR_EVER: u64 = 1 << 62;
 impl Reserve {
     constant! {
         /// With `initial` tokens at the start, which is also the most there can be, but for the one that always can.
-        pub(crate) fn new(initial: u32, period: u64) -> Self {
-            let span = (initial as u64).saturating_add(1).saturating_mul(period);
+        pub(crate) fn new(initial: u64, period: u64) -> Self {
+            let span = initial.saturating_add(1).saturating_mul(period);
             Self {
                 full_at: AtomicU64::new(0),
                 period: if span > FOR_EVER { 0 } else { period },
@@ -61,7 +61,7 @@ impl Reserve {
     /// The word after a withdrawal, and whether it gets a token.
     fn next(&self, seen: u64, now: u64) -> (u64, bool) {
         if self.period == 0 {
-            let is_taken = seen < u64::from(self.initial);
+            let is_taken = seen < self.initial;
             return (seen.wrapping_add(u64::from(is_taken)), is_taken);
         }
         let debt = self.debt(seen, now);
@@ -87,7 +87,7 @@ impl Reserve {
     pub(crate) fn left(&self, now: u64) -> f64 {
         let seen = self.full_at.load(Ordering::Relaxed);
         if self.period == 0 {
-            return u64::from(self.initial).saturating_sub(seen) as f64;
+            return self.initial.saturating_sub(seen) as f64;
         }
         let left = self.span().saturating_sub(self.debt(seen, now));
         left as f64 / self.period as f64
@@ -103,7 +103,7 @@ impl Reserve {
     /// The time until all tokens are back; none is missing for longer than that takes, also by a clock that went back.
     fn debt(&self, seen: u64, now: u64) -> u64 {
         if seen == 0 {
-            let missing = self.most().wrapping_sub(u64::from(self.initial));
+            let missing = self.most().wrapping_sub(self.initial);
             return missing.saturating_mul(self.period);
         }
         let ahead = seen.wrapping_sub(now);
@@ -118,6 +118,6 @@ impl Reserve {
     }
 
     fn most(&self) -> u64 {
-        u64::from(self.initial.max(1))
+        self.initial.max(1)
     }
 }

@@ -9,11 +9,17 @@ pub(crate) const LIFE: u32 = 15 * SLOT;
 /// A slot is a power of two, so that slots meet where the count of ticks wraps.
 const SLOT: u32 = 256;
 
-/// With this many deposits in a slot not every one of them looks at the clock.
-const MANY: u32 = 64;
-
-/// One deposit of sixteen does then. If they suddenly come slowly, no more than fifteen are dated too early.
-const SELDOM: u32 = 15;
+/// The bits of a deposit's number that are 0 when it looks at the clock, after so many deposits in a slot: all
+/// look while they are few, then one of 16, then one of 64.
+///
+/// If they suddenly come slowly, the next 63 at most are dated too early, and none after the next withdrawal.
+const fn due(deposits: u32) -> u32 {
+    match deposits {
+        0..64 => 0,
+        64..1024 => 15,
+        _ => 63,
+    }
+}
 
 /// For each of the last sixteen slots the first moment in it at which somebody looked, and the number of
 /// deposits before that: the ticks in the upper half, the number in the lower, both cut off.
@@ -24,7 +30,7 @@ const SELDOM: u32 = 15;
 #[derive(Debug)]
 pub(crate) struct Samples {
     slots: [AtomicU64; 16],
-    /// The bits of a deposit's number that are 0 when it looks at the clock.
+    /// As `due` says.
     due: AtomicU32,
 }
 
@@ -59,18 +65,23 @@ impl Samples {
         };
         let seen = slot.load(Ordering::Acquire);
         if is_of_slot(seen, tick) {
-            if since(seen, before) >= MANY {
-                self.set_due(SELDOM);
-            }
+            self.set_due(
+                self.due
+                    .load(Ordering::Relaxed)
+                    .max(due(since(seen, before))),
+            );
             return false;
         }
         let tick_before = tick.wrapping_sub(SLOT);
-        let sample_before = self.slots.get(index(tick_before));
-        let is_fast = sample_before.is_some_and(|sample| {
+        let in_slot_before = self.slots.get(index(tick_before)).map_or(0, |sample| {
             let sample = sample.load(Ordering::Acquire);
-            is_of_slot(sample, tick_before) && since(sample, before) >= MANY
+            if is_of_slot(sample, tick_before) {
+                since(sample, before)
+            } else {
+                0
+            }
         });
-        self.set_due(if is_fast { SELDOM } else { 0 });
+        self.set_due(due(in_slot_before));
         let sample = pack(tick, before);
         slot.compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
             .is_ok()

@@ -1,0 +1,128 @@
+//! What one call does.
+
+use super::{Hand, balances, bare, deposit, withdraw};
+use crate::budget::account::{Paid, Reservation};
+use crate::budget::{Budget, Class, Kind};
+use crate::verdict::Verdict;
+
+#[test]
+fn deposits_are_spent_before_the_reserve() {
+    let (budget, clock) = (Budget::per_success(1.0).floor(0.0), Hand::from(0));
+    deposit(&budget, &clock, 5);
+    assert!((0..5).all(|_| withdraw(&budget, &clock)));
+    // What is left does not get too old.
+    balances(&budget, &clock, &[(0.0, 10.0), (60.0, 10.0)]);
+}
+
+#[test]
+fn a_call_deposits_when_it_begins() {
+    let clock = Hand::from(0);
+    let budget = Budget::per_request(0.5).floor(0.0).initial(0);
+    for _ in 0..10 {
+        let _call = budget.account_by(&clock); // and fails
+    }
+    deposit(&budget, &clock, 10); // and succeed, which brings nothing more
+    let mut account = budget.account_by(&clock);
+    for retry in 0..12 {
+        let granted = account.withdraw_by(Class::Failed, &clock);
+        account.spend();
+        assert_eq!(granted, retry < 10, "of 21 halves");
+    }
+}
+
+#[test]
+fn what_is_not_spent_is_given_back() {
+    let clock = Hand::from(0);
+    let half = bare(0.5);
+    deposit(&half, &clock, 5);
+    let kinds = [
+        half,
+        Budget::per_success(0.1),
+        Budget::per_success(0.1).floor(0.0),
+        Budget::tokens(20).cost(7),
+        Budget::grpc(10, 0.1),
+    ];
+    for budget in &kinds {
+        let before = budget.balance_by(&clock);
+        let same = |now: f64| assert!((now - before).abs() < 1e-9, "{now} {budget:?}");
+        let mut account = budget.account_by(&clock);
+        assert!(account.withdraw_by(Class::Failed, &clock));
+        assert!(matches!(budget.kind, Kind::Grpc(_)) || budget.balance_by(&clock) < before);
+        drop(account);
+        same(budget.balance_by(&clock));
+        // A second withdrawal in the place of a first that came to nothing.
+        let mut account = budget.account_by(&clock);
+        assert!(account.withdraw_by(Class::Failed, &clock));
+        let once = budget.balance_by(&clock);
+        assert!(account.withdraw_by(Class::Failed, &clock));
+        assert!((budget.balance_by(&clock) - once).abs() < 1e-9);
+        account.spend();
+        account.spend();
+        drop(account);
+        assert!((budget.balance_by(&clock) - once).abs() < 1e-9);
+    }
+}
+
+/// The parts that futures keep.
+#[test]
+fn reservations() {
+    let (budget, clock) = (Budget::tokens(20), Hand::from(0));
+    let first = budget
+        .reserve(Class::TimedOut, &clock)
+        .expect("20 are there");
+    drop(first);
+    let paid = budget.begin_by(&clock);
+    assert_eq!(paid, Paid::default());
+    let paid = budget
+        .reserve(Class::TimedOut, &clock)
+        .map(Reservation::spend);
+    let paid = paid.expect("20 are there");
+    assert!((budget.balance_by(&clock) - 10.0).abs() < 1e-9);
+    budget.settle_success(paid, &clock);
+    assert!((budget.balance_by(&clock) - 20.0).abs() < 1e-9);
+}
+
+/// A withdrawal that was given back is worth no more than its deposit, which has become too old.
+#[test]
+fn given_back_too_late() {
+    let (budget, clock) = (bare(1.0), Hand::from(0));
+    deposit(&budget, &clock, 1);
+    let mut account = budget.account_by(&clock);
+    assert!(account.withdraw_by(Class::Failed, &clock));
+    clock.set(11.0);
+    assert!(!withdraw(&budget, &clock));
+    drop(account);
+    assert!(!withdraw(&budget, &clock));
+}
+
+#[test]
+fn classes() {
+    let clock = Hand::from(0);
+    let throttled = Verdict::Throttled(None);
+    assert_eq!(Class::of(throttled), Class::Throttled);
+    assert_eq!(Class::of(Verdict::Transient), Class::Failed);
+    for (budget, costs) in [
+        (Budget::tokens(100), [5, 10, 5]),
+        (Budget::tokens(100).cost(3), [3, 10, 3]),
+        (
+            Budget::tokens(100)
+                .throttled_cost(20)
+                .cost(2)
+                .timeout_cost(1),
+            [2, 1, 20],
+        ),
+    ] {
+        for (class, cost) in [Class::Failed, Class::TimedOut, Class::Throttled]
+            .into_iter()
+            .zip(costs)
+        {
+            let mut account = budget.account_by(&clock);
+            assert!(account.withdraw_by(class, &clock));
+            let left = budget.balance_by(&clock);
+            assert!(
+                (left - 100.0 + f64::from(cost)).abs() < 1e-9,
+                "{class:?} {left}"
+            );
+        }
+    }
+}
