@@ -108,6 +108,7 @@ impl Budget {
         Account {
             budget: self,
             paid: self.begin_by(clock),
+            allowed: true,
             reserved: None,
         }
     }
@@ -121,12 +122,13 @@ impl Budget {
         Paid(0)
     }
 
-    /// An attempt failed.
-    pub(crate) fn note(&self, verdict: Verdict) {
-        if let Kind::Grpc(grpc) = &self.kind
-            && verdict != Verdict::Permanent
-        {
-            grpc.purse.lose(THOUSANDTHS);
+    /// An attempt failed: whether that leaves enough for a retry, where failures cost and retries do not.
+    pub(crate) fn note(&self, verdict: Verdict) -> bool {
+        match &self.kind {
+            Kind::Grpc(grpc) if verdict != Verdict::Permanent => {
+                grpc.purse.lose(THOUSANDTHS) > grpc.purse.capacity() / 2
+            }
+            _ => true,
         }
     }
 
@@ -147,12 +149,8 @@ impl Budget {
                 }
                 Held::Tokens(cost)
             }
-            Kind::Grpc(grpc) => {
-                if grpc.purse.balance() <= grpc.purse.capacity() / 2 {
-                    return None;
-                }
-                Held::Nothing
-            }
+            // The failure was the price.
+            Kind::Grpc(_) => Held::Nothing,
         };
         Some(Reservation { budget: self, held })
     }
@@ -187,13 +185,15 @@ impl Budget {
 pub struct Account<'b> {
     budget: &'b Budget,
     paid: Paid,
+    // By the last failure.
+    allowed: bool,
     reserved: Option<Reservation<'b>>,
 }
 
 impl Account<'_> {
     /// Counts a failed attempt.
     pub fn failed(&mut self, verdict: Verdict) {
-        self.budget.note(verdict);
+        self.allowed = self.budget.note(verdict);
     }
 
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
@@ -205,7 +205,9 @@ impl Account<'_> {
     pub fn withdraw_by(&mut self, class: Class, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;
-        self.reserved = self.budget.reserve(class, clock);
+        if self.allowed {
+            self.reserved = self.budget.reserve(class, clock);
+        }
         self.reserved.is_some()
     }
 

@@ -30,12 +30,13 @@ impl Purse {
 
     /// Takes `cost`, or nothing where there is less.
     pub(crate) fn take(&self, cost: u32) -> bool {
-        self.change(|balance| balance.checked_sub(cost))
+        self.change(|balance| balance.checked_sub(cost)).is_some()
     }
 
-    /// Takes `cost`, or what there is.
-    pub(crate) fn lose(&self, cost: u32) {
-        self.change(|balance| Some(balance.saturating_sub(cost)));
+    /// Takes `cost`, or what there is, and answers with what is left.
+    pub(crate) fn lose(&self, cost: u32) -> u32 {
+        let left = self.change(|balance| Some(balance.saturating_sub(cost)));
+        left.unwrap_or_default()
     }
 
     /// Puts `tokens` in; what exceeds the capacity is lost.
@@ -44,19 +45,17 @@ impl Purse {
         self.change(|balance| Some(balance.saturating_add(tokens).min(self.capacity)));
     }
 
-    /// Whether there is a next balance; it is the balance then.
+    /// The balance after the change, if there is a next one.
     // Relaxed: all changes of one word have one order, whatever the threads see of other memory,
     // and nothing else is published through it. The loop loses no change, because an exchange
     // fails when another came between; one that changes nothing is not written at all.
     #[inline]
-    fn change(&self, next: impl Fn(u32) -> Option<u32>) -> bool {
+    fn change(&self, next: impl Fn(u32) -> Option<u32>) -> Option<u32> {
         let mut seen = self.balance();
         loop {
-            let Some(after) = next(seen) else {
-                return false;
-            };
+            let after = next(seen)?;
             if after == seen {
-                return true;
+                return Some(after);
             }
             let exchanged = self.balance.compare_exchange_weak(
                 seen,
@@ -65,7 +64,7 @@ impl Purse {
                 Ordering::Relaxed,
             );
             match exchanged {
-                Ok(_) => return true,
+                Ok(_) => return Some(after),
                 Err(now) => seen = now,
             }
         }

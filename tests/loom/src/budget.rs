@@ -201,7 +201,7 @@ fn a_purse_is_neither_overdrawn_nor_lost() {
         );
         let taken: u64 = taken.iter().sum();
         assert_eq!(u64::from(purse.balance()), 8 - taken);
-        purse.lose(100);
+        assert_eq!(purse.lose(100), 0);
         assert_eq!(purse.balance(), 0);
     });
 }

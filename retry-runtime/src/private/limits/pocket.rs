@@ -46,6 +46,8 @@ pub struct Purse<'b, S> {
     reserved: Option<Reservation<'b>>,
     // For the last retry.
     paid: Paid,
+    // By the last failure.
+    allowed: bool,
 }
 
 impl<S> Purse<'_, S> {
@@ -55,6 +57,7 @@ impl<S> Purse<'_, S> {
             source,
             reserved: None,
             paid: Paid::NOTHING,
+            allowed: true,
         }
     }
 }
@@ -73,9 +76,9 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     }
 
     #[inline(always)]
-    fn failed(&self, operation: &Operation, verdict: Verdict) {
+    fn failed(&mut self, operation: &Operation, verdict: Verdict) {
         if let Some(budget) = self.source.budget(operation) {
-            budget.note(verdict);
+            self.allowed = budget.note(verdict);
         }
     }
 
@@ -84,7 +87,9 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
         let Some(budget) = self.source.budget(operation) else {
             return true;
         };
-        self.reserved = budget.reserve(class_of(came), &Counted(clock));
+        if self.allowed {
+            self.reserved = budget.reserve(class_of(came), &Counted(clock));
+        }
         self.reserved.is_some()
     }
 

@@ -9,7 +9,7 @@ pub trait Pay {
     // A call begins.
     fn begin(&mut self, operation: &Operation, clock: &impl Clock);
 
-    fn failed(&self, operation: &Operation, verdict: Verdict);
+    fn failed(&mut self, operation: &Operation, verdict: Verdict);
 
     // Debits the price of a retry, if there is enough.
     fn afford(&mut self, operation: &Operation, came: Came, clock: &impl Clock) -> bool;
@@ -28,7 +28,7 @@ impl Pay for () {
     fn begin(&mut self, _: &Operation, _: &impl Clock) {}
 
     #[inline(always)]
-    fn failed(&self, _: &Operation, _: Verdict) {}
+    fn failed(&mut self, _: &Operation, _: Verdict) {}
 
     #[inline(always)]
     fn afford(&mut self, _: &Operation, _: Came, _: &impl Clock) -> bool {
