@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use reattempt::rules::{Key, Rule};
-use reattempt::{Jitter, Nested, Policy, Shape};
+use reattempt::{Budget, Jitter, Nested, Policy, Shape};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -41,6 +41,8 @@ const fn case(
 }
 
 const P: Policy = Policy::new();
+
+static BUDGET: Budget = Budget::per_success(0.1);
 
 const CASES: &[Case] = &[
     case(
@@ -253,7 +255,7 @@ const CASES: &[Case] = &[
         "X6",
         P.unlimited(),
         Key::Max,
-        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"`, or write a number for `max`",
+        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited().deadline(ms(30_000)),
     ),
     case(
@@ -267,15 +269,43 @@ const CASES: &[Case] = &[
         "X7",
         P.max(21),
         Key::Max,
-        "`max` of 21 is above 20, which needs a bound in time; add `deadline = \"30s\"` or lower `max` to 20",
+        "`max` of 21 is above 20, which needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(20),
     ),
     case(
         "X7",
         P.max(4).backoff(Shape::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
         P.max(3).backoff(Shape::None),
+    ),
+    case(
+        "X6",
+        P.unlimited(),
+        Key::Max,
+        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        P.unlimited().budget(&BUDGET),
+    ),
+    case(
+        "X6",
+        P.unlimited().backoff(Shape::None).budget(&BUDGET),
+        Key::Max,
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
+        P.unlimited().budget(&BUDGET),
+    ),
+    case(
+        "X7",
+        P.max(21),
+        Key::Max,
+        "`max` of 21 is above 20, which needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        P.max(21).budget(&BUDGET),
+    ),
+    case(
+        "X7",
+        P.max(4).backoff(Shape::None),
+        Key::Max,
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        P.max(4).backoff(Shape::None).budget(&BUDGET),
     ),
     case(
         "X8",

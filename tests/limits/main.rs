@@ -7,3 +7,4 @@
 
 mod breaker;
 mod budget;
+mod rules;
