@@ -19,6 +19,7 @@ impl From<Interrupted> for Error {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of `on`")]
 fn is_down(error: &Error) -> bool {
     *error == Error::Down
 }
@@ -107,7 +108,6 @@ fn blocks_and_options_and_runners() {
         .breaker(&BREAKER)
         .try_run(|| Ok::<_, std::io::Error>(1));
     assert_eq!(end.unwrap_err().reason(), GaveUp::BreakerOpen);
-    static RATE: Throttle = Throttle::cubic();
     let answer = Policy::new()
         .runner()
         .throttle(&RATE)

@@ -8,3 +8,4 @@
 mod breaker;
 mod budget;
 mod rules;
+mod shapes;

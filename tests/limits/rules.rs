@@ -25,9 +25,13 @@ macro_rules! case {
     ($id:literal, $refused:expr, $message:literal, $accepted:expr) => {
         Case {
             id: $id,
-            refused: || drop($refused),
+            refused: || {
+                let _ = $refused;
+            },
             message: $message,
-            accepted: || drop($accepted),
+            accepted: || {
+                let _ = $accepted;
+            },
         }
     };
 }
@@ -173,7 +177,7 @@ fn asked_before() {
     assert_eq!((hedge_copies(10), hedge_quantile(0.5)), (None, None));
     assert!(hedge_copies(11).is_some() && hedge_quantile(0.0).is_some());
     assert_eq!(breaker_window(2 * SECOND, SECOND), None);
-    assert!(breaker_window(2 * SECOND - MS, SECOND).is_some());
+    assert!(breaker_window(1999 * MS, SECOND).is_some());
     assert_eq!(hedge_beyond_deadline(2, SECOND, 2 * SECOND), None);
     let late = said(hedge_beyond_deadline(3, SECOND, 2 * SECOND));
     assert_eq!(
