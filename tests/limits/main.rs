@@ -2,7 +2,11 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that panics has failed"
+    clippy::items_after_statements,
+    clippy::manual_async_fn,
+    clippy::type_complexity,
+    clippy::unused_self,
+    reason = "a test that panics has failed, and shapes are written as users write them"
 )]
 
 mod breaker;
