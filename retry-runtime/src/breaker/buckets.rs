@@ -19,6 +19,8 @@ const MOST: u64 = (1 << CALLS) - 1;
 #[derive(Debug)]
 pub(crate) struct Buckets {
     words: [AtomicU64; 16],
+    // One more than the latest bucket with a marked call: while that is long past, nobody need add up.
+    marked: AtomicU64,
 }
 
 impl Buckets {
@@ -31,12 +33,22 @@ impl Buckets {
                     AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
                     AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
                 ],
+                marked: AtomicU64::new(0),
             }
         }
     }
 
-    /// Counts a call; `now` is the number of its bucket since the clock's origin.
+    /// Counts a call; `now` is the number of its bucket since the clock's origin. Where no call in the window is
+    /// marked the answer does not count the others.
     pub(crate) fn record(&self, now: u64, marked: bool) -> Counts {
+        // Who does not see another thread's mark yet misses nothing: that thread adds up itself.
+        let latest = if marked {
+            self.marked
+                .fetch_max(now.saturating_add(1), Ordering::Relaxed);
+            now
+        } else {
+            self.marked.load(Ordering::Relaxed)
+        };
         let index = usize::try_from(now % BUCKETS).unwrap_or(0);
         if let Some(word) = self.words.get(index) {
             let tag = tag(now / BUCKETS);
@@ -50,6 +62,12 @@ impl Buckets {
                     Err(other) => seen = other,
                 }
             }
+        }
+        if latest.saturating_add(BUCKETS) <= now.saturating_add(1) {
+            return Counts {
+                calls: 1,
+                marked: 0,
+            };
         }
         self.sum(now)
     }

@@ -181,6 +181,31 @@ fn a_count_that_is_full_keeps_its_ratio() {
     assert!(counts.marked.abs_diff(quarter) <= 2, "{counts:?}");
 }
 
+/// What is not added up has no failure in it, whatever the steps of the clock.
+#[test]
+fn nothing_is_added_up_without_a_failure() {
+    let (mut seed, mut now, mut skipped) = (7_u64, 0_u64, 0_u32);
+    let buckets = buckets::Buckets::new();
+    for _ in 0..20_000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let drawn = seed >> 33;
+        now = match drawn % 16 {
+            0 => now.saturating_sub(3),
+            1..4 => now.saturating_add(drawn % 40),
+            _ => now,
+        };
+        let counted = buckets.record(now, drawn % 11 == 0);
+        let sum = buckets.sum(now);
+        if counted.marked == 0 {
+            assert_eq!(sum.marked, 0);
+            skipped = skipped.saturating_add(u32::from(counted.calls != sum.calls));
+        } else {
+            assert_eq!((counted.calls, counted.marked), (sum.calls, sum.marked));
+        }
+    }
+    assert!(skipped > 100, "{skipped}");
+}
+
 #[test]
 fn slow_calls_open_it_too() {
     for breaker in [
