@@ -4,6 +4,7 @@
 pub mod asynchronous;
 mod attributes;
 pub mod blocks;
+pub mod limits;
 pub mod methods;
 pub mod once;
 pub mod support;

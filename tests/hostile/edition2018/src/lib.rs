@@ -4,6 +4,8 @@
 pub mod asynchronous;
 #[path = "../../all_lints/src/blocks.rs"]
 pub mod blocks;
+#[path = "../../all_lints/src/limits.rs"]
+pub mod limits;
 #[path = "../../all_lints/src/methods.rs"]
 pub mod methods;
 #[path = "../../all_lints/src/once.rs"]

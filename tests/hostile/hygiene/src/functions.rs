@@ -176,3 +176,40 @@ where
         ::core::option::Option::None => ::core::result::Result::Err(error(state)),
     }
 }
+
+static BREAKER: ::reattempt::Breaker = ::reattempt::Breaker::count(20);
+static THROTTLE: ::reattempt::Throttle = ::reattempt::Throttle::cubic();
+
+// The limits, and parameters of the names that they have in the loop.
+#[again(max = 4, base = "1us", budget = 0.5, breaker = &BREAKER, throttle = &THROTTLE, on(_), on_retry = |_| limits.set(limits.get() + breaker + throttle + budget))]
+pub fn limited(
+    limits: &::core::cell::Cell<::core::primitive::u32>,
+    breaker: ::core::primitive::u32,
+    throttle: ::core::primitive::u32,
+    budget: ::core::primitive::u32,
+    wait: ::core::primitive::u32,
+) -> Answer<::core::primitive::u32> {
+    if limits.get() < 20 {
+        return ::core::result::Result::Err(Fault::Busy);
+    }
+    ::core::result::Result::Ok(breaker + throttle + budget + wait)
+}
+
+// The same, lent by expressions that name the parameters.
+#[again(max = 4, base = "1us", budget = own(limits), breaker = turns(breaker), hedge = "10ms", on(_))]
+pub async fn lent(
+    limits: &::reattempt::Budget,
+    breaker: &::reattempt::Breaker,
+    make: ::core::primitive::u32,
+    first: ::core::primitive::u32,
+) -> Answer<::core::primitive::u32> {
+    ::core::result::Result::Ok(make + first)
+}
+
+fn own(budget: &::reattempt::Budget) -> &::reattempt::Budget {
+    budget
+}
+
+fn turns(breaker: &::reattempt::Breaker) -> &::reattempt::Breaker {
+    breaker
+}

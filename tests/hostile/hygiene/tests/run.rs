@@ -76,3 +76,15 @@ async fn blocks_retry() {
     assert_eq!(blocks::closure(1), Err(Fault::Wrong));
     assert_eq!(blocks::asynchronous(4).await, Ok(10));
 }
+
+#[tokio::test(start_paused = true)]
+async fn limited_functions_retry() {
+    let limits = Cell::new(0);
+    assert_eq!(functions::limited(&limits, 3, 4, 5, 6), Ok(18));
+    assert_eq!(limits.get(), 24);
+    let (budget, breaker) = (
+        reattempt::Budget::per_success(0.1),
+        reattempt::Breaker::count(1),
+    );
+    assert_eq!(functions::lent(&budget, &breaker, 1, 2).await, Ok(3));
+}

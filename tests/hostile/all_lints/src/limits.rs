@@ -1,0 +1,95 @@
+//! What bounds attempts besides the policy.
+
+extern crate alloc;
+
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use reattempt::{Breaker, Budget, Failed, Hedge, Policy, Throttle, retry, retry_block};
+
+use crate::support::Fault;
+
+/// Shared by all.
+pub static BUDGET: Budget = Budget::per_success(0.1);
+/// Shared by all.
+pub static BREAKER: Breaker = Breaker::count(20);
+/// Shared by all.
+pub static THROTTLE: Throttle = Throttle::adaptive();
+/// A policy with a budget.
+pub const BUDGETED: Policy = Policy::new().max(5).budget(&BUDGET);
+/// Two copies.
+pub const HEDGE: Hedge = Hedge::after(Duration::from_millis(50)).max(2);
+
+/// All of them.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(budget = 0.1, breaker = &BREAKER, throttle = &THROTTLE, fallback = |_| least)]
+pub fn all(least: u32) -> Result<u32, Fault> {
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// The same, as they are shared.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(budget = &BUDGET, breaker = &BREAKER, throttle = &THROTTLE, hedge = "50ms", timeout = "1s")]
+pub async fn shared(least: u32) -> Result<u32, Failed<Fault>> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// Lent to each call.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(budget = Arc::clone(budget), breaker = breaker, hedge = quantile(0.95))]
+pub async fn lent(
+    budget: &Arc<Budget>,
+    breaker: &Breaker,
+    least: u32,
+) -> Result<u32, Failed<Fault>> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// From a policy.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(policy = BUDGETED, hedge = HEDGE, until = |value| *value > 1)]
+pub async fn inherited(least: u32) -> Result<u32, Failed<Fault>> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// In a block.
+#[inline]
+#[must_use]
+pub fn block(least: u32) -> Option<u32> {
+    retry_block!(
+        budget = 0.5,
+        breaker = &BREAKER,
+        || -> Option<u32> { least.checked_sub(1) }
+    )
+}
