@@ -11,5 +11,6 @@
 
 mod breaker;
 mod budget;
+mod keyed;
 mod rules;
 mod shapes;
