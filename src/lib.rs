@@ -38,5 +38,13 @@ pub mod services {}
 #[doc = include_str!("../docs/transactions.md")]
 pub mod transactions {}
 
+/// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
+///
+#[cfg(any(doc, all(doctest, feature = "keyed", feature = "test-util")))]
+#[doc = include_str!("../docs/overload.svg")]
+#[doc = ""]
+#[doc = include_str!("../docs/overload.md")]
+pub mod overload {}
+
 #[doc(hidden)]
 pub use retry_runtime::private as __private;
