@@ -120,6 +120,14 @@ impl Answer {
         whole.then_some(spoken)
     }
 
+    /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
+    pub(crate) fn annotation(&self) -> Option<TokenStream> {
+        self.ty().map(|ty| {
+            let ty = nameable(ty);
+            quote!(: #ty)
+        })
+    }
+
     /// What the whole function answers.
     pub(crate) fn ty(&self) -> Option<&Type> {
         match self {

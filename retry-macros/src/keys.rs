@@ -125,3 +125,23 @@ pub(crate) fn listed(words: &[&str]) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+
+    /// The table of the documentation and its headings have these keys, in this order.
+    #[test]
+    fn the_documentation_has_every_key() {
+        let text = include_str!("../docs/retry.md");
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| [`"));
+        let rows: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();
+        assert_eq!(rows, KEYS);
+        let headings = text.lines().filter_map(|line| line.strip_prefix("## `"));
+        let headings: Vec<_> = headings
+            .map(|heading| heading.trim_end_matches('`'))
+            .filter(|heading| KEYS.contains(heading))
+            .collect();
+        assert_eq!(headings, KEYS);
+    }
+}

@@ -11,6 +11,7 @@
 
 mod breaker;
 mod budget;
+mod hedge;
 mod keyed;
 mod rules;
 mod shapes;

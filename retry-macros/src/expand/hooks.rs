@@ -178,9 +178,11 @@ impl Parts<'_> {
         let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
         let settled = self.awaited(&quote_spanned!(at(span)=> value), at(span));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
+        // So that a closure knows what its parameter is.
+        let annotation = self.answer.annotation();
         ours! {
             'answer: {
-                let end = #looped;
+                let end #annotation = #looped;
                 match #answered {
                     ::core::result::Result::Ok(answer) => answer,
                     ::core::result::Result::Err(value) => #answer,

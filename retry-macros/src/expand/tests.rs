@@ -212,7 +212,7 @@ fn every_hook() {
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
                 let mut call = ::again::__private::Count::new();
                 let answer = 'answer: {
-                    let end = loop {
+                    let end: Result<Page, Failed<Error>> = loop {
                         {
                             let failures = ::again::__private::Progress::failures(call);
                             let attempt = ::again::__private::Started::attempt(

@@ -155,6 +155,18 @@ impl Budget {
         Some(Reservation { budget: self, held })
     }
 
+    /// The price of a copy of an attempt that has not failed yet, which starts at once.
+    pub(crate) fn pays(&self, clock: &impl Clock) -> bool {
+        match &self.kind {
+            // Nothing failed that could be the price.
+            Kind::Grpc(grpc) => grpc.purse.balance() > grpc.purse.capacity() / 2,
+            _ => {
+                let reserved = self.reserve(Class::Failed, clock);
+                reserved.map(Reservation::spend).is_some()
+            }
+        }
+    }
+
     /// A call succeeded.
     #[inline]
     pub(crate) fn settle_success(&self, paid: Paid, clock: &impl Clock) {

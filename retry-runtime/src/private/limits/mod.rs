@@ -142,6 +142,7 @@ pub fn answered<R>(
 }
 
 // Asked before a copy of a slow attempt.
+// A policy that the macro does not know may forbid what a copy does.
 pub fn pays(limits: &mut impl Limits, operation: &Operation, clock: &impl Clock) -> bool {
-    limits.pays(operation, clock)
+    operation.policy().is_idempotent() && limits.pays(operation, clock)
 }

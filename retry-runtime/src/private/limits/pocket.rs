@@ -104,8 +104,7 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
         let Some(budget) = self.source.budget(operation) else {
             return true;
         };
-        let reserved = budget.reserve(Class::Failed, &Counted(clock));
-        reserved.map(Reservation::spend).is_some()
+        budget.pays(&Counted(clock))
     }
 
     #[inline(always)]

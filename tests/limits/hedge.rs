@@ -1,0 +1,107 @@
+//! Copies of slow attempts, and what pays for them.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use reattempt::{Budget, Failed, Policy, Verdict, retry};
+use tokio::time::{Instant, sleep};
+
+/// A service whose first answers take their time.
+async fn ask(calls: &Cell<u32>, slow: u32) -> Result<u32, &'static str> {
+    calls.set(calls.get() + 1);
+    let call = calls.get();
+    if call <= slow {
+        sleep(Duration::from_secs(1)).await;
+    }
+    Ok(call)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_pays_for_copies() {
+    static TWO: Budget = Budget::per_success(0.001).floor(0.0).initial(2);
+    #[retry(max = 1, hedge = "10ms", budget = &TWO, on(_))]
+    async fn call(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        ask(calls, u32::MAX).await
+    }
+    for (calls_made, took) in [(2, 1000), (2, 1000), (1, 1000)] {
+        let (calls, start) = (Cell::new(0), Instant::now());
+        assert!(call(&calls).await.is_ok());
+        assert_eq!(calls.get(), calls_made);
+        assert_eq!(start.elapsed(), Duration::from_millis(took));
+    }
+}
+
+/// gRPC's throttling forbids copies as it does retries.
+#[tokio::test(start_paused = true)]
+async fn an_empty_budget_of_grpc() {
+    static GREETER: Budget = Budget::grpc(4, 0.5);
+    #[retry(max = 2, base = "1ms", hedge = "10ms", budget = &GREETER, on(_))]
+    async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, &'static str> {
+        if fails {
+            return Err("down");
+        }
+        ask(calls, 1).await
+    }
+    let calls = Cell::new(0);
+    assert_eq!(call(&calls, false).await, Ok(2));
+    for _ in 0..4 {
+        assert!(call(&calls, true).await.is_err());
+    }
+    calls.set(0);
+    assert_eq!((call(&calls, false).await, calls.get()), (Ok(1), 1));
+}
+
+/// What must not run twice does not, though only the running program knows.
+#[tokio::test(start_paused = true)]
+async fn not_of_what_must_not_run_twice() {
+    #[retry(policy = policy, hedge = "10ms", on = |_| Verdict::Refused)]
+    async fn call(policy: Policy, calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+        ask(calls, 1).await
+    }
+    for (idempotent, made) in [(true, 2), (false, 1)] {
+        let calls = Cell::new(0);
+        let answer = call(Policy::new().idempotent(idempotent), &calls).await;
+        assert_eq!((answer.ok(), calls.get()), (Some(made), made));
+    }
+}
+
+/// The quantile is measured for each operation by itself.
+#[tokio::test(start_paused = true)]
+async fn by_what_was_measured() {
+    #[retry(max = 2, hedge = quantile(0.9), on(_))]
+    async fn call(calls: &Cell<u32>, millis: u64) -> Result<u32, &'static str> {
+        calls.set(calls.get() + 1);
+        let made = calls.get();
+        sleep(Duration::from_millis(if made == 1 { millis } else { 1 })).await;
+        Ok(made)
+    }
+    // Not before a hundred answers.
+    for _ in 0..100 {
+        assert_eq!(call(&Cell::new(0), 10).await, Ok(1));
+    }
+    let start = Instant::now();
+    assert_eq!(call(&Cell::new(0), 1000).await, Ok(2));
+    let took = start.elapsed();
+    assert!((10..20).contains(&took.as_millis()), "{took:?}");
+}
+
+/// A fallback sees an error whose type nobody writes, also when the call was turned away.
+#[tokio::test(start_paused = true)]
+async fn fallbacks() {
+    #[retry(max = 2, base = "1ms", on(_), fallback = |error| if error.kind() == std::io::ErrorKind::NotFound { Ok(0) } else { Err(error) })]
+    fn of_the_error(kind: std::io::ErrorKind) -> Result<u32, std::io::Error> {
+        Err(kind.into())
+    }
+    #[retry(max = 2, base = "1ms", on(_), fallback = async |error| other(error.to_string()).await)]
+    async fn of_another_service() -> Result<usize, std::io::Error> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+    async fn other(text: String) -> Result<usize, std::io::Error> {
+        sleep(Duration::from_millis(1)).await;
+        Ok(text.len())
+    }
+    let _time = reattempt::testing::virtual_time();
+    assert_eq!(of_the_error(std::io::ErrorKind::NotFound).ok(), Some(0));
+    assert!(of_the_error(std::io::ErrorKind::TimedOut).is_err());
+    assert!(of_another_service().await.is_ok_and(|length| length > 3));
+}
