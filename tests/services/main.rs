@@ -12,6 +12,7 @@ mod http2;
 mod layer;
 mod layer_http;
 mod middleware;
+mod outage;
 mod postgres;
 mod redis;
 mod requests;
