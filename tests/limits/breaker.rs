@@ -135,3 +135,28 @@ async fn all_at_once() {
     assert_eq!(everything(&calls).await.unwrap(), 2);
     assert_eq!(start.elapsed(), Duration::from_millis(10));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_made_for_copies() {
+    #[retry(hedge = "10ms", timer = &reattempt::timer::Tokio, on(_))]
+    async fn lent(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        slow_once(calls).await
+    }
+    #[retry(hedge = "10ms", timer = timers(1), on(_))]
+    async fn made(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        slow_once(calls).await
+    }
+    fn timers(_: u32) -> reattempt::timer::Tokio {
+        reattempt::timer::Tokio
+    }
+    assert_eq!(lent(&Cell::new(0)).await, Ok(2));
+    assert_eq!(made(&Cell::new(0)).await, Ok(2));
+}
+
+async fn slow_once(calls: &Cell<u32>) -> Result<u32, &'static str> {
+    calls.set(calls.get() + 1);
+    if calls.get() == 1 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    Ok(calls.get())
+}

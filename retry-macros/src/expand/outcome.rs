@@ -88,12 +88,14 @@ impl Parts<'_> {
                 self.named_cause(),
             )
         };
-        ours! {
-            #counted
-            let attempt = #attempt;
-            let #name = if first { #first } else { #again };
-            #apart
-        }
+        let attempted = ours!(if first { #first } else { #again });
+        let attempted = if self.model.hedge.is_some() {
+            // A timer that the user's expression makes lives until the copies have ended.
+            ours!(let #name = match #attempt { attempt => #attempted };)
+        } else {
+            ours!(let attempt = #attempt; let #name = #attempted;)
+        };
+        ours!(#counted #attempted #apart)
     }
 
     /// What tells an attempt that it is a retry: the state around the loop, and the
