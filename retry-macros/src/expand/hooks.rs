@@ -180,9 +180,11 @@ impl Parts<'_> {
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
         // So that a closure knows what its parameter is.
         let annotation = self.answer.annotation();
+        let released = self.released();
         ours! {
             'answer: {
                 let end #annotation = #looped;
+                #released
                 match #answered {
                     ::core::result::Result::Ok(answer) => answer,
                     ::core::result::Result::Err(value) => #answer,

@@ -142,6 +142,15 @@ impl Parts<'_> {
         ours!(#krate::__private::answered(#answer, &mut limits, #operation, #timer))
     }
 
+    /// What the call still holds goes back before others are asked.
+    pub(super) fn released(&self) -> TokenStream {
+        if !self.model.is_limited() {
+            return TokenStream::new();
+        }
+        let krate = &self.krate;
+        ours!(#krate::__private::released(limits);)
+    }
+
     /// The future of an attempt, or of as many copies as `hedge` allows.
     pub(super) fn hedged(&self, attempt: TokenStream) -> TokenStream {
         let Some(Hedging {

@@ -43,7 +43,8 @@ pub(crate) use limits::policy_limits;
 #[cfg(feature = "std")]
 pub use limits::{Breaking, OfPolicy, Purse, Throttling, breaking, paying, throttled};
 pub use limits::{
-    ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards, pays,
+    ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards,
+    pays, released,
 };
 pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, failure, fall_back, found, refuse_alias,

@@ -141,6 +141,10 @@ pub fn answered<R>(
     answer
 }
 
+// The call is over, and what it did not spend goes back.
+#[inline(always)]
+pub fn released<L: Limits>(_: L) {}
+
 // Asked before a copy of a slow attempt.
 // A policy that the macro does not know may forbid what a copy does.
 pub fn pays(limits: &mut impl Limits, operation: &Operation, clock: &impl Clock) -> bool {
