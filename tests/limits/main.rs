@@ -11,7 +11,12 @@
 
 mod breaker;
 mod budget;
+mod drops;
+mod ends;
 mod hedge;
 mod keyed;
+mod order;
+mod points;
 mod rules;
 mod shapes;
+mod support;

@@ -73,7 +73,7 @@ impl Row {
         let calls = futures::stream::iter(0..CALLS);
         calls
             .for_each_concurrent(AT_ONCE as usize, async |_| {
-                assert!(call(url).await.is_err())
+                assert!(call(url).await.is_err());
             })
             .await;
         let attempts = outage.requests.load(Ordering::Relaxed);

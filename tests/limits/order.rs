@@ -1,0 +1,310 @@
+//! In which order the reasons to end a call are asked for, what each of them leaves untouched, and when a budget pays.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::{Breaker, Failed, GaveUp, Policy, Throttle, Verdict, deadline, retry, testing};
+
+use crate::points::poll;
+use crate::support::{Fault, SECOND, Still, World};
+
+const ORDER: [GaveUp; 8] = [
+    GaveUp::Permanent,
+    GaveUp::Forbidden,
+    GaveUp::Attempts,
+    GaveUp::Nested,
+    GaveUp::Patience,
+    GaveUp::Deadline,
+    GaveUp::BreakerOpen,
+    GaveUp::Budget,
+];
+
+/// The reasons that hold after the first failure.
+#[derive(Debug, Clone)]
+struct Reasons(Vec<GaveUp>);
+
+impl Reasons {
+    /// All that can hold together; a verdict is one only.
+    fn all() -> impl Iterator<Item = Self> {
+        let subset = |bits: u32| {
+            let held = ORDER.iter().enumerate();
+            let held = held.filter(|(n, _)| bits >> n & 1 == 1);
+            Self(held.map(|(_, reason)| *reason).collect())
+        };
+        (1..1 << ORDER.len()).map(subset).filter(|reasons| {
+            !reasons.has(GaveUp::Forbidden)
+                || !reasons.has(GaveUp::Permanent) && !reasons.has(GaveUp::Patience)
+        })
+    }
+
+    fn has(&self, reason: GaveUp) -> bool {
+        self.0.contains(&reason)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let long = Duration::from_secs(3600);
+        match (self.has(GaveUp::Permanent), self.has(GaveUp::Patience)) {
+            // Of an operation that is not idempotent.
+            (true, true) => Verdict::TransientAfter(long),
+            (true, false) => Verdict::Permanent,
+            (false, true) => Verdict::Throttled(Some(long)),
+            (false, false) if self.has(GaveUp::Forbidden) => Verdict::Forbidden,
+            (false, false) => Verdict::Transient,
+        }
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::new()
+            .max(if self.has(GaveUp::Attempts) { 1 } else { 3 })
+            .idempotent(!self.has(GaveUp::Permanent))
+    }
+
+    fn world(&self) -> World {
+        let world = World::new(1);
+        if self.has(GaveUp::Budget) {
+            let mut account = world.budget.account();
+            while account.withdraw(reattempt::budget::Class::Failed) {
+                account.spend();
+            }
+        }
+        world
+    }
+
+    /// Below what makes them hold.
+    fn hold<R>(&self, call: impl Fn() -> R) -> R {
+        let limited = || {
+            if self.has(GaveUp::Deadline) {
+                deadline::within_blocking(Duration::from_millis(1), &call)
+            } else {
+                call()
+            }
+        };
+        if !self.has(GaveUp::Nested) {
+            return limited();
+        }
+        let answer = RefCell::new(None);
+        let is_first = Cell::new(true);
+        let policy = Policy::new();
+        let outer = policy.on(|(): &()| true).timer(Still::pending(1));
+        let _ = outer.run(|| {
+            if is_first.replace(false) {
+                return Err(());
+            }
+            *answer.borrow_mut() = Some(limited());
+            Ok(())
+        });
+        answer.into_inner().unwrap()
+    }
+
+    /// The service, in whose trouble others open the breaker.
+    fn attempt(&self, world: &World) -> Result<u32, Fault> {
+        world.begin();
+        if self.has(GaveUp::BreakerOpen) {
+            world.breaker.force_open();
+        }
+        Err(Fault::Down)
+    }
+}
+
+/// Each reason with each set of later ones: the first is reported, after one attempt, and nothing is paid.
+fn assert_order(call: impl Fn(&Reasons, &World) -> Failed<Fault>) {
+    let _time = testing::virtual_time();
+    let mut singles = 0;
+    for reasons in Reasons::all() {
+        let world = reasons.world();
+        let balance = world.budget.balance();
+        let end = reasons.hold(|| call(&reasons, &world));
+        assert_eq!(end.reason(), reasons.0[0], "{reasons:?}");
+        assert_eq!((end.attempts(), world.attempts.get()), (1, 1));
+        assert_eq!(end.last(), Some(&Fault::Down));
+        assert_eq!(world.budget.balance().to_bits(), balance.to_bits());
+        singles += usize::from(reasons.0.len() == 1);
+    }
+    assert_eq!(singles, ORDER.len());
+}
+
+#[test]
+fn of_functions() {
+    #[retry(
+        policy = reasons.policy(),
+        breaker = &world.breaker,
+        throttle = &world.throttle,
+        budget = world.budget,
+        timer = &world.clock,
+        on = |_| reasons.verdict(),
+    )]
+    fn call(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+        reasons.attempt(world)
+    }
+    assert_order(|reasons, world| call(reasons, world).unwrap_err());
+}
+
+#[test]
+fn of_async_functions() {
+    #[retry(
+        policy = reasons.policy(),
+        breaker = &world.breaker,
+        throttle = &world.throttle,
+        budget = world.budget,
+        timer = &world.clock,
+        on = |_| reasons.verdict(),
+    )]
+    async fn call(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+        reasons.attempt(world)
+    }
+    #[retry(
+        policy = reasons.policy(),
+        breaker = &world.breaker,
+        budget = world.budget,
+        timer = &world.clock,
+        on = |_| reasons.verdict(),
+        on_retry = |_| (),
+        before_retry = async |_| (),
+    )]
+    async fn hooked(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+        reasons.attempt(world)
+    }
+    assert_order(|reasons, world| poll(call(reasons, world), 100).unwrap().unwrap_err());
+    assert_order(|reasons, world| poll(hooked(reasons, world), 100).unwrap().unwrap_err());
+}
+
+#[test]
+fn of_runners() {
+    assert_order(|reasons, world| {
+        let (policy, verdict) = (reasons.policy(), reasons.verdict());
+        let runner = policy.on(|_: &Fault| verdict).timer(&world.clock);
+        let runner = runner.breaker(&world.breaker).budget(world.budget);
+        runner.try_run(|| reasons.attempt(world)).unwrap_err()
+    });
+    assert_order(|reasons, world| {
+        let (policy, verdict) = (reasons.policy(), reasons.verdict());
+        let runner = policy.on(|_: &Fault| verdict).timer(&world.clock);
+        let runner = runner.breaker(&world.breaker).budget(world.budget);
+        let end = runner.try_run_async(async || reasons.attempt(world));
+        poll(end, 100).unwrap().unwrap_err()
+    });
+}
+
+/// A timer by which the balance is noted in each wait.
+struct Watching<'w>(&'w World, RefCell<Vec<f64>>);
+
+impl Clock for Watching<'_> {
+    fn now(&self) -> Moment {
+        self.0.clock.now()
+    }
+}
+
+impl Blocking for Watching<'_> {
+    fn sleep(&self, _: Duration) {
+        self.1.borrow_mut().push(self.0.budget.balance());
+    }
+}
+
+#[test]
+fn a_budget_pays_before_the_wait() {
+    #[retry(budget = timer.0.budget, timer = timer)]
+    fn call(timer: &Watching<'_>) -> Result<u32, Fault> {
+        timer.0.begin();
+        Err(Fault::Down)
+    }
+    let world = World::new(1);
+    let timer = Watching(&world, RefCell::default());
+    assert_eq!(call(&timer), Err(Fault::Down));
+    assert_eq!(*timer.1.borrow(), [95.0, 90.0]);
+    world.assert_paid();
+}
+
+#[retry(breaker = breaker, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
+fn told(world: &World, breaker: &Breaker, throttle: &Throttle) -> Result<u32, Failed<Fault>> {
+    world.begin();
+    Err(Fault::Down)
+}
+
+#[retry(
+    breaker = breaker,
+    throttle = throttle,
+    timer = &world.clock,
+    name = "call",
+    fallback = |fault| match fault { Fault::Cut(reason, attempts) => Err(Fault::Cut(reason, attempts + 70)), Fault::Down => Ok(7) }
+)]
+async fn fallen_back(world: &World, breaker: &Breaker, throttle: &Throttle) -> Result<u32, Fault> {
+    world.begin();
+    Err(Fault::Down)
+}
+
+#[test]
+fn refused_before_the_first_attempt() {
+    let world = World::new(1);
+    let (open, throttle) = (Breaker::count(1), world.refusing());
+    open.force_open();
+    let table = [
+        (&open, &world.throttle, GaveUp::BreakerOpen),
+        (&world.breaker, &throttle, GaveUp::Throttle),
+        (&open, &throttle, GaveUp::BreakerOpen),
+    ];
+    for (breaker, throttle, reason) in table {
+        let record = testing::record();
+        let end = told(&world, breaker, throttle).unwrap_err();
+        assert_eq!(
+            (end.reason(), end.attempts(), end.last()),
+            (reason, 0, None)
+        );
+        let end = poll(fallen_back(&world, breaker, throttle), 100);
+        assert_eq!(end, Some(Err(Fault::Cut(reason, 70))));
+        let call = format!("call\n  gave up ({})\n", reason.word());
+        record.assert(&call.repeat(2));
+    }
+    // A permit that the breaker gave before the throttle refused is back, and no token is gone.
+    assert_eq!(world.attempts.get(), 0);
+    world.assert_paid();
+    world.assert_let_through();
+}
+
+#[test]
+fn refused_before_a_later_attempt() {
+    let world = World::new(1);
+    let throttle = Throttle::adaptive();
+    // After its own failure, which is one of one, chance lets every other attempt through.
+    let record = testing::record();
+    let end = told(&world, &world.breaker, &throttle).unwrap_err();
+    assert_eq!((end.reason(), end.attempts()), (GaveUp::Throttle, 1));
+    record.assert(
+        "
+        call
+          1. failed (transient), retry in 50ms
+          gave up (throttle)
+        ",
+    );
+    // The price of the second attempt is back.
+    assert_eq!(world.attempts.get(), 1);
+    world.assert_paid();
+}
+
+#[test]
+fn a_breaker_that_others_open_during_the_wait() {
+    struct Opening<'w>(&'w World);
+    impl Clock for Opening<'_> {
+        fn now(&self) -> Moment {
+            self.0.clock.now()
+        }
+    }
+    impl Blocking for Opening<'_> {
+        fn sleep(&self, _: Duration) {
+            self.0.clock.spend(SECOND);
+            self.0.breaker.force_open();
+        }
+    }
+    #[retry(breaker = &timer.0.breaker, budget = timer.0.budget, timer = timer, name = "call")]
+    fn call(timer: &Opening<'_>) -> Result<u32, Fault> {
+        timer.0.begin();
+        Err(Fault::Down)
+    }
+    let world = World::new(1);
+    let record = testing::record();
+    let end = call(&Opening(&world));
+    assert_eq!(end, Err(Fault::Cut(GaveUp::BreakerOpen, 1)));
+    assert_eq!(record.calls()[0].attempts().len(), 1);
+    assert!(record.to_string().ends_with("  gave up (breaker_open)\n"));
+    world.assert_paid();
+}

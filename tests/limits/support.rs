@@ -1,0 +1,201 @@
+//! A clock that stands still, and what bounds calls by it.
+
+use std::cell::Cell;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use reattempt::breaker::State;
+use reattempt::timer::{Blocking, Clock, Moment, Timer};
+use reattempt::{Breaker, Budget, Classify, GaveUp, Interrupted, Throttle, Verdict};
+
+use crate::points::{step, yield_once};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Down,
+    Cut(GaveUp, u32),
+}
+
+impl From<Interrupted> for Fault {
+    fn from(end: Interrupted) -> Self {
+        Self::Cut(end.reason(), end.attempts())
+    }
+}
+
+impl Classify for Fault {
+    fn classify(&self) -> Verdict {
+        step();
+        Verdict::Transient
+    }
+}
+
+/// A clock that only [`spend`](Self::spend) moves; waits of async functions are pending for a number of polls.
+#[derive(Debug, Clone)]
+pub(crate) struct Still {
+    now: Cell<Duration>,
+    polls: u32,
+}
+
+impl Still {
+    pub(crate) fn pending(polls: u32) -> Self {
+        Self {
+            now: Cell::new(1000 * SECOND),
+            polls,
+        }
+    }
+
+    pub(crate) fn spend(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+}
+
+impl Clock for Still {
+    fn now(&self) -> Moment {
+        Moment::from_origin(self.now.get())
+    }
+
+    // Half of each delay, and what is refused by chance is refused if that is likely.
+    fn random(&self) -> u64 {
+        u64::MAX / 2
+    }
+}
+
+impl Blocking for Still {
+    fn sleep(&self, _: Duration) {
+        step();
+    }
+}
+
+impl Timer for Still {
+    type Sleep = Nap;
+
+    fn sleep(&self, _: Duration) -> Nap {
+        step();
+        Nap(self.polls)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Nap(u32);
+
+impl Future for Nap {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        step();
+        match self.0.checked_sub(1) {
+            None => Poll::Ready(()),
+            Some(left) => {
+                self.0 = left;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Of one call.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) clock: Still,
+    /// For ever, as a layer's has to be.
+    pub(crate) budget: &'static Budget,
+    pub(crate) breaker: Breaker,
+    pub(crate) throttle: Throttle,
+    pub(crate) attempts: Cell<u32>,
+}
+
+impl World {
+    /// With 20 retries in the budget, a closed breaker, and a throttle with one token and another in two seconds.
+    pub(crate) fn new(polls: u32) -> Self {
+        let clock = Still::pending(polls);
+        let throttle = Throttle::cubic();
+        let permit = throttle.permit_by(&clock).unwrap();
+        permit.failed_by(Verdict::Throttled(None), &clock);
+        clock.spend(1000 * SECOND);
+        Self {
+            clock,
+            budget: Box::leak(Box::new(Budget::tokens(100).timeout_cost(5))),
+            breaker: Breaker::count(100),
+            throttle,
+            attempts: Cell::new(0),
+        }
+    }
+
+    /// With a breaker that waits for its only probe.
+    pub(crate) fn half_open(polls: u32) -> Self {
+        let world = Self {
+            breaker: Breaker::count(1).probes(1),
+            ..Self::new(polls)
+        };
+        let permit = world.breaker.permit_by(&world.clock).unwrap();
+        permit.failed_by(Verdict::Transient, &world.clock);
+        world.clock.spend(1000 * SECOND);
+        assert_eq!(world.state(), State::HalfOpen);
+        world
+    }
+
+    /// A throttle that has seen a hundred failures.
+    pub(crate) fn refusing(&self) -> Throttle {
+        let throttle = Throttle::adaptive();
+        for _ in 0..100 {
+            if let Ok(permit) = throttle.permit_by(&self.clock) {
+                permit.failed_by(Verdict::Transient, &self.clock);
+            }
+        }
+        assert!(throttle.rejection_by(&self.clock) > 0.5);
+        throttle
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.breaker.state_by(&self.clock)
+    }
+
+    pub(crate) fn begin(&self) {
+        self.attempts.set(self.attempts.get() + 1);
+        step();
+    }
+
+    /// An attempt of a service that is down.
+    pub(crate) async fn work(&self) -> Result<u32, Fault> {
+        self.begin();
+        yield_once().await;
+        yield_once().await;
+        Err(Fault::Down)
+    }
+
+    /// Each attempt after the first has cost one token of five, and nothing else has.
+    #[track_caller]
+    pub(crate) fn assert_paid(&self) {
+        let retries = self.attempts.get().saturating_sub(1);
+        let left = f64::from(100 - 5 * retries);
+        assert!((self.budget.balance_by(&self.clock) - left).abs() < 1e-9);
+    }
+
+    /// Each attempt has taken a token of the throttle, and nothing else has.
+    #[track_caller]
+    pub(crate) fn assert_let_through(&self) {
+        let permit = self.throttle.permit_by(&self.clock).unwrap();
+        assert_eq!(permit.wait(), 2 * self.attempts.get() * SECOND);
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_nothing_is_held(&self) {
+        self.assert_paid();
+        self.assert_probe_is_free();
+    }
+
+    /// Nobody holds the permit of the probe.
+    #[track_caller]
+    pub(crate) fn assert_probe_is_free(&self) {
+        if self.state() == State::Open {
+            // Longer than the cool-down has become.
+            self.clock.spend(1000 * SECOND);
+        }
+        let permit = self.breaker.permit_by(&self.clock);
+        assert!(permit.is_ok(), "{:?}", self.breaker);
+    }
+}
