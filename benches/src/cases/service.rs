@@ -6,13 +6,15 @@ use std::pin::pin;
 use std::task::{Context, Poll};
 
 use reattempt::tower::RetryLayer;
-use reattempt::{Classify, Policy, Verdict};
+use reattempt::{Budget, Policy};
 use tower::Service;
 use tower::retry::{Policy as TowerPolicy, Retry};
 
 use super::{Fault, Run, Script, block_on, is_transient};
 
 const POLICY: Policy = Policy::new().max(5).checked();
+
+static BUDGET: Budget = Budget::per_success(0.1);
 
 pub(super) const CASES: &[(&str, Run)] = &[
     ("tower-bare", |_, calls| called(calls, |service| service)),
@@ -21,6 +23,10 @@ pub(super) const CASES: &[(&str, Run)] = &[
     }),
     ("tower-ours", |_, calls| {
         let layer = RetryLayer::new(POLICY);
+        called(calls, |service| tower::Layer::layer(&layer, service));
+    }),
+    ("tower-budget", |_, calls| {
+        let layer = RetryLayer::new(POLICY).budget(&BUDGET);
         called(calls, |service| tower::Layer::layer(&layer, service));
     }),
 ];
@@ -39,12 +45,6 @@ impl Service<u64> for Scripted<'_> {
 
     fn call(&mut self, request: u64) -> Self::Future {
         ready(black_box(self.0).small().map(|value| value + request))
-    }
-}
-
-impl Classify for Fault {
-    fn classify(&self) -> Verdict {
-        is_transient(self).into()
     }
 }
 
