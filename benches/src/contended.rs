@@ -5,7 +5,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::cases::breakers::{failsafe, ours, recloser};
@@ -45,7 +45,7 @@ fn rate(threads: usize, breaker: fn(u64)) -> Result<f64, Box<dyn Error>> {
         start.wait();
         thread::sleep(ROUND);
         stop.store(true, Ordering::Relaxed);
-        let rates = workers.into_iter().map(|worker| worker.join());
+        let rates = workers.into_iter().map(ScopedJoinHandle::join);
         let rates: Result<Vec<f64>, _> = rates.collect();
         Ok(rates.map_err(|_| "a thread panicked")?.iter().sum())
     })

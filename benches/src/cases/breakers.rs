@@ -78,7 +78,7 @@ pub(crate) fn recloser(calls: u64) {
     called(calls, |script| black_box(breaker).call(|| script.small()));
 }
 
-#[inline(always)]
+#[inline]
 fn called<A>(calls: u64, call: impl Fn(&Script) -> A) {
     let script = Script::default();
     for _ in 0..calls {

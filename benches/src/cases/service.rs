@@ -17,24 +17,27 @@ const POLICY: Policy = Policy::new().max(5).checked();
 static BUDGET: Budget = Budget::per_success(0.1);
 
 pub(super) const CASES: &[(&str, Run)] = &[
-    ("tower-bare", |_, calls| called(calls, |service| service)),
+    ("tower-bare", |_, calls| {
+        called::<'0', _>(calls, |service| service)
+    }),
     ("tower-hand", |_, calls| {
-        called(calls, |service| Retry::new(FourTimes(4), service));
+        called::<'1', _>(calls, |service| Retry::new(FourTimes(4), service));
     }),
     ("tower-ours", |_, calls| {
         let layer = RetryLayer::new(POLICY);
-        called(calls, |service| tower::Layer::layer(&layer, service));
+        called::<'2', _>(calls, |service| tower::Layer::layer(&layer, service));
     }),
     ("tower-budget", |_, calls| {
         let layer = RetryLayer::new(POLICY).budget(&BUDGET);
-        called(calls, |service| tower::Layer::layer(&layer, service));
+        called::<'3', _>(calls, |service| tower::Layer::layer(&layer, service));
     }),
 ];
 
+/// A type for each case: what is used once, as in a program, is inlined there.
 #[derive(Clone, Copy)]
-struct Scripted<'s>(&'s Script);
+struct Scripted<'s, const CASE: char>(&'s Script);
 
-impl Service<u64> for Scripted<'_> {
+impl<const CASE: char> Service<u64> for Scripted<'_, CASE> {
     type Response = u64;
     type Error = Fault;
     type Future = Ready<Result<u64, Fault>>;
@@ -69,7 +72,10 @@ impl TowerPolicy<u64, u64, Fault> for FourTimes {
 }
 
 /// Calls a service, made once, that succeeds.
-fn called<'s, S: Service<u64>>(calls: u64, made: impl FnOnce(Scripted<'s>) -> S) {
+fn called<'s, const CASE: char, S: Service<u64>>(
+    calls: u64,
+    made: impl FnOnce(Scripted<'s, CASE>) -> S,
+) {
     // A case runs once, and the service may not outlive what it looks at.
     let script: &'s Script = Box::leak(Box::default());
     let mut service = made(Scripted(script));
