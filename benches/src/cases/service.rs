@@ -18,7 +18,7 @@ static BUDGET: Budget = Budget::per_success(0.1);
 
 pub(super) const CASES: &[(&str, Run)] = &[
     ("tower-bare", |_, calls| {
-        called::<'0', _>(calls, |service| service)
+        called::<'0', _>(calls, |service| service);
     }),
     ("tower-hand", |_, calls| {
         called::<'1', _>(calls, |service| Retry::new(FourTimes(4), service));
