@@ -3,6 +3,7 @@
 
 mod allocations;
 mod cases;
+mod contended;
 mod measure;
 mod rows;
 mod sizes;

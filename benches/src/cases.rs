@@ -1,8 +1,11 @@
 //! What is measured: the same body bare, in a loop by hand, and under `#[retry]`.
-//! `sync` and `asynchronous` hold the functions, this file what calls them.
+//! `sync`, `asynchronous` and `limits` hold the functions, `breakers` those of other
+//! crates, this file what calls them.
 
 mod asynchronous;
+pub(crate) mod breakers;
 mod by_hand;
+mod limits;
 mod service;
 mod sync;
 mod time;
@@ -15,6 +18,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use reattempt::breaker::Open;
+use reattempt::{Classify, Interrupted, Verdict};
 use tokio::runtime::{Builder, Runtime};
 
 /// Runs a case: each of so many calls fails so often before it succeeds.
@@ -25,6 +30,8 @@ pub(crate) fn find(name: &str) -> Option<Run> {
     let cases = sync::CASES
         .iter()
         .chain(asynchronous::CASES)
+        .chain(limits::CASES)
+        .chain(breakers::CASES)
         .chain(service::CASES);
     let (_, run) = cases.into_iter().find(|(case, _)| *case == name)?;
     Some(*run)
@@ -34,8 +41,26 @@ pub(crate) fn find(name: &str) -> Option<Run> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
     Busy,
-    #[allow(dead_code, reason = "for `is_transient` to have something to decide")]
     Broken,
+}
+
+// What a breaker refuses has no error of its own.
+impl From<Interrupted> for Fault {
+    fn from(_: Interrupted) -> Self {
+        Self::Broken
+    }
+}
+
+impl From<Open> for Fault {
+    fn from(_: Open) -> Self {
+        Self::Broken
+    }
+}
+
+impl Classify for Fault {
+    fn classify(&self) -> Verdict {
+        is_transient(self).into()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "`on` gives a reference")]

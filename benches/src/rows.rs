@@ -1,19 +1,23 @@
 //! The rows: what is measured, and what is promised about it.
 
+mod limits;
+
 use std::error::Error;
 
 use crate::allocations::allocations;
 use crate::cases;
+use crate::contended::throughput;
 use crate::measure::instructions;
 use crate::sizes::{self, Sizes};
-use crate::table::{self, Bound, Number, Numbers};
+use crate::table::{self, BY_HAND, Bound, Columns, Number, Numbers};
+use limits::{PEERS, WITHOUT};
 
-/// A row of measured cases: its number for `bare`, `hand` or `ours`.
+/// A row of measured cases: its number for each column.
 struct Row {
     title: &'static str,
     bound: Bound,
     number: fn(&str) -> Number,
-    /// Whether a function without a retry does the same.
+    /// Whether there is a number for the first column.
     bare: bool,
 }
 
@@ -164,9 +168,27 @@ const ALLOCATIONS: &[Row] = &[
 
 /// Prints the rows whose title contains `word`.
 pub(crate) fn print(word: &str) -> Result<(), Box<dyn Error>> {
-    section("instructions", INSTRUCTIONS, word)?;
-    section("allocations", ALLOCATIONS, word)?;
-    table::heading("bytes of the future");
+    section("instructions", BY_HAND, INSTRUCTIONS, word)?;
+    section(
+        "instructions with limits",
+        WITHOUT,
+        limits::INSTRUCTIONS,
+        word,
+    )?;
+    section(
+        "instructions of a closed breaker",
+        PEERS,
+        limits::BREAKERS,
+        word,
+    )?;
+    section("allocations", BY_HAND, ALLOCATIONS, word)?;
+    section(
+        "allocations with limits",
+        WITHOUT,
+        limits::ALLOCATIONS,
+        word,
+    )?;
+    table::heading("bytes of the future", BY_HAND);
     for Sizes {
         title,
         numbers,
@@ -174,18 +196,28 @@ pub(crate) fn print(word: &str) -> Result<(), Box<dyn Error>> {
     } in sizes::all()
     {
         if title.contains(word) {
-            table::row(title, &numbers, bound);
+            table::row(title, BY_HAND, &numbers, bound);
+        }
+    }
+    table::heading("million calls per second, a closed breaker", PEERS);
+    for (title, threads, bound) in limits::CONTENDED {
+        if title.contains(word) {
+            let [recloser, hand, ours] = throughput(*threads)?;
+            let bare = Some(recloser);
+            table::row(title, PEERS, &Numbers { bare, hand, ours }, *bound);
         }
     }
     Ok(())
 }
 
-fn section(title: &str, rows: &[Row], word: &str) -> Result<(), Box<dyn Error>> {
-    table::heading(title);
+fn section(title: &str, columns: Columns, rows: &[Row], word: &str) -> Result<(), Box<dyn Error>> {
+    table::heading(title, columns);
+    let [bare, hand] = columns;
     for row in rows.iter().filter(|row| row.title.contains(word)) {
-        let bare = row.bare.then(|| (row.number)("bare")).transpose()?;
-        let (hand, ours) = ((row.number)("hand")?, (row.number)("ours")?);
-        table::row(row.title, &Numbers { bare, hand, ours }, row.bound);
+        let bare = row.bare.then(|| (row.number)(bare)).transpose()?;
+        let (hand, ours) = ((row.number)(hand)?, (row.number)("ours")?);
+        let numbers = Numbers { bare, hand, ours };
+        table::row(row.title, columns, &numbers, row.bound);
     }
     Ok(())
 }

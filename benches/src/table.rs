@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// What `ours` may cost.
+/// What `ours` may cost, or has to reach.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     Nothing,
@@ -10,11 +10,17 @@ pub(crate) enum Bound {
     OverBare(f64),
     OverHand(f64),
     TimesHand(f64),
+    AtLeastBare,
 }
 
 pub(crate) type Number = Result<f64, Box<dyn Error>>;
 
-/// The numbers of a row; no `bare` where there is nothing to compare with.
+/// What `ours` is compared with.
+pub(crate) type Columns = [&'static str; 2];
+
+pub(crate) const BY_HAND: Columns = ["bare", "hand"];
+
+/// The numbers of a row; no first one where there is nothing to compare with.
 pub(crate) struct Numbers {
     pub(crate) bare: Option<f64>,
     pub(crate) hand: f64,
@@ -23,37 +29,43 @@ pub(crate) struct Numbers {
 
 impl Bound {
     /// The limit, and how it comes about.
-    fn limit(self, numbers: &Numbers) -> Option<(f64, String)> {
+    fn limit(self, numbers: &Numbers, [bare, hand]: Columns) -> Option<(f64, String)> {
         match self {
             Self::Nothing => None,
             Self::AtMost(limit) => Some((limit, String::new())),
             Self::OverBare(more) => numbers
                 .bare
-                .map(|bare| (bare + more, format!(" (bare + {more})"))),
-            Self::OverHand(0.0) => Some((numbers.hand, " (hand)".to_owned())),
-            Self::OverHand(more) => Some((numbers.hand + more, format!(" (hand + {more})"))),
-            Self::TimesHand(times) => Some((numbers.hand * times, format!(" (hand * {times})"))),
+                .map(|number| (number + more, format!(" ({bare} + {more})"))),
+            Self::OverHand(0.0) => Some((numbers.hand, format!(" ({hand})"))),
+            Self::OverHand(more) => Some((numbers.hand + more, format!(" ({hand} + {more})"))),
+            Self::TimesHand(times) => Some((numbers.hand * times, format!(" ({hand} * {times})"))),
+            Self::AtLeastBare => numbers.bare.map(|number| (number, format!(" ({bare})"))),
+        }
+    }
+
+    /// Whether it is kept. Less than what is shown is no difference.
+    fn judge(self, ours: f64, limit: f64) -> &'static str {
+        match self {
+            Self::AtLeastBare if ours > limit - 0.05 => "ok    >=",
+            Self::AtLeastBare => "BELOW >=",
+            _ if ours < limit + 0.05 => "ok   <=",
+            _ => "OVER <=",
         }
     }
 }
 
-pub(crate) fn heading(title: &str) {
-    println!(
-        "\n{title:<46} {:>9} {:>9} {:>9}  promised",
-        "bare", "hand", "ours"
-    );
+pub(crate) fn heading(title: &str, [bare, hand]: Columns) {
+    println!("\n{title:<46} {bare:>9} {hand:>9} {:>9}  promised", "ours");
 }
 
-pub(crate) fn row(title: &str, numbers: &Numbers, bound: Bound) {
+pub(crate) fn row(title: &str, columns: Columns, numbers: &Numbers, bound: Bound) {
     let bare = numbers.bare.map_or_else(|| "-".to_owned(), short);
     let (hand, ours) = (short(numbers.hand), short(numbers.ours));
     let promise = bound
-        .limit(numbers)
+        .limit(numbers, columns)
         .map_or_else(String::new, |(limit, origin)| {
-            // Less than what is shown is no difference.
-            let kept = numbers.ours < limit + 0.05;
-            let word = if kept { "ok  " } else { "OVER" };
-            format!("{word} <= {}{origin}", short(limit))
+            let word = bound.judge(numbers.ours, limit);
+            format!("{word} {}{origin}", short(limit))
         });
     println!(
         "{}",

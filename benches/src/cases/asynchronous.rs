@@ -28,6 +28,8 @@ macro_rules! polled_in_tokio {
     };
 }
 
+pub(super) use {polled, polled_in_tokio};
+
 pub(super) const CASES: &[(&str, Run)] = &[
     ("async-ready-bare", polled!(ready_bare)),
     ("async-ready-hand", polled!(ready_hand)),

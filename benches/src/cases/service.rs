@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll};
 
 use reattempt::tower::RetryLayer;
-use reattempt::{Classify, Policy, Verdict};
+use reattempt::{Budget, Policy};
 use tower::Service;
 use tower::retry::{Policy as TowerPolicy, Retry};
 
@@ -14,21 +14,30 @@ use super::{Fault, Run, Script, block_on, is_transient};
 
 const POLICY: Policy = Policy::new().max(5).checked();
 
+static BUDGET: Budget = Budget::per_success(0.1);
+
 pub(super) const CASES: &[(&str, Run)] = &[
-    ("tower-bare", |_, calls| called(calls, |service| service)),
+    ("tower-bare", |_, calls| {
+        called::<'0', _>(calls, |service| service);
+    }),
     ("tower-hand", |_, calls| {
-        called(calls, |service| Retry::new(FourTimes(4), service));
+        called::<'1', _>(calls, |service| Retry::new(FourTimes(4), service));
     }),
     ("tower-ours", |_, calls| {
         let layer = RetryLayer::new(POLICY);
-        called(calls, |service| tower::Layer::layer(&layer, service));
+        called::<'2', _>(calls, |service| tower::Layer::layer(&layer, service));
+    }),
+    ("tower-budget", |_, calls| {
+        let layer = RetryLayer::new(POLICY).budget(&BUDGET);
+        called::<'3', _>(calls, |service| tower::Layer::layer(&layer, service));
     }),
 ];
 
+/// A type for each case: what is used once, as in a program, is inlined there.
 #[derive(Clone, Copy)]
-struct Scripted<'s>(&'s Script);
+struct Scripted<'s, const CASE: char>(&'s Script);
 
-impl Service<u64> for Scripted<'_> {
+impl<const CASE: char> Service<u64> for Scripted<'_, CASE> {
     type Response = u64;
     type Error = Fault;
     type Future = Ready<Result<u64, Fault>>;
@@ -39,12 +48,6 @@ impl Service<u64> for Scripted<'_> {
 
     fn call(&mut self, request: u64) -> Self::Future {
         ready(black_box(self.0).small().map(|value| value + request))
-    }
-}
-
-impl Classify for Fault {
-    fn classify(&self) -> Verdict {
-        is_transient(self).into()
     }
 }
 
@@ -69,7 +72,10 @@ impl TowerPolicy<u64, u64, Fault> for FourTimes {
 }
 
 /// Calls a service, made once, that succeeds.
-fn called<'s, S: Service<u64>>(calls: u64, made: impl FnOnce(Scripted<'s>) -> S) {
+fn called<'s, const CASE: char, S: Service<u64>>(
+    calls: u64,
+    made: impl FnOnce(Scripted<'s, CASE>) -> S,
+) {
     // A case runs once, and the service may not outlive what it looks at.
     let script: &'s Script = Box::leak(Box::default());
     let mut service = made(Scripted(script));
