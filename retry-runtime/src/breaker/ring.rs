@@ -137,11 +137,12 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn succeeded(&self, size: NonZeroU64) -> Option<Counts> {
         let before = self.calls.0.fetch_add(1, Ordering::Relaxed);
-        self.failed.mark(before % size, false);
-        let marked = self.failed.count();
-        if marked == 0 {
+        // No bit is set but by who has not counted it yet, and that one has not come yet.
+        if self.failed.count() == 0 {
             return None;
         }
+        self.failed.mark(before % size, false);
+        let marked = self.failed.count();
         let calls = before.saturating_add(1).min(size.get());
         Some(Counts { calls, marked })
     }

@@ -45,31 +45,49 @@ pub(crate) struct Reservation<'b> {
     held: Held,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Held {
-    Nothing,
-    Deposit(Source),
-    Tokens(u32),
+/// In one number, so that none at all is told by the reference beside it: a loop would copy the parts of an `enum`.
+/// 0 is nothing, 1 and 2 are where a token of deposits came from, and other tokens are counted in the upper half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Held(u64);
+
+impl Held {
+    const NOTHING: Self = Self(0);
+    const CREDIT: Self = Self(1);
+    const RESERVE: Self = Self(2);
+
+    const fn deposit(source: Source) -> Self {
+        match source {
+            Source::Credit => Self::CREDIT,
+            Source::Reserve => Self::RESERVE,
+        }
+    }
+
+    const fn tokens(cost: u32) -> Self {
+        Self((cost as u64) << 32)
+    }
+
+    const fn cost(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 impl Reservation<'_> {
     /// The retry starts.
     pub(crate) fn spend(mut self) -> Paid {
-        match core::mem::replace(&mut self.held, Held::Nothing) {
-            Held::Tokens(cost) => Paid(cost),
-            Held::Deposit(_) | Held::Nothing => Paid(0),
-        }
+        Paid(core::mem::replace(&mut self.held, Held::NOTHING).cost())
     }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        match (self.held, &self.budget.kind) {
-            (Held::Deposit(source), Kind::PerSuccess(deposits) | Kind::PerRequest(deposits)) => {
-                deposits.give_back(source);
-            }
-            (Held::Tokens(cost), Kind::Tokens(tokens)) => tokens.purse.put(cost),
-            _ => {}
+        match &self.budget.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match self.held {
+                Held::CREDIT => deposits.give_back(Source::Credit),
+                Held::RESERVE => deposits.give_back(Source::Reserve),
+                _ => {}
+            },
+            Kind::Tokens(tokens) => tokens.purse.put(self.held.cost()),
+            Kind::Grpc(_) => {}
         }
     }
 }
@@ -136,7 +154,7 @@ impl Budget {
     pub(crate) fn reserve(&self, class: Class, clock: &impl Clock) -> Option<Reservation<'_>> {
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                Held::Deposit(deposits.withdraw(clock)?)
+                Held::deposit(deposits.withdraw(clock)?)
             }
             Kind::Tokens(tokens) => {
                 let cost = match class {
@@ -147,10 +165,10 @@ impl Budget {
                 if !tokens.purse.take(cost) {
                     return None;
                 }
-                Held::Tokens(cost)
+                Held::tokens(cost)
             }
             // The failure was the price.
-            Kind::Grpc(_) => Held::Nothing,
+            Kind::Grpc(_) => Held::NOTHING,
         };
         Some(Reservation { budget: self, held })
     }

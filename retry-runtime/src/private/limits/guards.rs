@@ -21,11 +21,11 @@ pub struct Guards<B, T, P> {
 pub fn guards<B: Gate, T: Gate, P: Pay>(
     breaker: B,
     throttle: T,
-    mut purse: P,
+    purse: P,
     operation: &Operation,
     clock: &impl Clock,
 ) -> Guards<B, T, P> {
-    purse.begin(operation, clock);
+    let purse = purse.begun(operation, clock);
     Guards::new(breaker, throttle, purse)
 }
 

@@ -1,7 +1,6 @@
 //! A budget that pays: it is debited before the wait, and what was not spent when the call ends goes back.
 
 use super::Pay;
-use super::shared::Counted;
 use crate::budget::{Budget, Class, Paid, Reservation};
 use crate::events::Came;
 use crate::operation::Operation;
@@ -69,10 +68,15 @@ pub const fn paying(budget: &Budget) -> Purse<'_, &Budget> {
 
 impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     #[inline(always)]
-    fn begin(&mut self, operation: &Operation, clock: &impl Clock) {
-        if let Some(budget) = self.source.budget(operation) {
-            let _paid = budget.begin_by(&Counted(clock));
+    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self {
+        let Self {
+            source, reserved, ..
+        } = self;
+        drop(reserved); // nothing yet
+        if let Some(budget) = source.budget(operation) {
+            let _paid = budget.begin_by(clock);
         }
+        Self::of(source)
     }
 
     #[inline(always)]
@@ -88,7 +92,7 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
             return true;
         };
         if self.allowed {
-            self.reserved = budget.reserve(class_of(came), &Counted(clock));
+            self.reserved = budget.reserve(class_of(came), clock);
         }
         self.reserved.is_some()
     }
@@ -104,13 +108,13 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
         let Some(budget) = self.source.budget(operation) else {
             return true;
         };
-        budget.pays(&Counted(clock))
+        budget.pays(clock)
     }
 
     #[inline(always)]
     fn succeeded(&mut self, operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = self.source.budget(operation) {
-            budget.settle_success(self.paid, &Counted(clock));
+            budget.settle_success(self.paid, clock);
         }
     }
 }
@@ -161,13 +165,13 @@ impl Split {
 #[cfg(feature = "tower")]
 #[inline(never)]
 fn begin(budget: &Budget, clock: &impl Clock) {
-    budget.begin_by(&Counted(clock));
+    budget.begin_by(clock);
 }
 
 #[cfg(feature = "tower")]
 #[inline(never)]
 fn settle(budget: &Budget, paid: Paid, clock: &impl Clock) {
-    budget.settle_success(paid, &Counted(clock));
+    budget.settle_success(paid, clock);
 }
 
 #[cfg(feature = "tower")]

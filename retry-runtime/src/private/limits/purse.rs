@@ -6,8 +6,9 @@ use crate::timer::Clock;
 use crate::verdict::Verdict;
 
 pub trait Pay {
-    // A call begins.
-    fn begin(&mut self, operation: &Operation, clock: &impl Clock);
+    // A call begins. Made anew behind it, where nothing can panic, it lies where it stays.
+    #[must_use]
+    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self;
 
     fn failed(&mut self, operation: &Operation, verdict: Verdict);
 
@@ -25,7 +26,7 @@ pub trait Pay {
 
 impl Pay for () {
     #[inline(always)]
-    fn begin(&mut self, _: &Operation, _: &impl Clock) {}
+    fn begun(self, _: &Operation, _: &impl Clock) {}
 
     #[inline(always)]
     fn failed(&mut self, _: &Operation, _: Verdict) {}

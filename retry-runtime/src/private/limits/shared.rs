@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::Gate;
-use crate::breaker::{self, Breaker};
+use crate::breaker::{Breaker, Pass};
 use crate::call::GaveUp;
 use crate::throttle::{self, Throttle};
 use crate::timer::{Clock, Moment};
@@ -12,14 +12,30 @@ use crate::verdict::Verdict;
 #[derive(Debug)]
 pub struct Breaking<'g> {
     breaker: &'g Breaker,
-    permit: Option<breaker::Permit<'g>>,
+    pass: Pass,
+}
+
+impl Breaking<'_> {
+    #[inline(always)]
+    fn take(&mut self) -> Pass {
+        core::mem::replace(&mut self.pass, Pass::NOTHING)
+    }
+}
+
+impl Drop for Breaking<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.pass.is_probe() {
+            self.breaker.give_back(self.pass);
+        }
+    }
 }
 
 impl Gate for Breaking<'_> {
     #[inline(always)]
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
-        let permit = self.breaker.permit_by(&Counted(clock));
-        self.permit = Some(permit.map_err(|_| GaveUp::BreakerOpen)?);
+        let pass = self.breaker.admit(&Counted(clock));
+        self.pass = pass.map_err(|_| GaveUp::BreakerOpen)?;
         Ok(Duration::ZERO)
     }
 
@@ -37,15 +53,17 @@ impl Gate for Breaking<'_> {
 
     #[inline(always)]
     fn answered(&mut self, clock: &impl Clock) {
-        if let Some(permit) = self.permit.take() {
-            permit.succeeded_by(&Counted(clock));
-        }
+        let pass = self.take();
+        self.breaker.settle_success(pass, &Counted(clock));
     }
 
     #[inline(always)]
     fn failed(&mut self, verdict: Verdict, clock: &impl Clock) {
-        if let Some(permit) = self.permit.take() {
-            permit.failed_by(verdict, &Counted(clock));
+        let pass = self.take();
+        if verdict.is_retryable() {
+            self.breaker.settle_failure(pass, &Counted(clock));
+        } else if pass.is_probe() {
+            self.breaker.give_back(pass);
         }
     }
 }
@@ -98,7 +116,7 @@ impl Gate for Throttling<'_> {
 pub const fn breaking(breaker: &Breaker) -> Breaking<'_> {
     Breaking {
         breaker,
-        permit: None,
+        pass: Pass::NOTHING,
     }
 }
 
