@@ -28,7 +28,7 @@ impl Parts<'_> {
         if !model.is_limited() {
             return TokenStream::new();
         }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
+        let (krate, operation) = (&self.krate, self.operation());
         let (lent_breaker, breaker) = self.gate(model.breaker.as_ref(), "breaker", "breaking");
         let (lent_throttle, throttle) = self.gate(model.throttle.as_ref(), "throttle", "throttled");
         let (lent_budget, purse) = self.purse();
@@ -36,7 +36,7 @@ impl Parts<'_> {
             #lent_breaker
             #lent_throttle
             #lent_budget
-            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation, #timer);
+            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::private::{Limits, Until, endured, failed, pause, policy_limits, succeeded};
+use crate::private::{Limits, Until, answered, endured, failed, pause, policy_limits, succeeded};
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};
@@ -163,7 +163,7 @@ macro_rules! reqwest_middleware {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
-                let mut limits = policy_limits(&operation, &timer);
+                let mut limits = policy_limits(&operation);
                 let mut call = Call::new();
                 let mut request = request;
                 let url = request.url().clone();
@@ -179,8 +179,12 @@ macro_rules! reqwest_middleware {
                         };
                         let is_redirected = last.is_some_and(|last| *last != url);
                         let Some(verdict) = self.judge(&answer, is_redirected) else {
-                            limits.answered(&operation, &timer);
-                            break succeeded(answer, &call);
+                            break answered(
+                                succeeded(answer, &call),
+                                &mut limits,
+                                &operation,
+                                &timer,
+                            );
                         };
                         let verdict = match again {
                             Some(_) => verdict,

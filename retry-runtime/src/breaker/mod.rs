@@ -25,7 +25,6 @@ pub(crate) use permit::Pass;
 pub use permit::Permit;
 
 use crate::timer::{Clock, Moment, Shared};
-use ring::Counts;
 use settings::Settings;
 use window::Window;
 use word::{Kind, Refusal, Seen, Word};
@@ -158,20 +157,30 @@ impl Breaker {
         }
     }
 
-    /// Tells it of a success. In line is what a healthy service needs: with a count window, while no call in it
-    /// has failed.
+    /// Tells it of a success, as far as a healthy service needs: with a count window, while no call in it has
+    /// failed. Answers whether there is more to do about it, which is for [`settle_success`](Self::settle_success)
+    /// and rarer: a loop hands its answer through that, so that nothing need be kept for it.
     #[inline(always)]
+    pub(crate) fn succeeded(&self, pass: Pass) -> bool {
+        let (Window::Count { ring, .. }, None) = (&self.window, self.settings.slow) else {
+            return true;
+        };
+        if !pass.permit.is_closed() || !ring.is_well() {
+            return true;
+        }
+        if self.word.is_still(pass.permit) {
+            ring.count_well();
+        }
+        false
+    }
+
+    /// The rest of a success.
+    #[inline(never)]
     pub(crate) fn settle_success(&self, pass: Pass, clock: &impl Clock) {
-        if !pass.permit.is_closed() {
-            self.settle_probe(pass, clock);
-        } else if let (Window::Count { size, ring }, None) = (&self.window, self.settings.slow) {
-            if self.word.is_still(pass.permit)
-                && let Some(failed) = ring.succeeded(*size)
-            {
-                self.look_at(pass.permit, failed, clock);
-            }
-        } else {
+        if pass.permit.is_closed() {
             self.record(pass, false, clock);
+        } else {
+            self.settle_probe(pass, clock);
         }
     }
 
@@ -217,13 +226,6 @@ impl Breaker {
         let [failed, slow] = self.window.record(failed, slow, clock);
         if self.settings.opens(failed, slow) {
             self.open(pass.permit, clock);
-        }
-    }
-
-    #[inline(never)]
-    fn look_at(&self, permit: Seen, failed: Counts, clock: &impl Clock) {
-        if self.settings.opens_by_failures(failed) {
-            self.open(permit, clock);
         }
     }
 

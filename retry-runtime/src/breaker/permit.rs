@@ -87,7 +87,9 @@ impl Permit<'_> {
     #[inline(always)]
     pub fn succeeded_by(mut self, clock: &impl Clock) {
         let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
-        self.breaker.settle_success(pass, clock);
+        if self.breaker.succeeded(pass) {
+            self.breaker.settle_success(pass, clock);
+        }
     }
 
     /// The call failed. `Permanent` and `Forbidden` say nothing about the health of the service: as if it

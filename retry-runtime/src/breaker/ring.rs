@@ -133,21 +133,18 @@ impl Ring {
         [failed, Counts { calls, marked }]
     }
 
-    /// The same for a call that succeeded where none is slow; `None` when no call in the window has failed.
+    /// Whether none of the calls failed: no bit is set but by who has not counted it yet, and that one has not come yet.
     #[inline(always)]
-    pub(crate) fn succeeded(&self, size: NonZeroU64) -> Option<Counts> {
-        let before = self.calls.0.fetch_add(1, Ordering::Relaxed);
-        // No bit is set but by who has not counted it yet, and that one has not come yet.
-        if self.failed.count() == 0 {
-            return None;
-        }
-        self.failed.mark(before % size, false);
-        let marked = self.failed.count();
-        let calls = before.saturating_add(1).min(size.get());
-        Some(Counts { calls, marked })
+    pub(crate) fn is_well(&self) -> bool {
+        self.failed.count() == 0
     }
 
-    /// Forgets all calls.
+    /// Counts a call whose bits are right as they are.
+    #[inline(always)]
+    pub(crate) fn count_well(&self) {
+        self.calls.0.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn clear(&self) {
         self.calls.0.swap(0, Ordering::Relaxed);
         self.failed.clear();

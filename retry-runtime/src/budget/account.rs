@@ -79,14 +79,23 @@ impl Reservation<'_> {
 }
 
 impl Drop for Reservation<'_> {
+    #[inline(always)]
     fn drop(&mut self) {
-        match &self.budget.kind {
-            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match self.held {
+        self.budget.give_back(self.held);
+    }
+}
+
+impl Budget {
+    // By value: what a loop holds need not lie in memory for it.
+    #[inline(never)]
+    fn give_back(&self, held: Held) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
                 Held::CREDIT => deposits.give_back(Source::Credit),
                 Held::RESERVE => deposits.give_back(Source::Reserve),
                 _ => {}
             },
-            Kind::Tokens(tokens) => tokens.purse.put(self.held.cost()),
+            Kind::Tokens(tokens) => tokens.purse.put(held.cost()),
             Kind::Grpc(_) => {}
         }
     }
@@ -122,22 +131,22 @@ impl Budget {
 
     /// The same by another clock, which all that share the budget must have.
     #[inline]
-    pub fn account_by(&self, clock: &impl Clock) -> Account<'_> {
+    pub fn account_by(&self, _: &impl Clock) -> Account<'_> {
+        self.begin();
         Account {
             budget: self,
-            paid: self.begin_by(clock),
+            paid: Paid::NOTHING,
             allowed: true,
             reserved: None,
         }
     }
 
     /// A call begins.
-    #[inline]
-    pub(crate) fn begin_by(&self, clock: &impl Clock) -> Paid {
+    #[inline(always)]
+    pub(crate) fn begin(&self) {
         if let Kind::PerRequest(deposits) = &self.kind {
-            deposits.deposit(clock);
+            deposits.count();
         }
-        Paid(0)
     }
 
     /// An attempt failed: whether that leaves enough for a retry, where failures cost and retries do not.
@@ -175,31 +184,41 @@ impl Budget {
 
     /// The price of a copy of an attempt that has not failed yet, which starts at once.
     pub(crate) fn pays(&self, clock: &impl Clock) -> bool {
+        // Nothing failed that could be the price.
+        if let Kind::Grpc(grpc) = &self.kind {
+            return grpc.purse.balance() > grpc.purse.capacity() / 2;
+        }
+        let reserved = self.reserve(Class::Failed, clock);
+        reserved.map(Reservation::spend).is_some()
+    }
+
+    /// A call succeeded. Answers whether there is more to do about it, which is for [`settle`](Self::settle) and
+    /// rare.
+    #[inline(always)]
+    pub(crate) fn succeeded(&self) -> bool {
         match &self.kind {
-            // Nothing failed that could be the price.
-            Kind::Grpc(grpc) => grpc.purse.balance() > grpc.purse.capacity() / 2,
-            _ => {
-                let reserved = self.reserve(Class::Failed, clock);
-                reserved.map(Reservation::spend).is_some()
-            }
+            Kind::PerSuccess(deposits) => deposits.deposit(),
+            Kind::Tokens(tokens) => !tokens.purse.is_full(),
+            _ => self.is_unsettled(),
         }
     }
 
-    /// A call succeeded.
-    #[inline]
-    pub(crate) fn settle_success(&self, paid: Paid, clock: &impl Clock) {
-        if let Kind::PerSuccess(deposits) = &self.kind {
-            deposits.deposit(clock);
-        } else {
-            self.put(paid);
-        }
-    }
-
-    // Not in line: every function with a budget would have all kinds in it.
+    // Not in line: two tests for the usual kinds instead of a table of four.
     #[inline(never)]
-    fn put(&self, paid: Paid) {
+    fn is_unsettled(&self) -> bool {
         match &self.kind {
-            Kind::PerSuccess(_) | Kind::PerRequest(_) => {}
+            Kind::PerSuccess(_) | Kind::Tokens(_) => false,
+            Kind::PerRequest(deposits) => deposits.is_due(),
+            Kind::Grpc(grpc) => !grpc.purse.is_full(),
+        }
+    }
+
+    /// The rest of a success.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn settle(&self, paid: Paid, clock: &impl Clock) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
             Kind::Tokens(tokens) => tokens.purse.put(paid.0.max(1)),
             Kind::Grpc(grpc) => grpc.purse.put(grpc.gain),
         }
@@ -257,6 +276,8 @@ impl Account<'_> {
     /// The same by the clock that the account was made with.
     #[inline]
     pub fn succeeded_by(&mut self, clock: &impl Clock) {
-        self.budget.settle_success(self.paid, clock);
+        if self.budget.succeeded() {
+            self.budget.settle(self.paid, clock);
+        }
     }
 }

@@ -57,19 +57,29 @@ impl Deposits {
         self.reserve = Reserve::new(tokens as u64, self.period);
     }
 
-    #[inline]
-    pub(super) fn deposit(&self, clock: &impl Clock) {
-        let before = self.credit.deposit();
-        if self.samples.is_due(before) {
-            self.look(before, clock);
-        }
+    /// Counts a deposit without a look at the clock.
+    #[inline(always)]
+    pub(super) fn count(&self) {
+        self.credit.deposit();
+    }
+
+    /// Counts a deposit; answers whether somebody should look at the clock.
+    #[inline(always)]
+    pub(super) fn deposit(&self) -> bool {
+        self.samples.is_due(self.credit.deposit())
+    }
+
+    /// The same after a deposit of before.
+    #[inline(always)]
+    pub(super) fn is_due(&self) -> bool {
+        self.samples.is_due(self.credit.deposits())
     }
 
     // A withdrawal that comes between the deposit and its sample, after nothing was sampled for a whole
     // `ttl`, does not know yet that the deposit is young, and may drop it: lost, never invented.
-    #[cold]
-    #[inline(never)]
-    fn look(&self, before: u64, clock: &impl Clock) {
+    pub(super) fn look(&self, clock: &impl Clock) {
+        // Its own deposit is young, and so is what others bring meanwhile.
+        let before = self.credit.deposits().wrapping_sub(1);
         let tick = self.tick_at(nanos(clock.shared()));
         let deposits = self.credit.deposits();
         let before = if deposits.wrapping_sub(before) > AT_ONCE {

@@ -28,6 +28,11 @@ impl Purse {
         self.balance.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.balance.load(Ordering::Relaxed) == self.capacity
+    }
+
     /// Takes `cost`, or nothing where there is less.
     pub(crate) fn take(&self, cost: u32) -> bool {
         self.change(|balance| balance.checked_sub(cost)).is_some()

@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
+use super::limits::afford;
 use super::progress::{general, immediate, surrounded, watch};
 use super::{Admitted, Limits, Progress, Question, Until, admit};
 use crate::ambient::{self, Retrying};
@@ -79,7 +80,7 @@ pub fn pause_after<T: Timer, E>(
         Err(end) => Err((error, end.reason())),
         Ok(Admitted::Immediate) => {
             let allowed = immediate(operation.policy(), true)
-                .and_then(|()| limits.question(came).afford(operation, timer));
+                .and_then(|()| afford(limits, operation, came, timer));
             match allowed {
                 Ok(()) => {
                     watch.retries(operation, Duration::ZERO);
@@ -92,39 +93,24 @@ pub fn pause_after<T: Timer, E>(
             let draw = |policy: &Policy, retry, timer: &T| {
                 policy.draw_exponential(retry, || timer.random())
             };
-            plain(
-                error,
-                operation,
-                watch,
-                retry,
-                timer,
-                limits.question(came),
-                draw,
-            )
+            let question = limits.question(came);
+            plain(error, operation, watch, retry, timer, question, draw)
+                .map(|paused| held(paused, limits))
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &T| policy.draw_plain(retry, || timer.random());
-            plain(
-                error,
-                operation,
-                watch,
-                retry,
-                timer,
-                limits.question(came),
-                draw,
-            )
+            let question = limits.question(came);
+            plain(error, operation, watch, retry, timer, question, draw)
+                .map(|paused| held(paused, limits))
         }
-        Ok(Admitted::General(asked)) => paused(
-            error,
-            progress,
-            operation,
-            watch,
-            until,
-            timer,
-            asked,
-            limits.question(came),
-        ),
+        Ok(Admitted::General(asked)) => {
+            let question = limits.question(came);
+            paused(
+                error, progress, operation, watch, until, timer, asked, question,
+            )
+            .map(|paused| held(paused, limits))
+        }
     };
     paused.map_err(|(error, reason)| {
         watch.gives_up(operation, reason);
@@ -132,17 +118,26 @@ pub fn pause_after<T: Timer, E>(
     })
 }
 
+// What went along with the question.
+#[inline(always)]
+fn held<S, L: Limits>((pause, held): Held<S, L::Question>, limits: &mut L) -> Pause<S> {
+    limits.take_back(held);
+    pause
+}
+
+type Held<S, Q> = (Pause<S>, <Q as Question>::Held);
+
 #[cold]
 #[inline(never)]
-fn plain<T: Timer, E>(
+fn plain<T: Timer, E, Q: Question>(
     error: E,
     operation: &Operation,
     watch: Watch,
     retry: u32,
     timer: &T,
-    question: impl Question,
+    question: Q,
     draw: impl FnOnce(&Policy, u32, &T) -> Duration,
-) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
+) -> Result<Held<T::Sleep, Q>, (E, GaveUp)> {
     let delay = if ambient::is_quiet() {
         draw(operation.policy(), retry, timer)
     } else {
@@ -151,17 +146,19 @@ fn plain<T: Timer, E>(
             Err(reason) => return Err((error, reason)),
         }
     };
-    if let Err(reason) = question.afford(operation, timer) {
-        return Err((error, reason));
+    match question.afford(operation, timer) {
+        Ok(held) => {
+            watch.retries(operation, delay);
+            Ok((pause(delay, timer), held))
+        }
+        Err(reason) => Err((error, reason)),
     }
-    watch.retries(operation, delay);
-    Ok(pause(delay, timer))
 }
 
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "one step, split in two")]
-fn paused<T: Timer, E>(
+fn paused<T: Timer, E, Q: Question>(
     error: E,
     progress: &mut impl Progress,
     operation: &Operation,
@@ -169,15 +166,15 @@ fn paused<T: Timer, E>(
     until: Until,
     timer: &T,
     asked: Option<Duration>,
-    question: impl Question,
-) -> Result<Pause<T::Sleep>, (E, GaveUp)> {
+    question: Q,
+) -> Result<Held<T::Sleep, Q>, (E, GaveUp)> {
     let delay = general(progress, operation, until, timer, asked, true)
         .map_err(|end| end.reason())
-        .and_then(|delay| question.afford(operation, timer).map(|()| delay));
+        .and_then(|delay| Ok((delay, question.afford(operation, timer)?)));
     match delay {
-        Ok(delay) => {
+        Ok((delay, held)) => {
             watch.retries(operation, delay);
-            Ok(pause(delay, timer))
+            Ok((pause(delay, timer), held))
         }
         Err(reason) => Err((error, reason)),
     }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::limits::afford;
 use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
 use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
@@ -105,7 +106,7 @@ pub fn wait<B: Blocking>(
         Err(end) => Err(end),
         Ok(Admitted::Immediate) => {
             let allowed = immediate(operation.policy(), true)
-                .and_then(|()| limits.question(came).afford(operation, timer));
+                .and_then(|()| afford(limits, operation, came, timer));
             or_end(*progress, allowed).inspect(|()| watch.retries(operation, Duration::ZERO))
         }
         Ok(Admitted::Exponential(retry)) => {
@@ -113,23 +114,19 @@ pub fn wait<B: Blocking>(
                 policy.draw_exponential(retry, || timer.random())
             };
             let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
-            or_end(*progress, waited)
+            or_end(*progress, waited.map(|held| limits.take_back(held)))
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &B| policy.draw_plain(retry, || timer.random());
             let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
-            or_end(*progress, waited)
+            or_end(*progress, waited.map(|held| limits.take_back(held)))
         }
-        Ok(Admitted::General(asked)) => waited(
-            progress,
-            operation,
-            watch,
-            until,
-            timer,
-            asked,
-            limits.question(came),
-        ),
+        Ok(Admitted::General(asked)) => {
+            let question = limits.question(came);
+            waited(progress, operation, watch, until, timer, asked, question)
+                .map(|held| limits.take_back(held))
+        }
     };
     waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
 }
@@ -137,52 +134,53 @@ pub fn wait<B: Blocking>(
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
-fn plain<B: Blocking>(
+fn plain<B: Blocking, Q: Question>(
     operation: &Operation,
     watch: Watch,
     retry: u32,
     timer: &B,
-    question: impl Question,
+    question: Q,
     draw: impl FnOnce(&Policy, u32, &B) -> Duration,
-) -> Result<(), GaveUp> {
+) -> Result<Q::Held, GaveUp> {
+    let held;
     if ambient::is_quiet() {
         let delay = draw(operation.policy(), retry, timer);
-        question.afford(operation, timer)?;
+        held = question.afford(operation, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
     } else {
         let delay = surrounded(operation, retry, timer)?;
-        question.afford(operation, timer)?;
+        held = question.afford(operation, timer)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
         if is_over(Until::NEVER, timer) {
             return Err(GaveUp::Deadline);
         }
     }
-    Ok(())
+    Ok(held)
 }
 
 #[cold]
 #[inline(never)]
 #[cfg_attr(feature = "tracing", track_caller)]
-fn waited(
+fn waited<Q: Question>(
     progress: &mut impl Progress,
     operation: &Operation,
     watch: Watch,
     until: Until,
     timer: &impl Blocking,
     asked: Option<Duration>,
-    question: impl Question,
-) -> Result<(), Interrupted> {
+    question: Q,
+) -> Result<Q::Held, Interrupted> {
     let delay = general(progress, operation, until, timer, asked, true)?;
-    or_end(*progress, question.afford(operation, timer))?;
+    let held = or_end(*progress, question.afford(operation, timer))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
     // Threads wake up late.
     if is_over(until, timer) {
         return Err(Interrupted::new(GaveUp::Deadline, progress.failures()));
     }
-    Ok(())
+    Ok(held)
 }
 
 // Before each attempt of a call with limits, which may have to wait.

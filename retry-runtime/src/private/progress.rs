@@ -3,7 +3,8 @@
 
 use core::time::Duration;
 
-use super::{Limits, Question, Until};
+use super::limits::afford;
+use super::{Limits, Until};
 use crate::ambient;
 use crate::attempt::{Cause, Retry};
 use crate::backoff::Shape;
@@ -270,7 +271,7 @@ pub fn failed<'a, E: ?Sized>(
     let delay = admit(progress, operation, until, verdict)
         .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed))
         .and_then(|delay| {
-            let afforded = limits.question(came).afford(operation, clock);
+            let afforded = afford(limits, operation, came, clock);
             or_end(*progress, afforded.map(|()| delay))
         });
     match delay {

@@ -55,7 +55,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
         loop {
             begun(&mut limits);
@@ -126,7 +126,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
         loop {
             if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
@@ -190,7 +190,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
         loop {
             match enter(&mut limits, &call, &named, until, &timer) {

@@ -71,14 +71,14 @@ fn reservations() {
         .reserve(Class::TimedOut, &clock)
         .expect("20 are there");
     drop(first);
-    let paid = budget.begin_by(&clock);
-    assert_eq!(paid, Paid::default());
+    budget.begin();
     let paid = budget
         .reserve(Class::TimedOut, &clock)
         .map(Reservation::spend);
     let paid = paid.expect("20 are there");
     assert!((budget.balance_by(&clock) - 10.0).abs() < 1e-9);
-    budget.settle_success(paid, &clock);
+    assert!(budget.succeeded());
+    budget.settle(paid, &clock);
     assert!((budget.balance_by(&clock) - 20.0).abs() < 1e-9);
 }
 

@@ -2,8 +2,10 @@
 
 use core::time::Duration;
 
+use super::Settle;
 use crate::call::GaveUp;
 use crate::events::Came;
+use crate::operation::Operation;
 use crate::timer::Clock;
 use crate::verdict::Verdict;
 
@@ -14,16 +16,52 @@ pub trait Gate {
     // The attempt begins.
     fn begin(&mut self);
 
-    // Why there would be none now.
-    fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp>;
+    // Asked out of line, why there would be none now.
+    type Asked: Refuse;
 
-    // The attempt came to an answer, be it one that is not final yet.
-    fn answered(&mut self, clock: &impl Clock);
+    fn asked(&self) -> Self::Asked;
+
+    // The attempt came to an answer, be it one that is not final yet. Whether there is more to do about it.
+    fn answered(&mut self) -> bool;
+
+    // That, with the permit.
+    type Rest: Settle;
+
+    fn rest(&mut self) -> Self::Rest;
 
     fn failed(&mut self, verdict: Verdict, clock: &impl Clock);
 }
 
+pub trait Refuse {
+    fn refuses(self, clock: &impl Clock) -> Result<(), GaveUp>;
+}
+
+impl Refuse for () {
+    #[inline(always)]
+    fn refuses(self, _: &impl Clock) -> Result<(), GaveUp> {
+        Ok(())
+    }
+}
+
+impl<R: Refuse> Refuse for Option<R> {
+    fn refuses(self, clock: &impl Clock) -> Result<(), GaveUp> {
+        self.map_or(Ok(()), |gate| gate.refuses(clock))
+    }
+}
+
+impl<R: Settle> Settle for Option<R> {
+    fn settle(self, operation: &Operation, clock: &impl Clock) {
+        if let Some(rest) = self {
+            rest.settle(operation, clock);
+        }
+    }
+}
+
 impl Gate for () {
+    type Asked = ();
+
+    type Rest = ();
+
     #[inline(always)]
     fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
         Ok(Duration::ZERO)
@@ -33,12 +71,15 @@ impl Gate for () {
     fn begin(&mut self) {}
 
     #[inline(always)]
-    fn refuses(&self, _: &impl Clock) -> Result<(), GaveUp> {
-        Ok(())
+    fn asked(&self) {}
+
+    #[inline(always)]
+    fn answered(&mut self) -> bool {
+        false
     }
 
     #[inline(always)]
-    fn answered(&mut self, _: &impl Clock) {}
+    fn rest(&mut self) {}
 
     #[inline(always)]
     fn failed(&mut self, _: Verdict, _: &impl Clock) {}
@@ -46,6 +87,10 @@ impl Gate for () {
 
 // One that the program may have or not.
 impl<G: Gate> Gate for Option<G> {
+    type Asked = Option<G::Asked>;
+
+    type Rest = Option<G::Rest>;
+
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
         self.as_mut()
             .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
@@ -57,14 +102,16 @@ impl<G: Gate> Gate for Option<G> {
         }
     }
 
-    fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp> {
-        self.as_ref().map_or(Ok(()), |gate| gate.refuses(clock))
+    fn asked(&self) -> Self::Asked {
+        self.as_ref().map(Gate::asked)
     }
 
-    fn answered(&mut self, clock: &impl Clock) {
-        if let Some(gate) = self {
-            gate.answered(clock);
-        }
+    fn answered(&mut self) -> bool {
+        self.as_mut().is_some_and(Gate::answered)
+    }
+
+    fn rest(&mut self) -> Self::Rest {
+        self.as_mut().map(Gate::rest)
     }
 
     fn failed(&mut self, verdict: Verdict, clock: &impl Clock) {

@@ -11,6 +11,8 @@ mod purse;
 mod shared;
 
 pub use gate::Gate;
+#[cfg(feature = "std")]
+use gate::Refuse;
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub(crate) use guards::policy_limits;
 pub use guards::{Guards, guards};
@@ -43,34 +45,67 @@ pub trait Limits {
     // What an attempt came to that has not ended the call with success.
     fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock);
 
-    // Whether another may follow, to be asked last. Of no size where there are no limits: what is handed out of
-    // line costs every retry.
-    type Question<'q>: Question
-    where
-        Self: 'q;
+    // Whether another may follow, to be asked last and out of line. The question takes along what is held, and the
+    // answer brings it back: what need not lie in memory costs a success nothing.
+    type Question: Question;
 
-    fn question(&mut self, came: Came) -> Self::Question<'_>;
+    fn question(&mut self, came: Came) -> Self::Question;
+
+    fn take_back(&mut self, held: <Self::Question as Question>::Held);
 
     // Whether a copy of a slow attempt is paid for.
     fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool;
 
-    // The call has its answer.
-    fn answered(&mut self, operation: &Operation, clock: &impl Clock);
+    // The call has its answer. Whether there is more to do about it.
+    fn answered(&mut self, operation: &Operation) -> bool;
+
+    // That, with what is held.
+    type Rest: Settle;
+
+    fn rest(&mut self) -> Self::Rest;
+}
+
+pub trait Settle {
+    fn settle(self, operation: &Operation, clock: &impl Clock);
+}
+
+impl Settle for () {
+    #[inline(always)]
+    fn settle(self, _: &Operation, _: &impl Clock) {}
 }
 
 pub trait Question {
-    fn afford(self, operation: &Operation, clock: &impl Clock) -> Result<(), GaveUp>;
+    type Held;
+
+    fn afford(self, operation: &Operation, clock: &impl Clock) -> Result<Self::Held, GaveUp>;
 }
 
 impl Question for () {
+    type Held = ();
+
     #[inline(always)]
     fn afford(self, _: &Operation, _: &impl Clock) -> Result<(), GaveUp> {
         Ok(())
     }
 }
 
+// The same in line.
+#[inline(always)]
+pub(super) fn afford(
+    limits: &mut impl Limits,
+    operation: &Operation,
+    came: Came,
+    clock: &impl Clock,
+) -> Result<(), GaveUp> {
+    let held = limits.question(came).afford(operation, clock)?;
+    limits.take_back(held);
+    Ok(())
+}
+
 impl Limits for () {
-    type Question<'q> = ();
+    type Question = ();
+
+    type Rest = ();
 
     #[inline(always)]
     fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
@@ -87,12 +122,20 @@ impl Limits for () {
     fn question(&mut self, _: Came) {}
 
     #[inline(always)]
+    fn take_back(&mut self, (): ()) {}
+
+    #[inline(always)]
     fn pays(&mut self, _: &Operation, _: &impl Clock) -> bool {
         true
     }
 
     #[inline(always)]
-    fn answered(&mut self, _: &Operation, _: &impl Clock) {}
+    fn answered(&mut self, _: &Operation) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn rest(&mut self) {}
 }
 
 // Before each attempt: how long it has to wait, or the end of the call, which then may have no error of its own.
@@ -137,8 +180,16 @@ pub fn answered<R>(
     operation: &Operation,
     clock: &impl Clock,
 ) -> R {
-    limits.answered(operation, clock);
+    if limits.answered(operation) {
+        settle(limits.rest(), operation, clock);
+    }
     answer
+}
+
+#[cold]
+#[inline(never)]
+fn settle(rest: impl Settle, operation: &Operation, clock: &impl Clock) {
+    rest.settle(operation, clock);
 }
 
 // The call is over, and what it did not spend goes back.

@@ -1,6 +1,7 @@
 //! A budget that pays: it is debited before the wait, and what was not spent when the call ends goes back.
 
-use super::Pay;
+use super::purse::Debit;
+use super::{Pay, Settle};
 use crate::budget::{Budget, Class, Paid, Reservation};
 use crate::events::Came;
 use crate::operation::Operation;
@@ -68,13 +69,13 @@ pub const fn paying(budget: &Budget) -> Purse<'_, &Budget> {
 
 impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     #[inline(always)]
-    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self {
+    fn begun(self, operation: &Operation) -> Self {
         let Self {
             source, reserved, ..
         } = self;
         drop(reserved); // nothing yet
         if let Some(budget) = source.budget(operation) {
-            let _paid = budget.begin_by(clock);
+            budget.begin();
         }
         Self::of(source)
     }
@@ -86,15 +87,16 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
         }
     }
 
+    type Asked = Self;
+
     #[inline(always)]
-    fn afford(&mut self, operation: &Operation, came: Came, clock: &impl Clock) -> bool {
-        let Some(budget) = self.source.budget(operation) else {
-            return true;
-        };
-        if self.allowed {
-            self.reserved = budget.reserve(class_of(came), clock);
-        }
-        self.reserved.is_some()
+    fn asked(&mut self) -> Self {
+        core::mem::replace(self, Self::of(self.source))
+    }
+
+    #[inline(always)]
+    fn take_back(&mut self, held: Self) {
+        *self = held;
     }
 
     #[inline(always)]
@@ -112,9 +114,48 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     }
 
     #[inline(always)]
-    fn succeeded(&mut self, operation: &Operation, clock: &impl Clock) {
+    fn succeeded(&mut self, operation: &Operation) -> bool {
+        match self.source.budget(operation) {
+            Some(budget) => budget.succeeded(),
+            None => false,
+        }
+    }
+
+    type Rest = Paying<S>;
+
+    #[inline(always)]
+    fn rest(&mut self) -> Paying<S> {
+        Paying {
+            source: self.source,
+            paid: self.paid,
+        }
+    }
+}
+
+impl<'b, S: Source<'b>> Debit for Purse<'b, S> {
+    fn afford(mut self, operation: &Operation, came: Came, clock: &impl Clock) -> Option<Self> {
+        let Some(budget) = self.source.budget(operation) else {
+            return Some(self);
+        };
+        if !self.allowed {
+            return None;
+        }
+        self.reserved = Some(budget.reserve(class_of(came), clock)?);
+        Some(self)
+    }
+}
+
+// What a success knows of the retry before it.
+#[derive(Debug)]
+pub struct Paying<S> {
+    source: S,
+    paid: Paid,
+}
+
+impl<'b, S: Source<'b>> Settle for Paying<S> {
+    fn settle(self, operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = self.source.budget(operation) {
-            budget.settle_success(self.paid, clock);
+            budget.settle(self.paid, clock);
         }
     }
 }
@@ -135,9 +176,9 @@ pub(crate) struct Split(Paid);
 #[cfg(feature = "tower")]
 impl Split {
     #[inline(always)]
-    pub(crate) fn begin(operation: &Operation, clock: &impl Clock) -> Self {
+    pub(crate) fn begin(operation: &Operation) -> Self {
         if let Some(budget) = operation.policy().budget {
-            begin(budget, clock);
+            budget.begin();
         }
         Self(Paid::NOTHING)
     }
@@ -155,23 +196,12 @@ impl Split {
 
     #[inline(always)]
     pub(crate) fn succeeded(self, operation: &Operation, clock: &impl Clock) {
-        if let Some(budget) = operation.policy().budget {
-            settle(budget, self.0, clock);
+        if let Some(budget) = operation.policy().budget
+            && budget.succeeded()
+        {
+            budget.settle(self.0, clock);
         }
     }
-}
-
-// Out of line: a call without a budget has no register to spare for them.
-#[cfg(feature = "tower")]
-#[inline(never)]
-fn begin(budget: &Budget, clock: &impl Clock) {
-    budget.begin_by(clock);
-}
-
-#[cfg(feature = "tower")]
-#[inline(never)]
-fn settle(budget: &Budget, paid: Paid, clock: &impl Clock) {
-    budget.settle_success(paid, clock);
 }
 
 #[cfg(feature = "tower")]

@@ -1,5 +1,6 @@
 //! What pays for retries, and whether anything has to: a constant policy without a budget keeps nothing for it.
 
+use super::Settle;
 use crate::events::Came;
 use crate::operation::Operation;
 use crate::timer::Clock;
@@ -8,12 +9,16 @@ use crate::verdict::Verdict;
 pub trait Pay {
     // A call begins. Made anew behind it, where nothing can panic, it lies where it stays.
     #[must_use]
-    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self;
+    fn begun(self, operation: &Operation) -> Self;
 
     fn failed(&mut self, operation: &Operation, verdict: Verdict);
 
-    // Debits the price of a retry, if there is enough.
-    fn afford(&mut self, operation: &Operation, came: Came, clock: &impl Clock) -> bool;
+    // Debits the price of a retry, if there is enough; asked with what is held, which comes back.
+    type Asked: Debit;
+
+    fn asked(&mut self) -> Self::Asked;
+
+    fn take_back(&mut self, held: Self::Asked);
 
     // The retry begins: what was debited is spent.
     fn spend(&mut self);
@@ -21,20 +26,42 @@ pub trait Pay {
     // The price of a copy, which begins at once.
     fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool;
 
-    fn succeeded(&mut self, operation: &Operation, clock: &impl Clock);
+    // The call succeeded; whether there is more to do about it.
+    fn succeeded(&mut self, operation: &Operation) -> bool;
+
+    // That.
+    type Rest: Settle;
+
+    fn rest(&mut self) -> Self::Rest;
+}
+
+pub trait Debit: Sized {
+    fn afford(self, operation: &Operation, came: Came, clock: &impl Clock) -> Option<Self>;
+}
+
+impl Debit for () {
+    #[inline(always)]
+    fn afford(self, _: &Operation, _: Came, _: &impl Clock) -> Option<()> {
+        Some(())
+    }
 }
 
 impl Pay for () {
+    type Asked = ();
+
+    type Rest = ();
+
     #[inline(always)]
-    fn begun(self, _: &Operation, _: &impl Clock) {}
+    fn begun(self, _: &Operation) {}
 
     #[inline(always)]
     fn failed(&mut self, _: &Operation, _: Verdict) {}
 
     #[inline(always)]
-    fn afford(&mut self, _: &Operation, _: Came, _: &impl Clock) -> bool {
-        true
-    }
+    fn asked(&mut self) {}
+
+    #[inline(always)]
+    fn take_back(&mut self, (): ()) {}
 
     #[inline(always)]
     fn spend(&mut self) {}
@@ -45,7 +72,12 @@ impl Pay for () {
     }
 
     #[inline(always)]
-    fn succeeded(&mut self, _: &Operation, _: &impl Clock) {}
+    fn succeeded(&mut self, _: &Operation) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn rest(&mut self) {}
 }
 
 // Whether a policy has a budget, as a type.

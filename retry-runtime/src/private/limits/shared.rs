@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 
-use super::Gate;
+use super::{Gate, Refuse, Settle};
 use crate::breaker::{Breaker, Pass};
 use crate::call::GaveUp;
+use crate::operation::Operation;
 use crate::throttle::{self, Throttle};
 use crate::timer::{Clock, Moment};
 use crate::verdict::Verdict;
@@ -31,7 +32,28 @@ impl Drop for Breaking<'_> {
     }
 }
 
-impl Gate for Breaking<'_> {
+impl Refuse for &Breaker {
+    fn refuses(self, clock: &impl Clock) -> Result<(), GaveUp> {
+        if self.refuses_by(&Counted(clock)) {
+            Err(GaveUp::BreakerOpen)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Settle for Breaking<'_> {
+    fn settle(mut self, _: &Operation, clock: &impl Clock) {
+        let pass = self.take();
+        self.breaker.settle_success(pass, &Counted(clock));
+    }
+}
+
+impl<'g> Gate for Breaking<'g> {
+    type Asked = &'g Breaker;
+
+    type Rest = Self;
+
     #[inline(always)]
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
         let pass = self.breaker.admit(&Counted(clock));
@@ -43,18 +65,25 @@ impl Gate for Breaking<'_> {
     fn begin(&mut self) {}
 
     #[inline(always)]
-    fn refuses(&self, clock: &impl Clock) -> Result<(), GaveUp> {
-        if self.breaker.refuses_by(&Counted(clock)) {
-            Err(GaveUp::BreakerOpen)
-        } else {
-            Ok(())
-        }
+    fn asked(&self) -> &'g Breaker {
+        self.breaker
     }
 
     #[inline(always)]
-    fn answered(&mut self, clock: &impl Clock) {
-        let pass = self.take();
-        self.breaker.settle_success(pass, &Counted(clock));
+    fn answered(&mut self) -> bool {
+        let is_rare = self.breaker.succeeded(self.pass);
+        if !is_rare {
+            self.pass = Pass::NOTHING;
+        }
+        is_rare
+    }
+
+    #[inline(always)]
+    fn rest(&mut self) -> Self {
+        Self {
+            breaker: self.breaker,
+            pass: self.take(),
+        }
     }
 
     #[inline(always)]
@@ -74,7 +103,23 @@ pub struct Throttling<'g> {
     permit: Option<throttle::Permit<'g>>,
 }
 
-impl Gate for Throttling<'_> {
+#[derive(Debug)]
+pub struct Taken<'g>(Option<throttle::Permit<'g>>);
+
+impl Settle for Taken<'_> {
+    fn settle(self, _: &Operation, clock: &impl Clock) {
+        if let Some(permit) = self.0 {
+            permit.answered_by(&Counted(clock));
+        }
+    }
+}
+
+impl<'g> Gate for Throttling<'g> {
+    // It is asked when the attempt begins, with the numbers of then.
+    type Asked = ();
+
+    type Rest = Taken<'g>;
+
     #[inline(always)]
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
         let permit = self.throttle.permit_by(&Counted(clock));
@@ -91,17 +136,17 @@ impl Gate for Throttling<'_> {
         }
     }
 
-    // It is asked when the attempt begins, with the numbers of then.
     #[inline(always)]
-    fn refuses(&self, _: &impl Clock) -> Result<(), GaveUp> {
-        Ok(())
+    fn asked(&self) {}
+
+    #[inline(always)]
+    fn answered(&mut self) -> bool {
+        true
     }
 
     #[inline(always)]
-    fn answered(&mut self, clock: &impl Clock) {
-        if let Some(permit) = self.permit.take() {
-            permit.answered_by(&Counted(clock));
-        }
+    fn rest(&mut self) -> Taken<'g> {
+        Taken(self.permit.take())
     }
 
     #[inline(always)]
