@@ -45,7 +45,7 @@ pub(super) fn looped(
     let Parts { krate, timer, .. } = &parts;
     let prelude = parts.prelude();
     let context = parts.context();
-    let (entered, limits) = (parts.entered(), parts.limits());
+    let (entered, again, limits) = (parts.entered(), parts.entered_again(), parts.limits());
     let attempted = parts.attempted(&parts.hedged(attempt(&parts)));
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
     let (operation, until) = (parts.operation(), parts.until());
@@ -66,10 +66,16 @@ pub(super) fn looped(
         #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
     };
     let (on_retry, late) = (parts.on_retry(), parts.if_late());
-    // `before_retry` sees the error, which otherwise is gone before the wait.
-    let (step, waits_inside) = match (parts.before_retry(), parts.is_watched()) {
+    // `before_retry` sees the error, and a call that is turned away ends with it; otherwise it is gone before the
+    // wait.
+    let hook = parts.before_retry();
+    let hook = match hook {
+        None if model.is_gated() => Some(TokenStream::new()),
+        hook => hook.map(|hook| ours!(#hook #late)),
+    };
+    let (step, waits_inside) = match (hook, parts.is_watched()) {
         (Some(hook), _) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #late } #give_up }),
+            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #again } #give_up }),
             true,
         ),
         (None, true) => (
@@ -84,7 +90,7 @@ pub(super) fn looped(
     let (bind, wait) = if waits_inside {
         (TokenStream::new(), TokenStream::new())
     } else {
-        (ours!(let pause =), quote_spanned!(waits=> pause.await;))
+        (ours!(let pause =), quote_spanned!(waits=> pause.await; #again))
     };
     let (first, later) = parts.told_apart();
     let looped = ours! {

@@ -94,20 +94,35 @@ impl Parts<'_> {
         }
     }
 
-    /// Before each attempt; the call may be turned away where there is no error of its own.
+    /// Before the first attempt the call may be turned away where there is no error of its own.
     pub(super) fn entered(&self) -> TokenStream {
         let (krate, model) = (&self.krate, self.model);
         if !model.is_gated() {
-            return if model.is_limited() {
-                ours!(#krate::__private::begun(&mut limits);)
-            } else {
-                TokenStream::new()
-            };
+            return TokenStream::new();
         }
-        let (operation, until, timer) = (self.operation(), self.until(), &self.timer);
         let located = model.krate_at(model.error_span);
         let cut = quote_spanned!(at(model.error_span)=> let cut = #located::__private::cut(););
-        let turned_away = ours!(::core::result::Result::Err(end) => { #cut break cut(end); });
+        let entered = self.asked_for_entry(&ours!(end), &ours!({ #cut break cut(end) }));
+        ours!(if #krate::__private::Progress::failures(call) == 0 { #entered })
+    }
+
+    /// Before a retry, while the error before it is there, which then is that of the call.
+    pub(super) fn entered_again(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.model.is_gated() {
+            let (end, give_up) = (self.end(), self.give_up());
+            self.asked_for_entry(&end, &ours!(break #give_up))
+        } else if self.model.is_limited() {
+            ours!(#krate::__private::begun(&mut limits);)
+        } else {
+            TokenStream::new()
+        }
+    }
+
+    fn asked_for_entry(&self, end: &TokenStream, turned_away: &TokenStream) -> TokenStream {
+        let (krate, operation, until, timer) =
+            (&self.krate, self.operation(), self.until(), &self.timer);
+        let turned_away = ours!(::core::result::Result::Err(#end) => #turned_away,);
         if !self.asynchronous {
             return ours! {
                 match #krate::__private::entered(&mut limits, &call, #operation, #until, #timer) {
@@ -116,7 +131,7 @@ impl Parts<'_> {
                 }
             };
         }
-        let (wait, waited) = if model.throttle.is_some() {
+        let (wait, waited) = if self.model.throttle.is_some() {
             (
                 ours!(wait),
                 ours!(#krate::__private::pause(wait, #timer).await;),

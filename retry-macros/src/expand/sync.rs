@@ -25,7 +25,7 @@ use crate::model::{Model, at};
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     let parts = Parts::blocking(model, answer);
     let Parts { krate, timer, .. } = &parts;
-    let (entered, limits) = (parts.entered(), parts.limits());
+    let (entered, again, limits) = (parts.entered(), parts.entered_again(), parts.limits());
     let prelude = parts.prelude();
     let context = parts.context();
     let attempted = parts.attempted(&attempt(&parts, body));
@@ -43,6 +43,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
                     #before_retry
                     #late
+                    #again
                     #enter
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
@@ -51,7 +52,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     } else {
         ours! {
             match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict, #limits) {
-                ::core::result::Result::Ok(()) => { #enter }
+                ::core::result::Result::Ok(()) => { #again #enter }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
         }

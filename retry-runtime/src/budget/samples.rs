@@ -10,15 +10,15 @@ pub(crate) const LIFE: u32 = 15 * SLOT;
 const SLOT: u32 = 256;
 
 /// The bits of a deposit's number that are 0 when it looks at the clock, after so many deposits in a slot: all
-/// look while they are few, then one of 16, then one of 64, and where they are very many one of 512.
+/// look while they are few, then one of 16, then one of 64, and where they are very many one of 256.
 ///
-/// If they suddenly come slowly, the next 511 at most are dated too early, and none after the next withdrawal.
+/// If they suddenly come slowly, the next 255 at most are dated too early, and none after the next withdrawal.
 const fn due(deposits: u32) -> u32 {
     match deposits {
         0..64 => 0,
-        64..512 => 15,
-        512..4096 => 63,
-        _ => 511,
+        64..256 => 15,
+        256..1024 => 63,
+        _ => 255,
     }
 }
 
