@@ -90,7 +90,10 @@ pub(super) fn looped(
     let (bind, wait) = if waits_inside {
         (TokenStream::new(), TokenStream::new())
     } else {
-        (ours!(let pause =), quote_spanned!(waits=> pause.await; #again))
+        (
+            ours!(let pause =),
+            quote_spanned!(waits=> pause.await; #again),
+        )
     };
     let (first, later) = parts.told_apart();
     let looped = ours! {

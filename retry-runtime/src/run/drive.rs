@@ -128,10 +128,10 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
+        if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
+            return Err((None, end));
+        }
         loop {
-            if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
-                break Err((None, end));
-            }
             let error = match attempt_until(call, until, &timer, &mut operation) {
                 Ok(value) => {
                     break Ok(answered(
@@ -159,6 +159,9 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                     sleep(retry.delay(), &timer);
                     if is_over(until, &timer) {
                         break Err((Some(error), over(&call, &named)));
+                    }
+                    if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
+                        break Err((Some(error), end));
                     }
                 }
                 Err(end) => break Err((Some(error), end)),
@@ -192,10 +195,17 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
+        // The error of the attempt before, where the call may be turned away.
+        let mut last = None;
         loop {
             match enter(&mut limits, &call, &named, until, &timer) {
                 Ok(wait) => pause(wait, &timer).await,
-                Err(end) => break Err(end.into()),
+                Err(end) => {
+                    break match last {
+                        Some(error) => tell_limited(error, end),
+                        None => Err(end.into()),
+                    };
+                }
             }
             begun(&mut limits);
             let delay = {
@@ -223,7 +233,9 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                 ) {
                     Ok(retry) => {
                         self.observer.observe(&retry);
-                        retry.delay()
+                        let delay = retry.delay();
+                        last = G::ASKS.then_some(error);
+                        delay
                     }
                     Err(end) => break tell_limited(error, end),
                 }

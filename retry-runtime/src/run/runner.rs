@@ -174,6 +174,9 @@ impl From<()> for Gated<'_> {
 
 /// What is asked before each attempt: nothing, or what a [`Gated`] holds.
 pub(super) trait Gates<'p> {
+    /// Whether any may be.
+    const ASKS: bool;
+
     type Breaker: Gate;
     type Throttle: Gate;
 
@@ -181,6 +184,8 @@ pub(super) trait Gates<'p> {
 }
 
 impl Gates<'_> for () {
+    const ASKS: bool = false;
+
     type Breaker = ();
     type Throttle = ();
 
@@ -191,6 +196,8 @@ impl Gates<'_> for () {
 
 #[cfg(feature = "std")]
 impl<'p> Gates<'p> for Gated<'p> {
+    const ASKS: bool = true;
+
     type Breaker = Option<Breaking<'p>>;
     type Throttle = Option<Throttling<'p>>;
 
