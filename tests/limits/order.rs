@@ -303,7 +303,7 @@ fn a_breaker_that_others_open_during_the_wait() {
     let world = World::new(1);
     let record = testing::record();
     let end = call(&Opening(&world));
-    assert_eq!(end, Err(Fault::Cut(GaveUp::BreakerOpen, 1)));
+    assert_eq!(end, Err(Fault::Down));
     assert_eq!(record.calls()[0].attempts().len(), 1);
     assert!(record.to_string().ends_with("  gave up (breaker_open)\n"));
     world.assert_paid();

@@ -178,7 +178,7 @@ impl Split {
     #[inline(always)]
     pub(crate) fn begin(operation: &Operation) -> Self {
         if let Some(budget) = operation.policy().budget {
-            budget.begin();
+            begin(budget);
         }
         Self(Paid::NOTHING)
     }
@@ -196,11 +196,24 @@ impl Split {
 
     #[inline(always)]
     pub(crate) fn succeeded(self, operation: &Operation, clock: &impl Clock) {
-        if let Some(budget) = operation.policy().budget
-            && budget.succeeded()
-        {
-            budget.settle(self.0, clock);
+        if let Some(budget) = operation.policy().budget {
+            settle(budget, self.0, clock);
         }
+    }
+}
+
+// Out of line: a call without a budget has no register to spare for them.
+#[cfg(feature = "tower")]
+#[inline(never)]
+fn begin(budget: &Budget) {
+    budget.begin();
+}
+
+#[cfg(feature = "tower")]
+#[inline(never)]
+fn settle(budget: &Budget, paid: Paid, clock: &impl Clock) {
+    if budget.succeeded() {
+        budget.settle(paid, clock);
     }
 }
 
