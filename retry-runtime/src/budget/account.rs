@@ -79,7 +79,7 @@ impl Reservation<'_> {
 }
 
 impl Drop for Reservation<'_> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         self.budget.give_back(self.held);
     }

@@ -45,8 +45,19 @@ pin_project! {
         },
         // Boxed: what only a retry needs makes no future larger.
         Between {
-            between: Box<Between<P, A>>,
+            between: Boxed<P, A>,
         },
+    }
+}
+
+/// Dropped out of line: a call without a retry has no register to spare for it.
+struct Boxed<P, A>(Option<Box<Between<P, A>>>);
+
+impl<P, A> Drop for Boxed<P, A> {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0 = None;
     }
 }
 
@@ -137,11 +148,10 @@ where
             unreachable!("there is none between two attempts")
         };
         let plan = &**this.plan;
-        let (call, until) = (*this.call, *this.until);
-        let polled = if Plan::<J, C, O, T>::is_plain(call, until) {
+        let polled = if Plan::<J, C, O, T>::is_plain(this.call, *this.until) {
             future.poll(cx)
         } else {
-            plan.telling(call, until, || future.poll(cx))
+            plan.telling(*this.call, *this.until, || future.poll(cx))
         };
         let answer = ready!(polled);
         Poll::Ready(match plan.judge.judge(&answer) {
@@ -209,11 +219,11 @@ where
         let last = remaining(*this.until, &plan.timer).map(|_| answer);
         let phase = Phase::Delay(pause);
         let reserved = limits.into_reserved();
-        let between = Box::new(Between {
+        let between = Boxed(Some(Box::new(Between {
             phase,
             last,
             reserved,
-        });
+        })));
         this.state.set(State::Between { between });
         None
     }
@@ -228,7 +238,10 @@ where
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let Now::Between { between } = this.state.as_mut().project() else {
+        let Now::Between {
+            between: Boxed(Some(between)),
+        } = this.state.as_mut().project()
+        else {
             unreachable!("asked for between two attempts only")
         };
         if let Phase::Delay(delay) = &mut between.phase {

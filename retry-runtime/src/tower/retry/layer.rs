@@ -299,14 +299,14 @@ pub(super) struct Plan<J, C, O, T> {
 impl<J, C, O, T: Timer> Plan<J, C, O, T> {
     /// A first attempt without a deadline, which has nothing to be told.
     #[inline(always)]
-    pub(super) const fn is_plain(call: Call, until: Until) -> bool {
+    pub(super) const fn is_plain(call: &Call, until: Until) -> bool {
         call.failures() == 0 && until.is_never()
     }
 
     /// Runs what is part of an attempt where it sees that it is.
     #[inline(always)]
     pub(super) fn told<A>(&self, call: Call, until: Until, part: impl FnOnce() -> A) -> A {
-        if Self::is_plain(call, until) {
+        if Self::is_plain(&call, until) {
             return part();
         }
         let _inside = inside(call.failures(), until, false, &self.timer);
