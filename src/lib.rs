@@ -5,6 +5,8 @@
 pub use retry_macros::{Classify, retry, retry_block};
 pub use retry_runtime::*;
 // By name, so that the compiler tells which feature is missing.
+#[cfg(feature = "keyed")]
+pub use retry_runtime::Keyed;
 #[cfg(feature = "http")]
 pub use retry_runtime::http;
 #[cfg(feature = "tower")]

@@ -81,7 +81,13 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("retry_budget", "budget", ""),
     ("circuit_breaker", "breaker", ""),
     ("rate_limiter", "throttle", ""),
+    ("rate_limit", "throttle", ""),
     ("hedging", "hedge", ""),
+    (
+        "hedge_max",
+        "hedge",
+        ", and `Hedge::after(...).max(2)` says how many",
+    ),
     ("recover", "fallback", ""),
 ];
 

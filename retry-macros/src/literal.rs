@@ -345,6 +345,12 @@ impl Literal for Copies {
         "a duration or a quantile; write `hedge = \"50ms\"` or `hedge = quantile(0.95)`";
 
     fn from_str(text: &str) -> Option<Result<Self, String>> {
+        if let Some(percent) = percentile(text) {
+            return Some(Err(format!(
+                "a share of the calls is no duration; write `hedge = quantile({})`",
+                percent / 100.0
+            )));
+        }
         Duration::from_str(text).map(|delay| {
             let delay = delay?;
             refused(retry_runtime::rules::hedge_delay(delay)).map(|()| Self::After(delay))
@@ -391,6 +397,12 @@ impl Literal for Copies {
             Self::Quantile(quantile) => ours!(#krate::Hedge::quantile(#quantile)),
         }
     }
+}
+
+/// 95 of `p95` and `95%`.
+fn percentile(text: &str) -> Option<f64> {
+    let number = text.strip_prefix('p').or_else(|| text.strip_suffix('%'))?;
+    number.trim().parse().ok()
 }
 
 fn refused(refusal: Option<impl std::fmt::Display>) -> Result<(), String> {

@@ -66,7 +66,9 @@ pub(crate) struct Setting {
 pub(crate) enum Purse {
     /// The operation's own: the expression of its `static`.
     Own(TokenStream),
-    /// One that a constant names.
+    /// A constant: one of them, or the share of one of the operation's own, which then is this.
+    Named(TokenStream),
+    /// One that a reference to a constant names.
     Shared,
     /// One that only the running program knows.
     Lent(Expr),

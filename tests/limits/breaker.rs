@@ -160,3 +160,73 @@ async fn slow_once(calls: &Cell<u32>) -> Result<u32, &'static str> {
     }
     Ok(calls.get())
 }
+
+/// X10 where only the running program knows the breaker, or the policy.
+#[tokio::test(start_paused = true)]
+async fn a_window_below_the_timeout() {
+    #[retry(timeout = "1s", breaker = breaker, on(_))]
+    async fn lent(breaker: &Breaker) -> Result<u32, Failed<&'static str>> {
+        Ok(1)
+    }
+    static SECOND: Breaker = Breaker::time(Duration::from_secs(1));
+    #[retry(policy = policy, breaker = &SECOND, on(_))]
+    async fn under(policy: Policy) -> Result<u32, Failed<&'static str>> {
+        Ok(1)
+    }
+    let (short, long) = (
+        Breaker::time(Duration::from_secs(1)),
+        Breaker::time(Duration::from_secs(2)),
+    );
+    assert!(lent(&long).await.is_ok());
+    let fitting = Policy::new().timeout(Duration::from_millis(500));
+    assert!(under(fitting).await.is_ok());
+    let refused = tokio::spawn(async move { lent(&short).await }).await;
+    assert!(refused.is_err_and(|end| end.is_panic()));
+    let long = fitting.timeout(Duration::from_millis(501));
+    let refused = tokio::spawn(under(long)).await;
+    assert!(refused.is_err_and(|end| end.is_panic()));
+}
+
+/// Who above is in a hurry says nothing of the service.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_from_above() {
+    static PATIENT: Breaker = Breaker::count(5);
+    #[retry(max = 1, deadline = "5s", breaker = &PATIENT, on(_))]
+    async fn call() -> Result<u32, Failed<&'static str>> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok(1)
+    }
+    #[retry(max = 1, deadline = "10ms", breaker = &PATIENT, on(_))]
+    async fn hurried() -> Result<u32, Failed<&'static str>> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok(1)
+    }
+    for _ in 0..10 {
+        let end = reattempt::deadline::within(Duration::from_millis(1), call()).await;
+        assert!(end.is_err());
+    }
+    assert_eq!(PATIENT.state(), State::Closed);
+    // Its own deadline is what the function asks of the service.
+    for _ in 0..5 {
+        assert!(hurried().await.is_err());
+    }
+    assert_eq!(PATIENT.state(), State::Open);
+}
+
+/// A probe is one call.
+#[tokio::test(start_paused = true)]
+async fn no_copies_of_a_probe() {
+    static PROBED: Breaker = Breaker::count(1);
+    #[retry(max = 1, hedge = "5ms", breaker = &PROBED, on(_))]
+    async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, Failed<&'static str>> {
+        calls.set(calls.get() + 1);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        if fails { Err("down") } else { Ok(calls.get()) }
+    }
+    let calls = Cell::new(0);
+    assert!(call(&calls, true).await.is_err());
+    assert_eq!(calls.take(), 2);
+    tokio::time::advance(Duration::from_secs(5)).await;
+    assert_eq!(call(&calls, false).await.unwrap(), 1);
+    assert_eq!(call(&calls, false).await.unwrap(), 3);
+}

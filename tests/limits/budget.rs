@@ -75,3 +75,28 @@ fn a_budget_that_is_lent() {
     let _ = lent(Arc::clone(&budget), &calls);
     assert_eq!(calls.get(), 2);
 }
+
+const SHARE: f64 = 0.5;
+const NAMED: &Budget = &SHARED_BY_NAME;
+static SHARED_BY_NAME: Budget = Budget::per_success(0.5).floor(0.0).initial(1);
+
+/// A constant may be the share, or the budget.
+#[test]
+fn constants() {
+    #[retry(max = 30, base = "1ms", budget = SHARE, on(_))]
+    fn by_share(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        calls.set(calls.get() + 1);
+        Err("down")
+    }
+    #[retry(max = 30, base = "1ms", budget = NAMED, on(_))]
+    fn by_name(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        calls.set(calls.get() + 1);
+        Err("down")
+    }
+    let _time = testing::virtual_time();
+    let calls = Cell::new(0);
+    let _ = by_share(&calls);
+    assert_eq!(calls.take(), 11);
+    let _ = by_name(&calls);
+    assert_eq!(calls.take(), 2);
+}

@@ -85,6 +85,19 @@ async fn by_what_was_measured() {
     assert!((10..20).contains(&took.as_millis()), "{took:?}");
 }
 
+/// A constant may be the delay.
+#[tokio::test(start_paused = true)]
+async fn after_a_constant() {
+    const DELAY: Duration = Duration::from_millis(30);
+    #[retry(max = 2, hedge = DELAY, on(_))]
+    async fn call(calls: &Cell<u32>) -> Result<u32, &'static str> {
+        ask(calls, 1).await
+    }
+    let start = Instant::now();
+    assert_eq!(call(&Cell::new(0)).await, Ok(2));
+    assert_eq!(start.elapsed(), DELAY);
+}
+
 /// A fallback sees an error whose type nobody writes, also when the call was turned away.
 #[tokio::test(start_paused = true)]
 async fn fallbacks() {

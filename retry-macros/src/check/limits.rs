@@ -1,6 +1,7 @@
 //! Keys that bound attempts besides the policy: `budget`, `breaker`, `throttle`, `hedge`.
 
 use proc_macro2::TokenStream;
+use quote::quote_spanned;
 use retry_runtime::rules::{self, Key};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
@@ -10,7 +11,7 @@ use super::{Draft, literal_value};
 use crate::args::{Args, Given, Value};
 use crate::faults::Faults;
 use crate::literal::{Copies, Literal as _, Share};
-use crate::model::{Hedging, Purse, Setting};
+use crate::model::{Hedging, Purse, Setting, at, located};
 
 impl Draft<'_> {
     /// Where the budget comes from; a constant one becomes part of the policy.
@@ -32,10 +33,19 @@ impl Draft<'_> {
                 let span = expr.span();
                 if constant::builds(&expr, "Budget") {
                     (Purse::Own(ours!(#expr)), own_budget(), span)
-                } else if constant::names_static(&expr, parameters) {
-                    (Purse::Shared, ours!(#expr), span)
-                } else {
+                } else if !constant::names_static(&expr, parameters) {
                     (Purse::Lent(expr), TokenStream::new(), span)
+                } else if matches!(expr, Expr::Path(_)) {
+                    let krate = located(self.krate.clone(), span);
+                    let named = quote_spanned!(at(span)=> #krate::__private::BudgetOf(#expr));
+                    let own = own_budget();
+                    (
+                        Purse::Named(ours!(#named.own())),
+                        ours!(#named.or(#own)),
+                        span,
+                    )
+                } else {
+                    (Purse::Shared, ours!(#expr), span)
                 }
             }
         };
@@ -92,16 +102,18 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
             "`hedge` runs an operation twice at the same time, and `idempotent = false` says that it may not be; drop one of them",
         );
     }
-    if let (Some(Copies::After(delay)), Some(deadline)) = (
-        literal_value(args.hedge.as_ref()),
-        literal_value(args.deadline.as_ref()),
-    ) && let Some(text) = rules::hedge_beyond_deadline(1, delay, deadline)
-    {
-        let span = match &hedge.given {
-            Given::Literal(_, span) => *span,
-            _ => hedge.key,
-        };
-        faults.push(span, text.to_string());
+    let Given::Literal(Copies::After(delay), span) = &hedge.given else {
+        return;
+    };
+    let timeout = literal_value(args.timeout.as_ref());
+    let deadline = literal_value(args.deadline.as_ref());
+    let refusal = timeout
+        .and_then(|timeout| rules::hedge_beyond_timeout(1, *delay, timeout))
+        .or_else(|| {
+            deadline.and_then(|deadline| rules::hedge_beyond_deadline(1, *delay, deadline))
+        });
+    if let Some(refusal) = refusal {
+        faults.push(*span, refusal.to_string());
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
     }
     nothing_proved(args, faults);
     no_question(args, faults);
+    plain_fallback(args, faults);
     if let (Some(on), Some(except)) = (&args.on, &args.except)
         && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
         && on.text() == except.text()
@@ -87,6 +88,22 @@ fn no_question(args: &Args, faults: &mut Faults) {
         faults.push(
             span,
             "`retry_after` answers at once and cannot be async; make the closure sync",
+        );
+    }
+}
+
+/// `fallback = 3`: what is asked is a function of the error.
+fn plain_fallback(args: &Args, faults: &mut Faults) {
+    let Some(Ok(given)) = args.fallback.as_ref().map(|code| &code.given) else {
+        return;
+    };
+    if let Expr::Lit(_) | Expr::Macro(_) | Expr::Unary(_) | Expr::Binary(_) = given {
+        faults.push(
+            given.span(),
+            format!(
+                "`fallback` is a function of the error; write `fallback = |_| {}`",
+                quote::quote!(#given)
+            ),
         );
     }
 }

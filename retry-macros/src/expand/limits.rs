@@ -3,6 +3,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
+use retry_runtime::rules::Key;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -14,7 +15,7 @@ impl Parts<'_> {
     /// The `static` of a budget of the operation's own, which the policy names.
     pub(super) fn own_budget(&self) -> TokenStream {
         match &self.model.budget {
-            Some(Purse::Own(budget)) => {
+            Some(Purse::Own(budget) | Purse::Named(budget)) => {
                 let krate = &self.krate;
                 ours!(static __REATTEMPT_BUDGET: #krate::Budget = #budget;)
             }
@@ -32,11 +33,36 @@ impl Parts<'_> {
         let (lent_breaker, breaker) = self.gate(model.breaker.as_ref(), "breaker", "breaking");
         let (lent_throttle, throttle) = self.gate(model.throttle.as_ref(), "throttle", "throttled");
         let (lent_budget, purse) = self.purse();
+        let fits = self.window_fits();
         ours! {
             #lent_breaker
+            #fits
             #lent_throttle
             #lent_budget
             let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation);
+        }
+    }
+
+    /// X10 where the breaker or the policy is known only when the call begins.
+    fn window_fits(&self) -> TokenStream {
+        let model = self.model;
+        let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
+        let Some(breaker) = model.breaker.as_ref().filter(|_| may_time_out) else {
+            return TokenStream::new();
+        };
+        if self.judges_window(breaker) {
+            return TokenStream::new();
+        }
+        let (span, operation) = (breaker.span(), self.operation());
+        let krate = model.krate_at(span);
+        let breaker = if let Expr::Reference(_) = breaker {
+            ours!(#breaker)
+        } else {
+            let name = Ident::new("breaker", at(span));
+            quote_spanned!(at(span)=> #krate::__private::lent(&#name))
+        };
+        quote_spanned! {at(span)=>
+            #krate::__private::refuse_window(#breaker, #krate::Operation::policy(#operation));
         }
     }
 
@@ -81,7 +107,7 @@ impl Parts<'_> {
         let name = Ident::new(name, at(lender.span()));
         (
             quote_spanned!(at(lender.span())=> let #name = #lender;),
-            quote_spanned!(at(lender.span())=> #krate::__private::#make(&#name)),
+            quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(&#name))),
         )
     }
 
@@ -108,12 +134,12 @@ impl Parts<'_> {
 
     /// Before a retry, while the error before it is there, which then is that of the call.
     pub(super) fn entered_again(&self) -> TokenStream {
-        let krate = &self.krate;
+        let (krate, timer) = (&self.krate, &self.timer);
         if self.model.is_gated() {
             let (end, give_up) = (self.end(), self.give_up());
             self.asked_for_entry(&end, &ours!(break #give_up))
         } else if self.model.is_limited() {
-            ours!(#krate::__private::begun(&mut limits);)
+            ours!(#krate::__private::begun(&mut limits, #timer);)
         } else {
             TokenStream::new()
         }
@@ -144,7 +170,7 @@ impl Parts<'_> {
                 ::core::result::Result::Ok(#wait) => { #waited }
                 #turned_away
             }
-            #krate::__private::begun(&mut limits);
+            #krate::__private::begun(&mut limits, #timer);
         }
     }
 
@@ -209,7 +235,7 @@ impl Parts<'_> {
                 }
             }
         };
-        let hedge = quote_spanned!(at(*span)=> #located::__private::hedge(#value));
+        let hedge = quote_spanned!(at(*span)=> #located::__private::HedgeOf(#value).hedge());
         ours! {
             #krate::__private::hedged(const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)
         }

@@ -116,11 +116,10 @@ impl Parts<'_> {
         }
         let (model, policy) = (self.model, self.policy());
         let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
-        let breaker = model.breaker.as_ref().filter(|breaker| {
-            may_time_out
-                && names_static(breaker)
-                && !mentions(&ours!(#breaker #policy), &model.generics)
-        });
+        let breaker = model
+            .breaker
+            .as_ref()
+            .filter(|breaker| may_time_out && self.judges_window(breaker));
         let breaker = breaker.map(|breaker| {
             let krate = model.krate_at(breaker.span());
             let check = quote_spanned!(at(breaker.span())=> #krate::__private::refuse_window(#breaker, &#policy));
@@ -134,10 +133,18 @@ impl Parts<'_> {
         let hedge = hedge.map(|hedge| {
             let (value, krate) = (&hedge.value, model.krate_at(hedge.span));
             let check =
-                quote_spanned!(at(hedge.span)=> #krate::__private::refuse_hedge(&#value, &#policy));
+                quote_spanned!(at(hedge.span)=> #krate::__private::refuse_hedge(&#krate::__private::HedgeOf(#value).hedge(), &#policy));
             self.constant_item(&ours!({ #check }))
         });
         ours!(#breaker #hedge)
+    }
+
+    /// Whether the compiler can look at the breaker and at the policy.
+    pub(super) fn judges_window(&self, breaker: &Expr) -> bool {
+        let policy = self.policy();
+        self.runtime_policy().is_none()
+            && names_static(breaker)
+            && !mentions(&ours!(#breaker #policy), &self.model.generics)
     }
 
     /// A block that the compiler evaluates even when the function is never called; where it mentions generics, which

@@ -168,7 +168,7 @@ macro_rules! reqwest_middleware {
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
-                    limits.begin();
+                    limits.begin(&timer);
                     let again = request.try_clone();
                     let pause = {
                         let attempt = next.clone().run(request, extensions);

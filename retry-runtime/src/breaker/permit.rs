@@ -13,6 +13,16 @@ pub(crate) struct Pass {
     pub(super) started: Moment,
 }
 
+impl Breaker {
+    /// The call begins later than the permit was given.
+    #[inline(always)]
+    pub(crate) fn begin(&self, pass: &mut Pass, clock: &impl Clock) {
+        if self.settings.slow.is_some() {
+            pass.started = clock.shared();
+        }
+    }
+}
+
 impl Pass {
     /// Settled: it counts nothing any more.
     pub(crate) const NOTHING: Self = Self {

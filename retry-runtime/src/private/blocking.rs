@@ -195,6 +195,6 @@ pub fn entered(
 ) -> Result<(), Interrupted> {
     let wait = enter(limits, progress, operation, until, timer)?;
     sleep(wait, timer);
-    limits.begin();
+    limits.begin(timer);
     Ok(())
 }

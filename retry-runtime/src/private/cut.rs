@@ -151,7 +151,10 @@ pub fn in_time<R, L: Started>(
     match outcome {
         Err(lost) if !lost.started() => Err((lost, over(progress, operation))),
         Err(lost) if lost.is_deadline() || is_over(until, clock) => {
-            limits.failed(operation, Came::CutOff, clock);
+            // A deadline from above says nothing of the service.
+            if !lost.is_deadline() {
+                limits.failed(operation, Came::CutOff, clock);
+            }
             Err((lost, cut_off(progress, operation)))
         }
         outcome => Ok(outcome),

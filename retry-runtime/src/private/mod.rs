@@ -41,7 +41,7 @@ pub(crate) use limits::Split;
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub(crate) use limits::policy_limits;
 #[cfg(feature = "std")]
-pub use limits::{Breaking, OfPolicy, Purse, Throttling, breaking, paying, throttled};
+pub use limits::{Breaking, Lend, OfPolicy, Purse, Throttling, breaking, lent, paying, throttled};
 pub use limits::{
     ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards,
     pays, released,
@@ -319,10 +319,53 @@ impl Started {
     }
 }
 
-// `hedge = ...`: says at the user's expression what is expected there.
+// `hedge = CONSTANT`: a `Hedge`, or the delay of one.
 #[cfg(feature = "std")]
-pub const fn hedge(hedge: crate::hedge::Hedge) -> crate::hedge::Hedge {
-    hedge
+#[derive(Debug)]
+pub struct HedgeOf<T>(pub T);
+
+#[cfg(feature = "std")]
+impl HedgeOf<crate::hedge::Hedge> {
+    pub const fn hedge(self) -> crate::hedge::Hedge {
+        self.0
+    }
+}
+
+#[cfg(feature = "std")]
+impl HedgeOf<Duration> {
+    #[track_caller]
+    pub const fn hedge(self) -> crate::hedge::Hedge {
+        crate::hedge::Hedge::after(self.0)
+    }
+}
+
+// `budget = CONSTANT`: a reference to a budget, or the share of one of the operation's own.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct BudgetOf<T>(pub T);
+
+#[cfg(feature = "std")]
+impl BudgetOf<f64> {
+    #[track_caller]
+    pub const fn own(self) -> crate::Budget {
+        crate::Budget::per_success(self.0)
+    }
+
+    pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
+        own
+    }
+}
+
+#[cfg(feature = "std")]
+impl BudgetOf<&'static crate::Budget> {
+    // Used by nobody.
+    pub const fn own(self) -> crate::Budget {
+        crate::Budget::tokens(10)
+    }
+
+    pub const fn or(self, _: &'static crate::Budget) -> &'static crate::Budget {
+        self.0
+    }
 }
 
 // X12: a hedge beside the policy of its operation.

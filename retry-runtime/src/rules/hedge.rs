@@ -58,21 +58,39 @@ pub(crate) const fn beyond_deadline(
     if deadline.is_zero() || !is_shorter(deadline, last) {
         return None;
     }
+    Some(too_late("deadline", deadline, hedges, last))
+}
+
+/// X12: the same of the limit of one attempt, which all its copies have together.
+pub(crate) const fn beyond_timeout(
+    hedges: u32,
+    delay: Duration,
+    timeout: Duration,
+) -> Option<Text> {
+    let last = delay.saturating_mul(hedges);
+    if timeout.is_zero() || is_shorter(last, timeout) {
+        return None;
+    }
+    Some(too_late("timeout", timeout, hedges, last))
+}
+
+const fn too_late(key: &str, limit: Duration, hedges: u32, last: Duration) -> Text {
     let text = Text::new()
-        .push("`deadline` of ")
-        .duration(deadline, "")
+        .key(key)
+        .push(" of ")
+        .duration(limit, "")
         .push(" is over before hedge ")
         .number(hedges as u64)
         .push(" of ")
         .number(hedges as u64)
         .push(" can start, which `hedge` starts after ")
         .duration(last, "");
-    let text = text.push("; raise `deadline` or lower ");
-    Some(if hedges == 1 {
+    let text = text.push("; raise ").key(key).push(" or lower ");
+    if hedges == 1 {
         text.push("`hedge`")
     } else {
         text.push("`hedge` or its `max`")
-    })
+    }
 }
 
 #[cfg(test)]

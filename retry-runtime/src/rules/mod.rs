@@ -22,8 +22,8 @@ use crate::text::Text;
 use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
 pub use key::{Key, Keys};
 pub use refusal::{
-    Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_copies, hedge_delay,
-    hedge_quantile,
+    Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout,
+    hedge_copies, hedge_delay, hedge_quantile,
 };
 
 /// A rule that a policy breaks: which, at which key, and in words.

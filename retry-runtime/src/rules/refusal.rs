@@ -72,6 +72,15 @@ pub const fn hedge_beyond_deadline(
     refused(hedge::beyond_deadline(copies, delay, deadline).as_ref())
 }
 
+/// X12: why so many copies, each `delay` after the one before, do not fit into the time-out of an attempt.
+pub const fn hedge_beyond_timeout(
+    copies: u32,
+    delay: Duration,
+    timeout: Duration,
+) -> Option<Refusal> {
+    refused(hedge::beyond_timeout(copies, delay, timeout).as_ref())
+}
+
 #[cfg(feature = "std")]
 impl Breaker {
     /// X10: why this breaker does not fit attempts under `policy`: its window of time is too short for their
@@ -88,15 +97,23 @@ impl Breaker {
 
 #[cfg(feature = "std")]
 impl Hedge {
-    /// X12: why this hedge does not fit attempts under `policy`: its `deadline` is over before the last copy starts.
+    /// X12: why this hedge does not fit attempts under `policy`: its `timeout` or its `deadline` is over before the
+    /// last copy starts.
     ///
     /// `#[retry]` asks this of constants.
     pub const fn refusal(&self, policy: &Policy) -> Option<Refusal> {
-        match (self.when, policy.deadline) {
-            (When::After(delay), Some(deadline)) => {
-                hedge_beyond_deadline(self.max as u32, delay, deadline)
-            }
-            _ => None,
+        let When::After(delay) = self.when else {
+            return None;
+        };
+        let copies = self.max as u32;
+        if let Some(timeout) = policy.timeout
+            && let Some(refusal) = hedge_beyond_timeout(copies, delay, timeout)
+        {
+            return Some(refusal);
+        }
+        match policy.deadline {
+            Some(deadline) => hedge_beyond_deadline(copies, delay, deadline),
+            None => None,
         }
     }
 }

@@ -58,7 +58,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let mut limits = self.plan.limits(&self.gates, &named);
         let mut call = Call::new();
         loop {
-            begun(&mut limits);
+            begun(&mut limits, &timer);
             let delay = {
                 let attempt = made(call, until, &timer, &mut operation);
                 let Ok(outcome) = endured(attempt, until, call, &timer).await;
@@ -207,7 +207,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                     };
                 }
             }
-            begun(&mut limits);
+            begun(&mut limits, &timer);
             let delay = {
                 let limit = until.of_attempt(named.policy(), &timer);
                 let attempt = made(call, limit, &timer, &mut operation);

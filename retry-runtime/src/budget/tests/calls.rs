@@ -1,7 +1,7 @@
 //! What one call does.
 
 use super::{Hand, balances, bare, deposit, withdraw};
-use crate::budget::account::{Paid, Reservation};
+use crate::budget::account::Reservation;
 use crate::budget::{Budget, Class, Kind};
 use crate::verdict::Verdict;
 

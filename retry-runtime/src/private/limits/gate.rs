@@ -13,8 +13,13 @@ pub trait Gate {
     // How long an attempt has to wait, or why there is none.
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
-    // The attempt begins.
-    fn begin(&mut self);
+    // The attempt begins, perhaps after a wait.
+    fn begin(&mut self, clock: &impl Clock);
+
+    // Whether it may be made in copies.
+    fn allows_copies(&self) -> bool {
+        true
+    }
 
     // Asked out of line, why there would be none now.
     type Asked: Refuse;
@@ -68,7 +73,7 @@ impl Gate for () {
     }
 
     #[inline(always)]
-    fn begin(&mut self) {}
+    fn begin(&mut self, _: &impl Clock) {}
 
     #[inline(always)]
     fn asked(&self) {}
@@ -96,10 +101,14 @@ impl<G: Gate> Gate for Option<G> {
             .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, clock: &impl Clock) {
         if let Some(gate) = self {
-            gate.begin();
+            gate.begin(clock);
         }
+    }
+
+    fn allows_copies(&self) -> bool {
+        self.as_ref().is_none_or(Gate::allows_copies)
     }
 
     fn asked(&self) -> Self::Asked {

@@ -55,9 +55,9 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
     }
 
     #[inline(always)]
-    fn begin(&mut self) {
-        self.breaker.begin();
-        self.throttle.begin();
+    fn begin(&mut self, clock: &impl Clock) {
+        self.breaker.begin(clock);
+        self.throttle.begin(clock);
         self.purse.spend();
     }
 
@@ -91,7 +91,7 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
     }
 
     fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool {
-        self.purse.pays(operation, clock)
+        self.breaker.allows_copies() && self.purse.pays(operation, clock)
     }
 
     #[inline(always)]

@@ -22,7 +22,7 @@ pub(crate) use pocket::Split;
 pub use pocket::{OfPolicy, Purse, paying};
 pub use purse::{ByPolicy, IsBudgeted, Pay};
 #[cfg(feature = "std")]
-pub use shared::{Breaking, Throttling, breaking, throttled};
+pub use shared::{Breaking, Lend, Throttling, breaking, lent, throttled};
 
 use core::time::Duration;
 
@@ -40,7 +40,7 @@ pub trait Limits {
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
     // The attempt begins.
-    fn begin(&mut self);
+    fn begin(&mut self, clock: &impl Clock);
 
     // What an attempt came to that has not ended the call with success.
     fn failed(&mut self, operation: &Operation, came: Came, clock: &impl Clock);
@@ -113,7 +113,7 @@ impl Limits for () {
     }
 
     #[inline(always)]
-    fn begin(&mut self) {}
+    fn begin(&mut self, _: &impl Clock) {}
 
     #[inline(always)]
     fn failed(&mut self, _: &Operation, _: Came, _: &impl Clock) {}
@@ -160,8 +160,8 @@ pub fn enter(
 
 // After the wait.
 #[inline(always)]
-pub fn begun(limits: &mut impl Limits) {
-    limits.begin();
+pub fn begun(limits: &mut impl Limits, clock: &impl Clock) {
+    limits.begin(clock);
 }
 
 #[cold]

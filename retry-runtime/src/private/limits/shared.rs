@@ -1,5 +1,6 @@
 //! Breakers and throttles as gates, and who may lend one to a call.
 
+use core::ops::Deref;
 use core::time::Duration;
 
 use super::{Gate, Refuse, Settle};
@@ -61,8 +62,16 @@ impl<'g> Gate for Breaking<'g> {
         Ok(Duration::ZERO)
     }
 
+    // The wait of a throttle is none of the attempt's time.
     #[inline(always)]
-    fn begin(&mut self) {}
+    fn begin(&mut self, clock: &impl Clock) {
+        self.breaker.begin(&mut self.pass, &Counted(clock));
+    }
+
+    // One permit, one call.
+    fn allows_copies(&self) -> bool {
+        !self.pass.is_probe()
+    }
 
     #[inline(always)]
     fn asked(&self) -> &'g Breaker {
@@ -130,7 +139,7 @@ impl<'g> Gate for Throttling<'g> {
     }
 
     #[inline(always)]
-    fn begin(&mut self) {
+    fn begin(&mut self, _: &impl Clock) {
         if let Some(permit) = &mut self.permit {
             permit.spend();
         }
@@ -171,6 +180,34 @@ pub const fn throttled(throttle: &Throttle) -> Throttling<'_> {
         throttle,
         permit: None,
     }
+}
+
+// What an expression lends that is no reference: a pointer of some kind. A breaker by itself would be made anew for
+// each call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` would be made for each call, and know of none of the others",
+    label = "expected a reference or an `Arc`",
+    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named"
+)]
+pub trait Lend {
+    type Lent: ?Sized;
+
+    fn lent(&self) -> &Self::Lent;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Deref + ?Sized> Lend for P {
+    type Lent = P::Target;
+
+    #[inline(always)]
+    fn lent(&self) -> &P::Target {
+        self
+    }
+}
+
+#[inline(always)]
+pub fn lent<P: Lend>(pointer: &P) -> &P::Lent {
+    pointer.lent()
 }
 
 // What calls share counts by a clock that all of them can read.
