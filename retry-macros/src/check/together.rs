@@ -97,7 +97,7 @@ fn plain_fallback(args: &Args, faults: &mut Faults) {
     let Some(Ok(given)) = args.fallback.as_ref().map(|code| &code.given) else {
         return;
     };
-    if let Expr::Lit(_) | Expr::Macro(_) | Expr::Unary(_) | Expr::Binary(_) = given {
+    if let Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) = given {
         faults.push(
             given.span(),
             format!(

@@ -5,11 +5,11 @@ fn literal() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(fallback = vec![1], on(_))]
-fn list() -> Result<Vec<u32>, String> {
-    Ok(Vec::new())
+#[retry(fallback = 1 + 2, on(_))]
+fn sum() -> Result<u32, String> {
+    Ok(1)
 }
 
 fn main() {
-    let _ = (literal(), list());
+    let _ = (literal(), sum());
 }

@@ -1,6 +1,6 @@
-use reattempt::{Breaker, Failed, retry};
+use reattempt::{Failed, retry};
 
-#[retry(breaker = Breaker::count(10), on(_))]
+#[retry(breaker = reattempt::Breaker::count(10), on(_))]
 fn charge() -> Result<u32, Failed<String>> {
     Ok(1)
 }
