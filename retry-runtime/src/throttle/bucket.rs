@@ -78,7 +78,7 @@ impl Bucket {
 
     /// As new. A call that is counted at this moment counts before it or after it.
     pub(crate) fn reset(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.0.swap(0, Ordering::Relaxed);
     }
 
     /// Requests and accepts of this round.

@@ -32,8 +32,8 @@ impl Meter {
 
     /// As new. A half second that ends at this moment may still leave its rate.
     pub(crate) fn reset(&self) {
-        self.count.store(0, Ordering::Relaxed);
-        self.rate.store(0, Ordering::Relaxed);
+        self.count.swap(0, Ordering::Relaxed);
+        self.rate.swap(0, Ordering::Relaxed);
     }
 
     /// Counts a call in this half second of the clock. The first one of another half second still

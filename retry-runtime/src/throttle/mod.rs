@@ -110,8 +110,8 @@ impl Throttle {
     /// # Units and ranges
     ///
     /// At least one call in two seconds, at most twice the rate that is measured. A permit is one
-    /// token; those of one second can be saved up, but always one. Where 100 calls wait after the first
-    /// that was throttled, and the service answers at once, the last of them begins after LAST100.
+    /// token; those of one second can be saved up, but always one. Where 100 calls wait because the
+    /// first one was throttled, and the service answers at once from then on, they begin after 2 s to 7 s.
     ///
     /// # Source
     ///
@@ -182,7 +182,10 @@ impl Throttle {
 
     /// The largest share of the calls that [`adaptive`](Self::adaptive) turns away.
     ///
-    /// What passes can show that the service is back. MEASURED
+    /// What passes can show that the service is back: after an outage of 5 minutes less than half of the calls are
+    /// turned away from 110 s on, and none after 165 s, be it one call a second or a thousand.
+    /// Without a ceiling it is the later the more calls there are: none are turned away after 8.5 minutes of 10 a
+    /// second, 11 of 100, 14 of 1000. The price is a fifth of the calls, for a service that accepts none.
     ///
     /// # Units and ranges
     ///
