@@ -1,3 +1,6 @@
+use std::sync::Barrier;
+use std::thread;
+
 use super::*;
 
 /// A call each fifth of a second: the half seconds that are measured, and the rates that follow.
@@ -155,6 +158,31 @@ fn who_goes_away_leaves_its_place_to_those_behind() {
     drop(waiting.remove(0));
     assert_eq!(waiting[0].wait_by(&clock), Duration::ZERO);
     assert_eq!(late[0].wait(), SECOND * 4);
+}
+
+#[test]
+fn threads_lose_no_token() {
+    let throttle = limited(&Hand::new());
+    let barrier = Barrier::new(4);
+    thread::scope(|scope| {
+        for n in 0..4 {
+            let (throttle, barrier) = (&throttle, &barrier);
+            scope.spawn(move || {
+                let clock = Hand::new();
+                barrier.wait();
+                for round in 0..1000 {
+                    let mut held = permits(throttle, &clock, 3);
+                    drop(held.remove(round % 3));
+                    held[0].wait_by(&clock);
+                    if n == 0 && round < 5 {
+                        held[0].spend();
+                    }
+                }
+            });
+        }
+    });
+    // Five are spent, and nobody waits.
+    assert_eq!(wait(&throttle, &Hand::new()), SECOND * 12);
 }
 
 #[test]
