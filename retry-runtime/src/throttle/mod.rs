@@ -183,7 +183,7 @@ impl Throttle {
     /// The largest share of the calls that [`adaptive`](Self::adaptive) turns away.
     ///
     /// What passes can show that the service is back: after an outage of 5 minutes less than half of the calls are
-    /// turned away from 110 s on, and none after 165 s, be it one call a second or a thousand.
+    /// turned away from about 110 s on, and none after 165 s, be it one call a second or a thousand.
     /// Without a ceiling it is the later the more calls there are: none are turned away after 8.5 minutes of 10 a
     /// second, 11 of 100, 14 of 1000. The price is a fifth of the calls, for a service that accepts none.
     ///
