@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::scenarios::{contention, metastable, outage, tiers};
+use crate::scenarios::{contention, metastable, outage, throttling, tiers};
 
 /// What is expected of a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ pub enum Expected {
     Never,
 }
 
-/// One figure of the specification.
+/// One figure: of the specification (Q) or of the documentation (T).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// Its number, such as `Q1`.
@@ -75,6 +75,8 @@ pub fn all() -> Vec<Figure> {
         tiers::figures(),
         contention::figures(),
         metastable::figures(),
+        throttling::after_an_outage(),
+        throttling::after_a_quota(),
     ];
     parts.concat()
 }

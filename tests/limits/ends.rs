@@ -114,7 +114,7 @@ fn a_fallback_holds_nothing() {
         assert_eq!(world.attempts.get(), 0);
     }
     for is_blocking in [true, false] {
-        let (world, throttle) = (World::new(1), Throttle::adaptive());
+        let (world, throttle) = (World::new(1), Throttle::adaptive().minimum(1));
         let answer = if is_blocking {
             Some(blocking(&world, &throttle))
         } else {

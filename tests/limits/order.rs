@@ -264,7 +264,7 @@ fn refused_before_the_first_attempt() {
 #[test]
 fn refused_before_a_later_attempt() {
     let world = World::new(1);
-    let throttle = Throttle::adaptive();
+    let throttle = Throttle::adaptive().minimum(1);
     // After its own failure, which is one of one, chance lets every other attempt through.
     let record = testing::record();
     let end = told(&world, &world.breaker, &throttle).unwrap_err();

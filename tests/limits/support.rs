@@ -140,7 +140,7 @@ impl World {
 
     /// A throttle that has seen a hundred failures.
     pub(crate) fn refusing(&self) -> Throttle {
-        let throttle = Throttle::adaptive();
+        let throttle = Throttle::adaptive().minimum(1).ceiling(1.0);
         for _ in 0..100 {
             if let Ok(permit) = throttle.permit_by(&self.clock) {
                 permit.failed_by(Verdict::Transient, &self.clock);

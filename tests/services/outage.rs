@@ -137,7 +137,7 @@ async fn broken(client: &Client, url: &str) -> Result<Response, Failed<Failure>>
     get(client, url).await
 }
 
-static THROTTLE: Throttle = Throttle::adaptive();
+static THROTTLE: Throttle = Throttle::adaptive().minimum(1).ceiling(1.0);
 
 #[retry(max = 5, base = "1ms", cap = "2ms", throttle = &THROTTLE)]
 async fn throttled(client: &Client, url: &str) -> Result<Response, Failed<Failure>> {

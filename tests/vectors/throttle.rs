@@ -71,7 +71,7 @@ fn shares() {
             let throttle = Throttle::adaptive();
             for request in 0..share.requests {
                 match throttle.permit_by(&clock) {
-                    Ok(permit) if request < share.accepts => permit.answered_by(&clock),
+                    Ok(permit) if request < share.accepts => permit.succeeded_by(&clock),
                     Ok(permit) => permit.failed_by(Verdict::Throttled(None), &clock),
                     Err(_) => assert!(request > share.accepts, "{} {request}", share.id),
                 }

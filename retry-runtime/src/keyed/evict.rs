@@ -11,8 +11,8 @@ use crate::timer::Moment;
 type Slots<'m, 'g, K, T> = HashMapRef<'m, K, Slot<T>, std::hash::RandomState, LocalGuard<'g>>;
 
 /// Makes room for one key more. Whoever calls it holds the lock, so nothing is added meanwhile.
-pub(super) fn make_room<K: Hash + Eq, T>(
-    keyed: &Keyed<K, T>,
+pub(super) fn make_room<K: Hash + Eq, T, F>(
+    keyed: &Keyed<K, T, F>,
     slots: &Slots<'_, '_, K, T>,
     swept: &mut Moment,
     now: Moment,
@@ -32,7 +32,7 @@ pub(super) fn make_room<K: Hash + Eq, T>(
 }
 
 /// An eighth of the keys, so that the next ones find room without a search.
-fn drop_oldest<K: Hash + Eq, T>(keyed: &Keyed<K, T>, slots: &Slots<'_, '_, K, T>) {
+fn drop_oldest<K: Hash + Eq, T, F>(keyed: &Keyed<K, T, F>, slots: &Slots<'_, '_, K, T>) {
     let mut oldest: Vec<_> = slots
         .iter()
         .map(|(key, slot)| (slot.is_held(), slot.used(), key))

@@ -50,8 +50,8 @@ mod tests;
 /// assert_eq!(HOSTS.len(), 2);
 /// # Ok::<(), reattempt::throttle::Refused>(())
 /// ```
-pub struct Keyed<K, T> {
-    make: fn(&K) -> T,
+pub struct Keyed<K, T, F = fn(&K) -> T> {
+    make: F,
     capacity: usize,
     idle: Duration,
     slots: OnceLock<HashMap<K, Slot<T>>>,
@@ -74,6 +74,38 @@ impl<K, T> Keyed<K, T> {
     /// At most 1000 keys; those that nobody asked for in ten minutes go.
     #[must_use = "it does nothing until it is asked for a key"]
     pub const fn new(make: fn(&K) -> T) -> Self {
+        Self::made_by(make)
+    }
+}
+
+impl<K, T, F> Keyed<K, T, F> {
+    /// [`new`](Keyed::new) with a closure that captures something, such as settings.
+    ///
+    /// Where its type has to be written, as in a field, it is `Box<dyn Fn(&K) -> T + Send + Sync>`, or
+    /// the parameter of a generic type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Keyed};
+    /// use std::sync::LazyLock;
+    ///
+    /// type Make = Box<dyn Fn(&String) -> Budget + Send + Sync>;
+    ///
+    /// static BUDGETS: LazyLock<Keyed<String, Budget, Make>> = LazyLock::new(|| {
+    ///     let ratio = std::env::args().count() as f64 / 10.0; // read when the program starts
+    ///     let make: Make = Box::new(move |_| Budget::per_success(ratio.min(1.0)).initial(7));
+    ///     Keyed::made_by(make).capacity(100)
+    /// });
+    ///
+    /// assert_eq!(BUDGETS.get("api.example.com").balance(), 7.0);
+    /// ```
+    #[must_use = "it does nothing until it is asked for a key"]
+    pub const fn made_by(make: F) -> Self
+    where
+        F: Fn(&K) -> T,
+    {
         Self {
             make,
             capacity: 1000,
@@ -131,7 +163,7 @@ impl<K, T> Keyed<K, T> {
     }
 }
 
-impl<K: Hash + Eq, T> Keyed<K, T> {
+impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
     /// The value of a key, made now if there is none.
     ///
     /// # Panics
@@ -140,6 +172,7 @@ impl<K: Hash + Eq, T> Keyed<K, T> {
     /// for the key that it is called for, which would wait for itself.
     pub fn get<Q>(&self, key: &Q) -> Arc<T>
     where
+        F: Fn(&K) -> T,
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
@@ -197,7 +230,7 @@ impl<K: Hash + Eq, T> Keyed<K, T> {
     }
 }
 
-impl<K: Hash + Eq, T> fmt::Debug for Keyed<K, T> {
+impl<K: Hash + Eq, T, F> fmt::Debug for Keyed<K, T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keyed")
             .field("len", &self.len())

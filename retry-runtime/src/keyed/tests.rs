@@ -40,6 +40,27 @@ fn budgets_of_hosts_are_apart() {
 }
 
 #[test]
+fn what_makes_values_may_hold_settings() {
+    struct Hosts<F> {
+        lengths: Keyed<String, usize, F>,
+    }
+    let settings = [3, 4];
+    let hosts = Hosts {
+        lengths: Keyed::made_by(move |key: &String| key.len() * settings[1]).capacity(1),
+    };
+    assert_eq!(
+        (*hosts.lengths.get("four"), *hosts.lengths.get("a")),
+        (16, 4)
+    );
+    assert_eq!(hosts.lengths.len(), 1);
+
+    let more = 5;
+    let boxed: Box<dyn Fn(&u64) -> u64 + Send + Sync> = Box::new(move |key| key + more);
+    let keyed: Keyed<u64, u64, _> = Keyed::made_by(boxed);
+    assert_eq!(*keyed.get(&2), 7);
+}
+
+#[test]
 fn never_more_keys_than_the_capacity() {
     for capacity in [1, 2, 7, 8, 100, 1000] {
         let keyed: Keyed<u64, u64> = Keyed::new(|key| key + 1).capacity(capacity);

@@ -1,4 +1,4 @@
-//! The window of an adaptive throttle, and the share of calls that it refuses.
+//! The window of an adaptive throttle, and the share of calls that it turns away.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::time::Duration;
@@ -16,6 +16,8 @@ pub(super) struct Adaptive {
     /// Nanoseconds of a bucket.
     width: u64,
     pub(super) ceiling: f64,
+    /// Requests in the window below which nothing is turned away.
+    pub(super) minimum: u64,
     buckets: [Bucket; BUCKETS],
 }
 
@@ -24,7 +26,8 @@ impl Adaptive {
         let mut this = Self {
             factor: 2.0,
             width: 0,
-            ceiling: 1.0,
+            ceiling: 0.8,
+            minimum: 10,
             buckets: [const { Bucket::new() }; BUCKETS],
         };
         this.set_window(Duration::from_secs(120));
@@ -76,20 +79,34 @@ impl Adaptive {
         (requests, accepts)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "sums of counts of 22 bits")]
+    /// The share that the formula says.
     pub(super) fn rejection(&self, now: Moment) -> f64 {
-        let (requests, accepts) = self.counts(now);
-        let allowed = self.factor * accepts as f64;
-        let share = (requests as f64 - allowed) / (requests as f64 + 1.0);
-        share.clamp(0.0, self.ceiling)
+        self.share(self.counts(now))
     }
 
-    /// Whether a call is refused here; a refused one is counted. No random number is drawn while
-    /// nothing is refused.
+    #[expect(clippy::cast_precision_loss, reason = "sums of counts of 22 bits")]
+    fn share(&self, (requests, accepts): (u64, u64)) -> f64 {
+        let allowed = self.factor * accepts as f64;
+        let share = (requests as f64 - allowed) / (requests as f64 + 1.0);
+        share.max(0.0)
+    }
+
+    pub(super) fn reset(&self) {
+        for bucket in &self.buckets {
+            bucket.reset();
+        }
+    }
+
+    /// Whether a call is turned away here; then it is counted. No random number is drawn while
+    /// nothing is turned away.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit into an `f64`")]
     pub(super) fn refuses(&self, now: Moment, random: impl FnOnce() -> u64) -> bool {
         const PARTS: f64 = (1u64 << 53) as f64;
-        let rejection = self.rejection(now);
+        let counts = self.counts(now);
+        if counts.0 < self.minimum {
+            return false;
+        }
+        let rejection = self.share(counts).min(self.ceiling);
         let refused = rejection > 0.0 && ((random() >> 11) as f64) < rejection * PARTS;
         if refused {
             self.add(now, false);

@@ -76,6 +76,11 @@ impl Bucket {
         }
     }
 
+    /// As new. A call that is counted at this moment counts before it or after it.
+    pub(crate) fn reset(&self) {
+        self.0.swap(0, Ordering::Relaxed);
+    }
+
     /// Requests and accepts of this round.
     pub(crate) fn counts(&self, lap: u64) -> (u64, u64) {
         let word = Word::of(self.0.load(Ordering::Relaxed));

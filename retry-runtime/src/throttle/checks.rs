@@ -25,7 +25,16 @@ pub(super) const fn ceiling(ceiling: f64) -> Option<Text> {
     }
     let text =
         say("`ceiling` is a share of the calls above 0.0 up to 1.0, and this is ").float(ceiling);
-    Some(text.push("; write `ceiling(0.9)`"))
+    Some(text.push("; write `ceiling(0.8)`"))
+}
+
+pub(super) const fn minimum(requests: u32) -> Option<Text> {
+    if requests > 0 {
+        return None;
+    }
+    Some(say(
+        "`minimum` is the number of requests below which none is turned away, at least 1, and this is 0; write `minimum(10)`",
+    ))
 }
 
 pub(super) const fn window(window: Duration) -> Option<Text> {

@@ -30,6 +30,12 @@ impl Meter {
         f64::from_bits(self.rate.load(Ordering::Relaxed))
     }
 
+    /// As new. A half second that ends at this moment may still leave its rate.
+    pub(crate) fn reset(&self) {
+        self.count.swap(0, Ordering::Relaxed);
+        self.rate.swap(0, Ordering::Relaxed);
+    }
+
     /// Counts a call in this half second of the clock. The first one of another half second still
     /// counts for those before, as in the SDKs, and closes them.
     // Relaxed: an exchange that fails is tried again, so every call counts once, and who wins the

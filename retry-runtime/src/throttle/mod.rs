@@ -2,6 +2,7 @@
 //! What to do with a call that is refused or has to wait is left to whoever makes it.
 #![warn(clippy::arithmetic_side_effects)]
 
+use core::fmt;
 use core::time::Duration;
 
 use crate::timer::{Clock, Moment, Shared};
@@ -10,8 +11,12 @@ mod adaptive;
 mod bucket;
 mod checks;
 mod cubic;
+mod curve;
+mod limit;
+mod line;
 mod meter;
 mod permit;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -22,25 +27,32 @@ pub use permit::{Permit, Refused};
 /// Makes fewer calls of a service that pushes back, before they cost it anything.
 ///
 /// Calls of one service share one, as a `static`. Each attempt asks for a [`Permit`] first, waits
-/// as long as that says, and tells it how the attempt ended.
+/// until that says that it may begin, and tells it how the attempt ended.
 ///
 /// # Examples
 ///
 /// ```
 /// # use retry_runtime as reattempt;
 /// use reattempt::throttle::{Refused, Throttle};
+/// use reattempt::timer::{Blocking, Threads};
 /// use reattempt::{Classify, Verdict};
 /// use std::io::{Error, ErrorKind};
+/// use std::time::Duration;
 ///
 /// static SHOP: Throttle = Throttle::adaptive();
 ///
 /// fn order(send: impl FnOnce() -> Result<u32, Error>) -> Result<Result<u32, Error>, Refused> {
 ///     let mut permit = SHOP.permit()?;
-///     std::thread::sleep(permit.wait());
+///     loop {
+///         match permit.wait_by(&Threads) {
+///             Duration::ZERO => break,
+///             wait => Threads.sleep(wait),
+///         }
+///     }
 ///     permit.spend();
 ///     let answer = send();
 ///     match &answer {
-///         Ok(_) => permit.answered(),
+///         Ok(_) => permit.succeeded(),
 ///         Err(error) => permit.failed(error.classify()),
 ///     }
 ///     Ok(answer)
@@ -54,29 +66,28 @@ pub use permit::{Permit, Refused};
 /// assert!(SHOP.rejection() > 0.9); // 101 calls, and one was accepted
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Throttle {
     kind: Kind,
 }
 
-#[derive(Debug)]
 enum Kind {
     Adaptive(Adaptive),
     Cubic(Cubic),
 }
 
 impl Throttle {
-    /// Refuses a share of the calls, so that hardly more than [`factor`](Self::factor) of them are
+    /// Turns a share of the calls away, so that hardly more than [`factor`](Self::factor) of them are
     /// made for each that the service accepts.
     ///
     /// A call counts when it ends: as a request, and as accepted if the service answered and did not
-    /// push back. A refused call counts as a request, too, so the share grows while nothing gets
-    /// better. A permit that is dropped without a result counts as nothing.
+    /// push back. A call that is turned away counts as a request, too, so the share grows while nothing
+    /// gets better. A permit that is dropped without a result counts as nothing.
     ///
     /// # Units and ranges
     ///
-    /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is refused with
-    /// probability `max(0, (requests - factor * accepts) / (requests + 1))`.
+    /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is turned away with
+    /// probability `max(0, (requests - factor * accepts) / (requests + 1))`, at most 0.8
+    /// ([`ceiling`](Self::ceiling)), and with none below 10 requests ([`minimum`](Self::minimum)).
     ///
     /// # Source
     ///
@@ -100,103 +111,20 @@ impl Throttle {
     /// # Units and ranges
     ///
     /// At least one call in two seconds, at most twice the rate that is measured. A permit is one
-    /// token; those of one second can be saved up, but always one.
+    /// token; those of one second can be saved up, but always one. Where 100 calls wait because the
+    /// first one was throttled, and the service answers at once from then on, they begin after 2 s to 7 s.
     ///
     /// # Source
     ///
     /// The client-side rate limiting of the AWS SDKs'
     /// [adaptive retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html), which has the
-    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, who has to
-    /// wait asks again afterwards; here it has reserved its token.
+    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, who
+    /// has waited asks again beside all others; here it has its place, so first asked is first served.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     pub const fn cubic() -> Self {
         Self {
             kind: Kind::Cubic(Cubic::new()),
         }
-    }
-
-    /// How many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
-    ///
-    /// # Units and ranges
-    ///
-    /// Finite, at least 1: the service then gets no more than it accepts, and hardly gets to show that
-    /// it is better. The larger, the later and the less is refused.
-    ///
-    /// # Default
-    ///
-    /// 2.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
-    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    pub const fn factor(mut self, factor: f64) -> Self {
-        if let Some(wrong) = checks::factor(factor) {
-            panic!("{}", wrong.as_str());
-        }
-        if let Kind::Adaptive(adaptive) = &mut self.kind {
-            adaptive.factor = factor;
-        } else {
-            panic!("{}", checks::only_adaptive("factor").as_str());
-        }
-        self
-    }
-
-    /// How long [`adaptive`](Self::adaptive) remembers a call.
-    ///
-    /// # Units and ranges
-    ///
-    /// 1 s to 24 h. It is counted in 16 parts, so a call is forgotten when between 15 and 16 of them
-    /// are over.
-    ///
-    /// # Default
-    ///
-    /// Two minutes.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
-    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    pub const fn window(mut self, window: Duration) -> Self {
-        if let Some(wrong) = checks::window(window) {
-            panic!("{}", wrong.as_str());
-        }
-        if let Kind::Adaptive(adaptive) = &mut self.kind {
-            adaptive.set_window(window);
-        } else {
-            panic!("{}", checks::only_adaptive("window").as_str());
-        }
-        self
-    }
-
-    /// The largest share of the calls that [`adaptive`](Self::adaptive) refuses.
-    ///
-    /// After an outage hardly a call passes that could show that the service is back, and all of them
-    /// pass again only after about four windows. With a ceiling it is sooner.
-    ///
-    /// # Units and ranges
-    ///
-    /// Above 0.0, at most 1.0: no ceiling.
-    ///
-    /// # Default
-    ///
-    /// 1.0, as in the book; [Envoy](https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_filters/admission_control_filter)
-    /// has 0.8.
-    ///
-    /// # Panics
-    ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
-    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    pub const fn ceiling(mut self, ceiling: f64) -> Self {
-        if let Some(wrong) = checks::ceiling(ceiling) {
-            panic!("{}", wrong.as_str());
-        }
-        if let Kind::Adaptive(adaptive) = &mut self.kind {
-            adaptive.ceiling = ceiling;
-        } else {
-            panic!("{}", checks::only_adaptive("ceiling").as_str());
-        }
-        self
     }
 
     /// Asks for one attempt.
@@ -224,7 +152,10 @@ impl Throttle {
         }
     }
 
-    /// The probability with which a call is refused now; 0 of `cubic`.
+    /// The share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0 of `cubic`.
+    ///
+    /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
+    /// [`minimum`](Self::minimum), this number is not.
     pub fn rejection(&self) -> f64 {
         self.rejection_by(&Shared)
     }
@@ -252,6 +183,28 @@ impl Throttle {
             Kind::Adaptive(_) => None,
             Kind::Cubic(cubic) => Some(cubic.measured_rate()),
         }
+    }
+
+    /// Forgets everything, as new; the settings stay.
+    ///
+    /// Calls that wait may begin when they look again, and those that are under way count for what
+    /// begins now.
+    pub fn reset(&self) {
+        match &self.kind {
+            Kind::Adaptive(adaptive) => adaptive.reset(),
+            Kind::Cubic(cubic) => cubic.reset(),
+        }
+    }
+}
+
+impl fmt::Debug for Throttle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Throttle");
+        match &self.kind {
+            Kind::Adaptive(_) => shown.field("rejection", &self.rejection()),
+            Kind::Cubic(_) => shown.field("fill_rate", &self.fill_rate()),
+        };
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -1,64 +1,137 @@
 //! What a throttle answers: a permit for one attempt, or a refusal.
 
 use core::fmt;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 use super::{Kind, Throttle};
 use crate::timer::{Clock, Shared};
 use crate::verdict::{Classify, Verdict};
 
-/// One attempt that a [`Throttle`] allows, after [`wait`](Self::wait).
+/// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_by`](Self::wait_by).
 ///
 /// The attempt tells it how it ended. Dropped without that it says nothing about the service, and
-/// a token that is not spent yet goes back.
-#[must_use = "dropped at once it gives its token back; hold it until the attempt has ended"]
+/// its place or a token that is not spent yet goes to those behind it.
+#[must_use = "dropped at once it gives its place away; hold it until the attempt has ended"]
 #[derive(Debug)]
 pub struct Permit<'t> {
     throttle: &'t Throttle,
     wait: Duration,
-    /// A token that goes back when this is dropped.
-    reserved: bool,
+    /// In the line for a token, or a token; it goes back when this is dropped.
+    place: Option<NonZeroU64>,
 }
 
 impl<'t> Permit<'t> {
-    pub(super) const fn new(throttle: &'t Throttle, wait: Option<Duration>) -> Self {
+    pub(super) const fn new(throttle: &'t Throttle, taken: Option<(u64, Duration)>) -> Self {
+        let (place, wait) = match taken {
+            Some((place, wait)) => (NonZeroU64::new(place), wait),
+            None => (None, Duration::ZERO),
+        };
         Self {
             throttle,
-            reserved: wait.is_some(),
-            wait: match wait {
-                Some(wait) => wait,
-                None => Duration::ZERO,
-            },
+            wait,
+            place,
         }
     }
 
-    /// How long to wait before the attempt.
+    /// How long it is until the attempt may begin, at the rate of when the permit was given or
+    /// last looked ([`wait_by`](Self::wait_by)).
     ///
     /// # Units and ranges
     ///
-    /// 0 when the attempt may start now: always with [`Throttle::adaptive`]. Others who ask
-    /// meanwhile are told later moments, so nobody has to ask again.
+    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later are told
+    /// later moments. It is a forecast: answers make it shorter, failures longer.
     pub fn wait(&self) -> Duration {
         self.wait
     }
 
-    /// The attempt starts: its token is spent, whatever becomes of it.
+    /// How long to wait now, before asking again: the place in the line stays, while the rate may have
+    /// changed.
+    ///
+    /// Who asked first is served first. A permit that is dropped makes room for those behind it. How
+    /// long a caller waits in all is not bounded here: that is for the caller's deadline,
+    /// which [`wait`](Self::wait) can be held against.
+    ///
+    /// # Units and ranges
+    ///
+    /// At most 500 ms, and never 0 before the attempt may begin; then 0 for good.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::throttle::{Refused, Throttle};
+    /// use reattempt::timer::Blocking;
+    /// use std::time::Duration;
+    ///
+    /// fn send(throttle: &Throttle, timer: &impl Blocking) -> Result<(), Refused> {
+    ///     let mut permit = throttle.permit_by(timer)?;
+    ///     loop {
+    ///         match permit.wait_by(timer) {
+    ///             Duration::ZERO => break,
+    ///             wait => timer.sleep(wait),
+    ///         }
+    ///     }
+    ///     permit.spend();
+    ///     // The request goes here.
+    ///     permit.succeeded_by(timer);
+    ///     Ok(())
+    /// }
+    /// # use reattempt::Verdict;
+    /// # use reattempt::timer::{Clock, Moment};
+    /// # struct Hand(std::cell::Cell<Duration>);
+    /// # impl Clock for Hand {
+    /// #     fn now(&self) -> Moment {
+    /// #         Moment::from_origin(self.0.get())
+    /// #     }
+    /// # }
+    /// # impl Blocking for Hand {
+    /// #     fn sleep(&self, duration: Duration) {
+    /// #         self.0.set(self.0.get() + duration);
+    /// #     }
+    /// # }
+    /// # let (search, timer) = (Throttle::cubic(), Hand(std::cell::Cell::default()));
+    /// # send(&search, &timer)?;
+    /// # assert!(timer.0.get().is_zero());
+    /// # search.permit_by(&timer)?.failed_by(Verdict::Throttled(None), &timer);
+    /// # send(&search, &timer)?;
+    /// # assert_eq!(timer.0.get(), Duration::from_secs(2));
+    /// # Ok::<(), Refused>(())
+    /// ```
+    pub fn wait_by(&mut self, clock: &impl Clock) -> Duration {
+        const SLICE: Duration = Duration::from_millis(500);
+        if !self.wait.is_zero()
+            && let Kind::Cubic(cubic) = &self.throttle.kind
+            && let Some(place) = self.place
+        {
+            self.wait = cubic.wait(place.get(), || clock.shared());
+        }
+        self.wait.min(SLICE)
+    }
+
+    /// The attempt begins: its token is spent, whatever becomes of it. Before its turn it takes one that
+    /// comes later, and the others wait longer.
     pub fn spend(&mut self) {
-        self.reserved = false;
+        if let Some(place) = self.place.take()
+            && !self.wait.is_zero()
+            && let Kind::Cubic(cubic) = &self.throttle.kind
+        {
+            cubic.spend(place.get());
+        }
     }
 
     /// The attempt succeeded.
-    pub fn answered(self) {
-        self.answered_by(&Shared);
+    pub fn succeeded(self) {
+        self.succeeded_by(&Shared);
     }
 
-    /// [`answered`](Self::answered) with a clock.
-    pub fn answered_by(mut self, clock: &impl Clock) {
+    /// [`succeeded`](Self::succeeded) with a clock.
+    pub fn succeeded_by(mut self, clock: &impl Clock) {
         self.spend();
         let now = clock.shared();
         match &self.throttle.kind {
             Kind::Adaptive(adaptive) => adaptive.add(now, true),
-            Kind::Cubic(cubic) => cubic.answered(now),
+            Kind::Cubic(cubic) => cubic.succeeded(now),
         }
     }
 
@@ -73,7 +146,7 @@ impl<'t> Permit<'t> {
     /// [`failed`](Self::failed) with a clock.
     pub fn failed_by(mut self, verdict: Verdict, clock: &impl Clock) {
         if verdict == Verdict::Permanent {
-            return self.answered_by(clock);
+            return self.succeeded_by(clock);
         }
         self.spend();
         let now = clock.shared();
@@ -87,10 +160,10 @@ impl<'t> Permit<'t> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if self.reserved
+        if let Some(place) = self.place
             && let Kind::Cubic(cubic) = &self.throttle.kind
         {
-            cubic.give_back();
+            cubic.give_back(place.get());
         }
     }
 }

@@ -3,4 +3,5 @@
 pub mod contention;
 pub mod metastable;
 pub mod outage;
+pub mod throttling;
 pub mod tiers;

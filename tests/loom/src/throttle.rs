@@ -29,6 +29,45 @@ fn no_call_is_lost_where_a_round_begins() {
     });
 }
 
+/// A call that meets a reset counts or does not, as a whole.
+#[test]
+fn a_reset_leaves_no_half_of_a_call() {
+    loom::model(|| {
+        let bucket = Arc::new(Bucket::new());
+        bucket.add(7, true);
+        let thread = {
+            let bucket = Arc::clone(&bucket);
+            thread::spawn(move || bucket.add(7, true))
+        };
+        bucket.reset();
+        assert!(thread.join().is_ok());
+        let (requests, accepts) = bucket.counts(7);
+        assert!(requests <= 1, "{requests}");
+        assert_eq!(requests, accepts);
+    });
+}
+
+/// A half second that ends at a reset may leave its rate, and no calls for the next one.
+#[test]
+fn a_reset_leaves_no_calls() {
+    loom::model(|| {
+        let meter = Arc::new(Meter::new());
+        meter.record(1);
+        let thread = {
+            let meter = Arc::clone(&meter);
+            thread::spawn(move || meter.record(2))
+        };
+        meter.reset();
+        assert!(thread.join().is_ok());
+        let left = meter.rate();
+        assert!(left.abs() < 1e-9 || (left - 3.2).abs() < 1e-9, "{left}");
+        // The call of the other thread may have come after it; the one before is gone, or in that rate.
+        meter.record(3);
+        let newest = (meter.rate() - 0.2 * left) / 1.6;
+        assert!(newest < 2.0 + 1e-9, "{newest}");
+    });
+}
+
 /// Three calls meet where a half second ends, a fourth one comes after it: whoever closes it, every call
 /// is measured once.
 #[test]

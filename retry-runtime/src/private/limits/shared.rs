@@ -118,7 +118,7 @@ pub struct Taken<'g>(Option<throttle::Permit<'g>>);
 impl Settle for Taken<'_> {
     fn settle(self, _: &Operation, clock: &impl Clock) {
         if let Some(permit) = self.0 {
-            permit.answered_by(&Counted(clock));
+            permit.succeeded_by(&Counted(clock));
         }
     }
 }

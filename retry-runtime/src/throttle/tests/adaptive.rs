@@ -24,7 +24,7 @@ fn what_counts_as_accepted() {
 
 #[test]
 fn refuses_the_share_that_it_says() {
-    let (throttle, clock) = (Throttle::adaptive(), Hand::new());
+    let (throttle, clock) = (Throttle::adaptive().ceiling(1.0), Hand::new());
     for n in 0..200 {
         call(
             &throttle,
@@ -64,9 +64,9 @@ fn windows_to_come_back(throttle: &Throttle, window: Duration) -> u128 {
 #[test]
 fn comes_back_when_the_service_does() {
     let window = SECOND * 10;
-    let without = windows_to_come_back(&Throttle::adaptive().window(window), window);
+    let without = windows_to_come_back(&Throttle::adaptive().window(window).ceiling(1.0), window);
     assert!((3..6).contains(&without), "{without}");
-    let with = windows_to_come_back(&Throttle::adaptive().window(window).ceiling(0.8), window);
+    let with = windows_to_come_back(&Throttle::adaptive().window(window), window);
     assert!(with < 2, "{with}");
 }
 
@@ -76,8 +76,86 @@ fn no_more_is_refused_than_the_ceiling_says() {
     let passed = (0..10_000)
         .filter(|_| call(&throttle, &clock, Some(Verdict::Transient)))
         .count();
-    assert_eq!(throttle.rejection_by(&clock), 0.75);
+    // The formula says what it says.
+    assert_eq!(throttle.rejection_by(&clock), 10_000.0 / 10_001.0);
     assert!((2450..2550).contains(&passed), "{passed}");
+
+    let throttle = Throttle::adaptive();
+    let passed = (0..10_000)
+        .filter(|_| call(&throttle, &clock, Some(Verdict::Transient)))
+        .count();
+    assert!((1950..2050).contains(&passed), "{passed}");
+}
+
+/// After an outage of 5 minutes: the seconds until the share that is turned away is below one half, and until it
+/// is 0.
+fn seconds_to_come_back(throttle: &Throttle, a_second: u32, seed: u64) -> (u64, u64) {
+    let clock = Hand::new();
+    clock.random.set(seed);
+    clock.pass(Duration::from_millis(seed * 1777));
+    for _ in 0..a_second * 300 {
+        clock.pass(SECOND / a_second);
+        call(throttle, &clock, Some(Verdict::Transient));
+    }
+    let outage = clock.now.get();
+    let below = |share: f64| {
+        while throttle.rejection_by(&clock) > share {
+            clock.pass(SECOND / a_second);
+            call(throttle, &clock, None);
+        }
+        clock.now.get().saturating_sub(outage).as_secs()
+    };
+    (below(0.5), below(0.0))
+}
+
+/// The numbers of [`Throttle::ceiling`]'s documentation.
+#[test]
+fn comes_back_within_minutes() {
+    for (a_second, seed) in [(1, 0), (10, 1), (100, 2)] {
+        let (half, none) = seconds_to_come_back(&Throttle::adaptive(), a_second, seed);
+        assert!((105..115).contains(&half), "{a_second} {half}");
+        assert!((160..170).contains(&none), "{a_second} {none}");
+    }
+    let without = seconds_to_come_back(&Throttle::adaptive().ceiling(1.0), 10, 0);
+    assert!(without.1 > 420, "{without:?}");
+}
+
+/// A failure is much of what a client knows that makes few calls.
+#[test]
+fn few_calls_are_not_turned_away() {
+    for (throttle, minimum) in [
+        (Throttle::adaptive(), 10),
+        (Throttle::adaptive().minimum(1), 1),
+        (Throttle::adaptive().minimum(50), 50),
+    ] {
+        let clock = Hand::new();
+        for round in 0..3 {
+            for n in 0..minimum {
+                clock.random.set(0); // turns away whatever may be
+                let passes = call(&throttle, &clock, Some(Verdict::Transient));
+                assert!(passes, "{round}: {n} of {minimum}");
+            }
+            clock.random.set(0);
+            assert!(!call(&throttle, &clock, None), "{round}: {minimum}");
+            clock.pass(SECOND * 200); // nothing is left in the window
+        }
+    }
+}
+
+#[test]
+fn as_new_after_a_reset() {
+    let (throttle, clock) = (Throttle::adaptive().minimum(1).factor(1.0), Hand::new());
+    for _ in 0..50 {
+        clock.pass(SECOND);
+        call(&throttle, &clock, Some(Verdict::Transient));
+    }
+    assert!(throttle.rejection_by(&clock) > 0.9);
+    throttle.reset();
+    assert_eq!(throttle.rejection_by(&clock), 0.0);
+    // The settings stay.
+    call(&throttle, &clock, None);
+    call(&throttle, &clock, Some(Verdict::Transient));
+    assert_eq!(throttle.rejection_by(&clock), 1.0 / 3.0);
 }
 
 #[test]

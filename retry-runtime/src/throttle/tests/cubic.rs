@@ -1,3 +1,6 @@
+use std::sync::Barrier;
+use std::thread;
+
 use super::*;
 
 /// A call each fifth of a second: the half seconds that are measured, and the rates that follow.
@@ -87,6 +90,128 @@ fn a_dropped_permit_gives_its_token_back_until_it_is_spent() {
     assert_eq!(wait(&throttle, &clock), SECOND * 4);
 }
 
+/// Asks for one permit after the other, and takes each of them when its time has come: the moments at which they
+/// begin. What begins is answered at once.
+fn serve(waiting: Vec<Permit<'_>>, clock: &Hand) -> Vec<(usize, Duration)> {
+    let mut waiting: Vec<_> = waiting
+        .into_iter()
+        .enumerate()
+        .map(|(n, permit)| (clock.now.get(), n, permit))
+        .collect();
+    let mut served = Vec::new();
+    while let Some(next) = (0..waiting.len()).min_by_key(|at| (waiting[*at].0, waiting[*at].1)) {
+        let (at, n, mut permit) = waiting.swap_remove(next);
+        clock.now.set(at);
+        let wait = permit.wait_by(clock);
+        assert!(wait <= SECOND / 2);
+        assert_eq!(wait.is_zero(), permit.wait().is_zero());
+        if wait.is_zero() {
+            permit.spend();
+            permit.succeeded_by(clock);
+            served.push((n, at));
+        } else {
+            waiting.push((at + wait, n, permit));
+        }
+    }
+    served
+}
+
+fn permits<'t>(throttle: &'t Throttle, clock: &Hand, count: usize) -> Vec<Permit<'t>> {
+    (0..count)
+        .filter_map(|_| throttle.permit_by(clock).ok())
+        .collect()
+}
+
+#[test]
+fn a_hundred_who_wait_are_served_as_the_rate_goes_up() {
+    let clock = Hand::new();
+    let throttle = limited(&clock);
+    let waiting = permits(&throttle, &clock, 100);
+    assert_eq!(waiting[99].wait(), SECOND * 200);
+    let served = serve(waiting, &clock);
+    assert!(served.is_sorted());
+    let times: Vec<_> = served.iter().map(|(_, at)| at.as_millis()).collect();
+    assert_eq!(times.len(), 100);
+    assert_eq!(times[..2], [2000, 2625]);
+    assert!((6000..7500).contains(&times[99]), "{times:?}");
+}
+
+#[test]
+fn who_goes_away_leaves_its_place_to_those_behind() {
+    let clock = Hand::new();
+    let throttle = limited(&clock);
+    let mut waiting = permits(&throttle, &clock, 4);
+    drop(waiting.remove(1));
+    drop(waiting.remove(0));
+    assert_eq!(waiting[0].wait_by(&clock), SECOND / 2);
+    let waits: Vec<_> = waiting.iter().map(Permit::wait).collect();
+    assert_eq!(waits, [SECOND * 2, SECOND * 8]); // the other one has not looked again
+    waiting[1].wait_by(&clock);
+    assert_eq!(waiting[1].wait(), SECOND * 4);
+    // No two get the same moment, and who comes now gets none of before.
+    assert_eq!(permits(&throttle, &clock, 1)[0].wait(), SECOND * 6);
+    clock.pass(SECOND * 2);
+    let late = permits(&throttle, &clock, 1);
+    assert_eq!(waiting[1].wait_by(&clock), SECOND / 2);
+    assert_eq!(waiting[0].wait_by(&clock), Duration::ZERO);
+    // A token that was not spent goes to the next.
+    drop(waiting.remove(0));
+    assert_eq!(waiting[0].wait_by(&clock), Duration::ZERO);
+    assert_eq!(late[0].wait(), SECOND * 4);
+}
+
+#[test]
+fn threads_lose_no_token() {
+    let throttle = limited(&Hand::new());
+    let barrier = Barrier::new(4);
+    thread::scope(|scope| {
+        for n in 0..4 {
+            let (throttle, barrier) = (&throttle, &barrier);
+            scope.spawn(move || {
+                let clock = Hand::new();
+                barrier.wait();
+                for round in 0..1000 {
+                    let mut held = permits(throttle, &clock, 3);
+                    drop(held.remove(round % 3));
+                    held[0].wait_by(&clock);
+                    if n == 0 && round < 5 {
+                        held[0].spend();
+                    }
+                }
+            });
+        }
+    });
+    // Five are spent, and nobody waits.
+    assert_eq!(wait(&throttle, &Hand::new()), SECOND * 12);
+}
+
+#[test]
+fn as_new_after_a_reset() {
+    let clock = Hand::new();
+    let throttle = limited(&clock);
+    let mut waiting = permits(&throttle, &clock, 3);
+    clock.pass(SECOND);
+    throttle.reset();
+    assert_eq!(
+        (throttle.fill_rate(), throttle.measured_rate()),
+        (None, Some(0.0))
+    );
+    assert_eq!(waiting[2].wait_by(&clock), Duration::ZERO);
+    assert_eq!(wait(&throttle, &clock), Duration::ZERO);
+
+    // What is left of the time before means nothing to the new limit.
+    call(&throttle, &clock, Some(Verdict::Throttled(None)));
+    let mut new = permits(&throttle, &clock, 2);
+    assert_eq!(waiting[1].wait_by(&clock), Duration::ZERO);
+    waiting[0].spend();
+    drop(waiting);
+    let waits = [0, 1].map(|n| {
+        new[n].wait_by(&clock);
+        new[n].wait()
+    });
+    assert_eq!(waits, [SECOND * 2, SECOND * 4]);
+}
+
 #[test]
 fn only_answers_raise_the_rate() {
     let clock = Hand::new();
@@ -127,7 +252,7 @@ fn settles_near_what_the_service_takes() {
             permit.failed_by(Verdict::Throttled(None), &clock);
         } else {
             accepted += 1;
-            permit.answered_by(&clock);
+            permit.succeeded_by(&clock);
         }
     }
     // Without a limit 9000 of 10000 calls would be refused.

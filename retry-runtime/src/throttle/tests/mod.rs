@@ -50,7 +50,7 @@ fn call(throttle: &Throttle, clock: &Hand, verdict: Option<Verdict>) -> bool {
         return false;
     };
     match verdict {
-        None => permit.answered_by(clock),
+        None => permit.succeeded_by(clock),
         Some(verdict) => permit.failed_by(verdict, clock),
     }
     true
@@ -60,7 +60,7 @@ fn call(throttle: &Throttle, clock: &Hand, verdict: Option<Verdict>) -> bool {
 fn the_clock_of_the_program() {
     static SHOP: Throttle = Throttle::cubic();
     for _ in 0..3 {
-        assert_eq!(SHOP.permit().map(Permit::answered), Ok(()));
+        assert_eq!(SHOP.permit().map(Permit::succeeded), Ok(()));
     }
     let failed = SHOP
         .permit()
@@ -102,15 +102,37 @@ fn settings_that_make_no_sense() {
     assert_ne!(message(checks::window(SECOND * 86_401).as_ref()), "");
     for ceiling in [0.0, 1.01, f64::NAN] {
         let text = message(checks::ceiling(ceiling).as_ref());
-        assert!(text.ends_with("; write `ceiling(0.9)`"), "{ceiling} {text}");
+        assert!(text.ends_with("; write `ceiling(0.8)`"), "{ceiling} {text}");
     }
     assert_eq!(message(checks::ceiling(1.0).as_ref()), "");
+    assert_eq!(
+        message(checks::minimum(0).as_ref()),
+        "`minimum` is the number of requests below which none is turned away, at least 1, and this is 0; write `minimum(10)`"
+    );
+    assert_eq!(message(checks::minimum(1).as_ref()), "");
     for fine in [1.0, 2.0, 1e300] {
         assert_eq!(message(checks::factor(fine).as_ref()), "");
     }
     for fine in [SECOND, SECOND * 86_400] {
         assert_eq!(message(checks::window(fine).as_ref()), "");
     }
+}
+
+#[test]
+fn shows_what_it_does() {
+    let throttle = Throttle::adaptive();
+    let shown = format!("{throttle:?}");
+    assert_eq!(shown, "Throttle { rejection: 0.0, .. }");
+    let (throttle, clock) = (Throttle::cubic(), Hand::new());
+    call(&throttle, &clock, Some(Verdict::Throttled(None)));
+    let shown = format!("{throttle:?}");
+    assert_eq!(shown, "Throttle { fill_rate: Some(0.5), .. }");
+}
+
+#[test]
+#[should_panic(expected = "`minimum` is for `Throttle::adaptive()`")]
+fn cubic_has_no_minimum() {
+    let _ = Throttle::cubic().minimum(2);
 }
 
 #[test]
