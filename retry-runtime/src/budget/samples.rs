@@ -16,7 +16,7 @@ const SLOT: u32 = 256;
 const fn due(deposits: u32) -> u32 {
     match deposits / 64 {
         0 | 1 => 0,
-        2..256 => (1 << (deposits / 64).ilog2()) - 1,
+        2..256 => (1_u32 << (deposits / 64).ilog2()).saturating_sub(1),
         _ => 255,
     }
 }

@@ -50,23 +50,31 @@ fn as_a_queue() {
     for seed in 1..300 {
         let mut random = Random(seed);
         let (budget, clock) = (bare(1.0), Hand::from(1 << 62));
-        let mut queue = Queue::default();
+        // A deposit lives as long as it should, or a fifteenth shorter.
+        let mut queues = [10.0, 10.0 * 14.0 / 15.0].map(Queue::living);
+        let mut traffic = Queue::living(20.0);
         let mut now = 0.0;
         for _ in 0..60 {
             now += [0.0, 0.001, 0.1, 1.0, 9.0, 11.0, 100.0][random.below(7)];
             clock.set(now);
             let many = [0, 1, 30, 300, 3000][random.below(5)];
             deposit(&budget, &clock, many);
-            queue.deposit(now, many);
-            // A fifteenth shorter, and what was not seen: after one pause, or after some that were shorter than a life.
-            let (found, lost) = (255.0, 510.0);
-            let (least, most) = (queue.left(now, 10.0 * 14.0 / 15.0), queue.left(now, 10.0));
+            traffic.deposit(now, many);
+            for queue in &mut queues {
+                queue.deposit(now, many);
+            }
+            let [most, least] = queues.each_mut().map(|queue| queue.left(now));
+            // What was not seen: before a long pause, and before some that were shorter than a life.
+            let (found, lost) = (255.0, 255.0 + traffic.left(now) / 64.0);
             let balance = budget.balance_by(&clock);
             assert!(balance <= most + found, "{balance} of {most}, {seed}");
             assert!(balance >= least - lost, "{balance} of {least}, {seed}");
             if random.below(3) == 0 {
                 for _ in 0..random.below(100) {
-                    queue.withdraw(withdraw(&budget, &clock));
+                    let granted = withdraw(&budget, &clock);
+                    for queue in &mut queues {
+                        queue.withdraw(granted, now);
+                    }
                 }
             }
         }
@@ -98,31 +106,34 @@ fn in_a_run() {
     }
 }
 
-/// Tokens by the time at which they came.
-#[derive(Default)]
-struct Queue(VecDeque<(f64, u32)>);
+/// Deposits by the time at which they came.
+struct Queue {
+    deposits: VecDeque<(f64, u32)>,
+    life: f64,
+}
 
 impl Queue {
+    const fn living(life: f64) -> Self {
+        let deposits = VecDeque::new();
+        Self { deposits, life }
+    }
+
     fn deposit(&mut self, now: f64, many: u32) {
-        self.0.push_back((now, many));
+        self.deposits.push_back((now, many));
     }
 
-    fn left(&self, now: f64, life: f64) -> f64 {
-        let young = self.0.iter().filter(|(at, _)| now - at < life);
-        young.map(|(_, many)| f64::from(*many)).sum()
+    fn left(&mut self, now: f64) -> f64 {
+        self.deposits.retain(|(at, _)| now - at < self.life);
+        let left = self.deposits.iter().map(|(_, many)| f64::from(*many));
+        left.sum()
     }
 
-    /// The oldest that is there: by which a budget that had another has one less, too.
-    fn withdraw(&mut self, granted: bool) {
-        if !granted {
-            return;
-        }
-        while let Some((_, many)) = self.0.front_mut() {
-            if let Some(less) = many.checked_sub(1) {
-                *many = less;
-                return;
-            }
-            self.0.pop_front();
+    /// The oldest of them, if one was granted.
+    fn withdraw(&mut self, granted: bool, now: f64) {
+        self.deposits
+            .retain(|(at, many)| now - at < self.life && *many > 0);
+        if let (true, Some((_, many))) = (granted, self.deposits.front_mut()) {
+            *many -= 1;
         }
     }
 }
