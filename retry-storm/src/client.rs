@@ -146,7 +146,7 @@ impl Request<'_> {
         if let Some(permit) = self.permit.take() {
             permit.succeeded_by(clock);
         }
-        if let Some(account) = &mut self.account {
+        if let Some(account) = self.account {
             account.succeeded_by(clock);
         }
     }

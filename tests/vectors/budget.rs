@@ -121,7 +121,9 @@ fn tokens() {
                     assert_eq!(call.withdraw_by(*class, &clock), *expected, "{name}");
                     call.spend();
                 }
-                Succeed => call.succeeded_by(&clock),
+                Succeed => {
+                    core::mem::replace(&mut call, budget.account_by(&clock)).succeeded_by(&clock);
+                }
                 Begin => call = budget.account_by(&clock),
             }
             assert_eq!(

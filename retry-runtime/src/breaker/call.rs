@@ -140,6 +140,7 @@ impl Classify for Open {
 
 /// Why a call through a breaker has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rejected<E> {
     /// It was not made.
     Open(Open),

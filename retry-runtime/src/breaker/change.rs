@@ -3,10 +3,12 @@
 use core::fmt;
 use core::time::Duration;
 
+use super::told::Name;
 use super::word::Kind;
 
 /// What a breaker does with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum State {
     /// Lets them through and counts them.
     Closed,
@@ -54,16 +56,16 @@ impl From<Kind> for State {
 /// A breaker has changed its state.
 ///
 /// It becomes half-open with the first call after the cool-down, not by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    name: &'static str,
+    name: Name,
     from: State,
     to: State,
     cooldown: Option<Duration>,
 }
 
 impl Change {
-    pub(super) fn new(name: &'static str, from: Kind, to: Kind, cooldown: Option<u32>) -> Self {
+    pub(super) fn new(name: Name, from: Kind, to: Kind, cooldown: Option<u32>) -> Self {
         Self {
             name,
             from: from.into(),
@@ -73,8 +75,8 @@ impl Change {
     }
 
     /// The name of the breaker.
-    pub const fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        self.name.as_str()
     }
 
     /// The state before.

@@ -13,6 +13,7 @@ mod ring;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod told;
 mod window;
 mod word;
 
@@ -26,6 +27,7 @@ pub use permit::Permit;
 
 use crate::timer::{Clock, Moment, Shared};
 use settings::Settings;
+use told::Told;
 use window::Window;
 use word::{Kind, Refusal, Seen, Word};
 
@@ -78,6 +80,7 @@ pub struct Breaker {
     word: Word,
     window: Window,
     settings: Settings,
+    told: Told,
 }
 
 impl Breaker {
@@ -242,9 +245,14 @@ impl Breaker {
     /// Tells the observer; nothing is held meanwhile.
     fn report(&self, from: Kind, to: Kind, cooldown: Option<u32>) {
         if from != to
-            && let Some(on_change) = self.settings.on_change
+            && let Some(on_change) = self.told.on_change(&self.settings)
         {
-            on_change(&Change::new(self.settings.name, from, to, cooldown));
+            on_change(&Change::new(
+                self.told.name(&self.settings),
+                from,
+                to,
+                cooldown,
+            ));
         }
     }
 }
@@ -268,8 +276,8 @@ impl RefUnwindSafe for Breaker {}
 impl fmt::Debug for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Breaker")
-            .field("name", &self.settings.name)
-            .field("state", &State::from(self.word.seen().kind()))
+            .field("name", &self.told.name(&self.settings).as_str())
+            .field("state", &self.state())
             .finish_non_exhaustive()
     }
 }

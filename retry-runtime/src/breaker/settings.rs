@@ -4,6 +4,7 @@
 use core::time::Duration;
 
 use super::ring::Counts;
+use super::told::Told;
 use super::window::Window;
 use super::word::{Limits, Word};
 use super::{Breaker, Change};
@@ -12,7 +13,7 @@ use crate::rules::breaker as rules;
 use crate::text::Text;
 use crate::timer::{Clock, Moment};
 
-type OnChange = dyn Fn(&Change) + Send + Sync;
+pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
 
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
@@ -108,7 +109,7 @@ impl Breaker {
     #[track_caller]
     pub const fn count(calls: u32) -> Self {
         refuse(rules::count_window(calls).as_ref());
-        Self::new(Window::count(calls), calls)
+        Self::of_window(Window::count(calls), calls)
     }
 
     /// Counts the calls of the last `window`. The clock is read for every result.
@@ -124,14 +125,16 @@ impl Breaker {
     #[track_caller]
     pub const fn time(window: Duration) -> Self {
         refuse(rules::time_window(window).as_ref());
-        Self::new(Window::time(window), 10)
+        Self::of_window(Window::time(window), 10)
     }
 
-    const fn new(window: Window, minimum: u32) -> Self {
+    // Not `new`: the compiler would name that to those who look for it.
+    const fn of_window(window: Window, minimum: u32) -> Self {
         Self {
             word: Word::new(),
             window,
             settings: Settings::new(minimum),
+            told: Told::NOTHING,
         }
     }
 
@@ -259,7 +262,7 @@ impl Breaker {
         self
     }
 
-    /// The name that observers are told.
+    /// The name that observers are told; [`named`](Self::named) takes one that is made at run time.
     ///
     /// # Default
     ///
@@ -269,7 +272,8 @@ impl Breaker {
         self
     }
 
-    /// A function that is told of each change of the state, once, on the thread of the call that caused it.
+    /// A function that is told of each change of the state, once, on the thread of the call that caused it;
+    /// [`observed`](Self::observed) takes a closure that is made at run time.
     ///
     /// # Examples
     ///

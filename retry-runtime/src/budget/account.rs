@@ -136,7 +136,7 @@ impl Budget {
         Account {
             budget: self,
             paid: Paid::NOTHING,
-            allowed: true,
+            noted: None,
             reserved: None,
         }
     }
@@ -182,14 +182,49 @@ impl Budget {
         Some(Reservation { budget: self, held })
     }
 
-    /// The price of a copy of an attempt that has not failed yet, which starts at once.
+    /// Whether a copy of an attempt is paid for, which starts at once. It costs what a retry costs after a failure
+    /// of the class [`Class::Failed`]; if there is not enough, nothing is taken.
+    ///
+    /// A budget of [`grpc`](Self::grpc) has no price for what has not failed: the answer is whether more than half of its tokens are left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// # use core::time::Duration;
+    /// use reattempt::{Budget, Hedge};
+    ///
+    /// static SHOP: Budget = Budget::per_success(0.1).initial(2);
+    ///
+    /// let search = Hedge::after(Duration::from_millis(50)).runner().pay(|| SHOP.pays_for_copy());
+    /// # drop(search);
+    /// ```
+    #[must_use = "what is paid for should be made"]
+    pub fn pays_for_copy(&self) -> bool {
+        self.pays(&Shared)
+    }
+
+    /// The same by the clock that the accounts have.
+    #[must_use = "what is paid for should be made"]
+    pub fn pays_for_copy_by(&self, clock: &impl Clock) -> bool {
+        self.pays(clock)
+    }
+
+    /// The price of a copy of an attempt that has not failed yet.
     pub(crate) fn pays(&self, clock: &impl Clock) -> bool {
-        // Nothing failed that could be the price.
-        if let Kind::Grpc(grpc) = &self.kind {
-            return grpc.purse.balance() > grpc.purse.capacity() / 2;
+        self.is_well()
+            && self
+                .reserve(Class::Failed, clock)
+                .map(Reservation::spend)
+                .is_some()
+    }
+
+    /// Whether there is enough where no failure has been the price.
+    fn is_well(&self) -> bool {
+        match &self.kind {
+            Kind::Grpc(grpc) => grpc.purse.balance() > grpc.purse.capacity() / 2,
+            _ => true,
         }
-        let reserved = self.reserve(Class::Failed, clock);
-        reserved.map(Reservation::spend).is_some()
     }
 
     /// A call succeeded. Answers whether there is more to do about it, which is for [`settle`](Self::settle) and
@@ -234,27 +269,31 @@ impl Budget {
 pub struct Account<'b> {
     budget: &'b Budget,
     paid: Paid,
-    // By the last failure.
-    allowed: bool,
+    // By the last failure; none has come yet, or none that counts.
+    noted: Option<bool>,
     reserved: Option<Reservation<'b>>,
 }
 
 impl Account<'_> {
     /// Counts a failed attempt.
     pub fn failed(&mut self, verdict: Verdict) {
-        self.allowed = self.budget.note(verdict);
+        if verdict != Verdict::Permanent {
+            self.noted = Some(self.budget.note(verdict));
+        }
     }
 
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
+    #[must_use = "a retry that is not paid for should not be made"]
     pub fn withdraw(&mut self, class: Class) -> bool {
         self.withdraw_by(class, &Shared)
     }
 
     /// The same by the clock that the account was made with.
+    #[must_use = "a retry that is not paid for should not be made"]
     pub fn withdraw_by(&mut self, class: Class, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;
-        if self.allowed {
+        if self.noted.unwrap_or_else(|| self.budget.is_well()) {
             self.reserved = self.budget.reserve(class, clock);
         }
         self.reserved.is_some()
@@ -267,15 +306,15 @@ impl Account<'_> {
         }
     }
 
-    /// Counts a call that was answered; once, at its end.
+    /// Counts a call that was answered, at its end.
     #[inline]
-    pub fn succeeded(&mut self) {
+    pub fn succeeded(self) {
         self.succeeded_by(&Shared);
     }
 
     /// The same by the clock that the account was made with.
     #[inline]
-    pub fn succeeded_by(&mut self, clock: &impl Clock) {
+    pub fn succeeded_by(self, clock: &impl Clock) {
         if self.budget.succeeded() {
             self.budget.settle(self.paid, clock);
         }

@@ -113,6 +113,14 @@ impl Deposits {
         }
     }
 
+    /// As new. Whatever numbers the deposits have, these are gone; later ones go on from there, so that none
+    /// that comes meanwhile gets a wrong date.
+    pub(super) fn reset(&self) {
+        self.samples.clear();
+        self.credit.expire(self.credit.deposits());
+        self.reserve.reset();
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
     pub(super) fn balance(&self, clock: &impl Clock) -> f64 {
         let now = nanos(clock.shared());

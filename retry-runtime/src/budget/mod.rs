@@ -18,6 +18,8 @@ use deposits::Deposits;
 use purse::Purse;
 use settings::obey;
 
+use core::fmt;
+
 use crate::rules::budget as rules;
 use crate::timer::{Clock, Shared};
 
@@ -50,7 +52,6 @@ use crate::timer::{Clock, Shared};
 /// call.spend(); // the retry starts
 /// assert!(!call.withdraw(Class::Failed));
 /// ```
-#[derive(Debug)]
 pub struct Budget {
     kind: Kind,
 }
@@ -222,6 +223,49 @@ impl Budget {
             Kind::Tokens(tokens) => f64::from(tokens.purse.balance()),
             Kind::Grpc(grpc) => f64::from(grpc.purse.balance()) / f64::from(THOUSANDTHS),
         }
+    }
+
+    /// As new: without deposits, with the reserve or the tokens that it had at the start. For tests that share a
+    /// `static`, and for people.
+    ///
+    /// What calls under way have paid is forgotten; what they give back is not more than there was at the start,
+    /// but for the deposits of a retry that was decided on before and then did not start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Budget;
+    ///
+    /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
+    ///
+    /// assert!(SHOP.pays_for_copy());
+    /// assert!(!SHOP.pays_for_copy());
+    /// SHOP.reset();
+    /// assert!(SHOP.pays_for_copy());
+    /// ```
+    pub fn reset(&self) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.reset(),
+            Kind::Tokens(Tokens { purse, .. }) | Kind::Grpc(Grpc { purse, .. }) => {
+                purse.put(purse.capacity());
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.kind {
+            Kind::PerSuccess(_) => "per_success",
+            Kind::PerRequest(_) => "per_request",
+            Kind::Tokens(_) => "tokens",
+            Kind::Grpc(_) => "grpc",
+        };
+        f.debug_struct("Budget")
+            .field("kind", &kind)
+            .field("balance", &self.balance())
+            .finish_non_exhaustive()
     }
 }
 

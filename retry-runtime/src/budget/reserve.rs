@@ -64,22 +64,39 @@ impl Reserve {
             let is_taken = seen < self.initial;
             return (seen.wrapping_add(u64::from(is_taken)), is_taken);
         }
-        let debt = self.debt(seen, now);
+        let known = self.known(seen, now);
+        let debt = self.debt(known, now);
         let after = debt.saturating_add(self.period);
         let is_taken = after <= self.span();
-        if !is_taken && seen != 0 && !self.is_lost(seen, now) {
+        if !is_taken && known != 0 {
             return (seen, false);
         }
-        // A reserve that starts empty begins to fill when it is first asked, one whose clock went back
-        // begins again.
+        // A reserve that starts empty begins to fill when it is first asked.
         let debt = if is_taken { after } else { debt };
         (now.wrapping_add(debt).max(1), is_taken)
     }
 
-    /// Gives a token back that was taken.
+    /// Gives a token back that was taken; after a reset nothing is missing.
     pub(crate) fn give_back(&self) {
         let step = self.period.max(1);
-        self.full_at.fetch_sub(step, Ordering::Relaxed);
+        let mut seen = self.full_at.load(Ordering::Relaxed);
+        while seen != 0 {
+            let exchanged = self.full_at.compare_exchange_weak(
+                seen,
+                seen.wrapping_sub(step),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match exchanged {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// As new.
+    pub(crate) fn reset(&self) {
+        self.full_at.store(0, Ordering::Relaxed);
     }
 
     /// The tokens that are left at the time `now`.
@@ -89,15 +106,18 @@ impl Reserve {
         if self.period == 0 {
             return self.initial.saturating_sub(seen) as f64;
         }
-        let left = self.span().saturating_sub(self.debt(seen, now));
+        let debt = self.debt(self.known(seen, now), now);
+        let left = self.span().saturating_sub(debt);
         left as f64 / self.period as f64
     }
 
-    /// Whether the word speaks of a time that this clock has yet to come to. A little ahead are those that
-    /// read it later, but not as far as twice the whole time.
-    fn is_lost(&self, seen: u64, now: u64) -> bool {
+    /// The word, or 0 where it speaks of a time further ahead than it ever could by this clock, which then has
+    /// gone back: the reserve starts over. A little ahead are those that read the clock later.
+    fn known(&self, seen: u64, now: u64) -> u64 {
+        const LATE_READER: u64 = 1_000_000_000;
         let ahead = seen.wrapping_sub(now);
-        ahead <= u64::MAX / 2 && ahead > self.span().saturating_mul(2)
+        let is_lost = ahead <= u64::MAX / 2 && ahead > self.span().saturating_add(LATE_READER);
+        if is_lost { 0 } else { seen }
     }
 
     /// The time until all tokens are back; none is missing for longer than that takes, also by a clock that went back.

@@ -10,14 +10,13 @@ pub(crate) const LIFE: u32 = 15 * SLOT;
 const SLOT: u32 = 256;
 
 /// The bits of a deposit's number that are 0 when it looks at the clock, after so many deposits in a slot: all
-/// look while they are few, then one of 16, then one of 64, and where they are very many one of 256.
+/// look while they are few, later one in a 64th part of them, and where they are very many one of 256.
 ///
-/// If they suddenly come slowly, the next 255 at most are dated too early, and none after the next withdrawal.
+/// So the deposits that nobody has dated are at most that part of a slot, whatever comes next: see `hidden`.
 const fn due(deposits: u32) -> u32 {
-    match deposits {
-        0..64 => 0,
-        64..256 => 15,
-        256..1024 => 63,
+    match deposits / 64 {
+        0 | 1 => 0,
+        2..256 => (1_u32 << (deposits / 64).ilog2()).saturating_sub(1),
         _ => 255,
     }
 }
@@ -26,7 +25,7 @@ const fn due(deposits: u32) -> u32 {
 /// deposits before that: the ticks in the upper half, the number in the lower, both cut off.
 ///
 /// Deposits between two samples are dated by the first: none lives longer than it should, some up to a
-/// fifteenth shorter. Ticks are cut off to 32 bits: after 12 days without a call (a `ttl` of one second),
+/// fifteenth shorter; but for the few that were `unseen` when traffic paused for a whole life. Ticks are cut off to 32 bits: after 12 days without a call (a `ttl` of one second),
 /// samples may come to look young again.
 #[derive(Debug)]
 pub(crate) struct Samples {
@@ -82,6 +81,7 @@ impl Samples {
                 0
             }
         });
+        let before = before.wrapping_sub(self.hidden(tick, before));
         self.set_due(due(in_slot_before));
         let sample = pack(tick, before);
         slot.compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
@@ -97,8 +97,26 @@ impl Samples {
 
     /// The number of deposits that are too old at `tick`; `deposits` tells how many there are.
     pub(crate) fn expired(&self, tick: u32, deposits: impl Fn() -> u64) -> u64 {
-        // Where no sample is young enough, all of these are too old; of one that comes in the meantime it is unknown.
+        // Where no sample is young enough, these are too old; of one that comes in the meantime it is unknown.
         let all = deposits();
+        let Some(before) = self.oldest(tick) else {
+            return all.wrapping_sub(self.unseen(all));
+        };
+        // After the samples, so that none of them is ahead of it.
+        let all = deposits();
+        all.wrapping_sub(u64::from(low(all).wrapping_sub(before)))
+    }
+
+    /// Forgets all: the next deposits look at the clock.
+    pub(crate) fn clear(&self) {
+        for slot in &self.slots {
+            slot.store(0, Ordering::Release);
+        }
+        self.set_due(0);
+    }
+
+    /// The number in the oldest sample that is young enough.
+    fn oldest(&self, tick: u32) -> Option<u32> {
         let mut oldest: Option<(u32, u32)> = None;
         for (position, slot) in self.slots.iter().enumerate() {
             let (at, before) = unpack(slot.load(Ordering::Acquire));
@@ -109,12 +127,27 @@ impl Samples {
                 oldest = Some((age, before));
             }
         }
-        let Some((_, before)) = oldest else {
-            return all;
-        };
-        // After the samples, so that none of them is ahead of it.
-        let all = deposits();
-        all.wrapping_sub(u64::from(low(all).wrapping_sub(before)))
+        oldest.map(|(_, before)| before)
+    }
+
+    /// Of the first `before` deposits those that may be of now, after a pause in which nothing was sampled.
+    fn hidden(&self, tick: u32, before: u64) -> u64 {
+        match self.oldest(tick) {
+            Some(_) => 0,
+            None => self.unseen(before),
+        }
+    }
+
+    /// Of the first `before` deposits the last ones, which did not look at the clock. They came before a pause or
+    /// after it, nobody knows: they count as of now, for they are few beside those that let them go unseen.
+    fn unseen(&self, before: u64) -> u64 {
+        let due = u64::from(self.due.load(Ordering::Relaxed));
+        let sampled = self.slots.iter().map(|slot| {
+            let sample = slot.load(Ordering::Acquire);
+            u64::from(since(sample, before))
+        });
+        // No more than there are since the last sample.
+        sampled.fold(before.wrapping_sub(1) & due, u64::min)
     }
 }
 

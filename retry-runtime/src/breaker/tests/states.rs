@@ -154,7 +154,7 @@ fn observers_are_told_once_of_each_change() {
         .cooldown(ms(100))
         .on_change(&|change| {
             if let Ok(mut seen) = SEEN.lock() {
-                seen.push(*change);
+                seen.push(change.clone());
             }
         });
     let clock = Hand::new();
@@ -189,4 +189,48 @@ fn observers_are_told_once_of_each_change() {
         ]
     );
     assert!(seen.iter().all(|change| change.name() == "payments"));
+}
+
+/// Made at run time, as those of many keys are: each says its own name.
+#[test]
+fn observers_made_at_run_time() {
+    let (sender, seen) = std::sync::mpsc::channel();
+    let breaker = |key: u32| {
+        let sender = sender.clone();
+        Breaker::count(1)
+            .name("common")
+            .on_change(&|_| unreachable!("another has its place"))
+            .named(format!("host {key}"))
+            .observed(move |change| {
+                let _ = sender.send(change.clone());
+            })
+            .cooldown(ms(100))
+    };
+    let (one, two, clock) = (breaker(1), breaker(2), Hand::new());
+    play(&one, &clock, "F");
+    play(&two, &clock, "S");
+    two.force_open();
+    let told: Vec<_> = seen
+        .try_iter()
+        .map(|change| (change.name().to_owned(), change.to()))
+        .collect();
+    let expected = [("host 1", State::Open), ("host 2", State::ForcedOpen)];
+    assert_eq!(told, expected.map(|(name, to)| (name.to_owned(), to)));
+    assert!(format!("{one:?}").contains("host 1"), "{one:?}");
+}
+
+/// As `state` says it.
+#[cfg(feature = "test-util")]
+#[test]
+fn what_is_printed() {
+    let time = crate::testing::virtual_time();
+    let breaker = Breaker::count(1).name("payments");
+    let shown = || format!("{breaker:?}");
+    assert_eq!(shown(), "Breaker { name: \"payments\", state: Closed, .. }");
+    let permit = breaker.permit().expect("it is closed");
+    permit.failed(Verdict::Transient);
+    assert!(shown().contains("Open"), "{}", shown());
+    assert!(!shown().contains("Half"), "{}", shown());
+    time.advance(Duration::from_secs(5));
+    assert!(shown().contains("HalfOpen"), "{}", shown());
 }

@@ -126,3 +126,58 @@ fn classes() {
         }
     }
 }
+
+/// Also where nothing failed in this account, or only what says nothing.
+#[test]
+fn half_is_the_end_of_grpc() {
+    let (budget, clock) = (Budget::grpc(4, 0.5), Hand::from(0));
+    assert!(withdraw(&budget, &clock));
+    assert!(budget.pays_for_copy_by(&clock));
+    let fail = |verdict| budget.account_by(&clock).failed(verdict);
+    fail(Verdict::Transient);
+    assert!(withdraw(&budget, &clock), "3 of 4 are left");
+    fail(Verdict::Forbidden);
+    assert!(!withdraw(&budget, &clock), "2 of 4 are left");
+    assert!(!budget.pays_for_copy_by(&clock));
+    let mut account = budget.account_by(&clock);
+    account.failed(Verdict::Permanent);
+    assert!(!account.withdraw_by(Class::Failed, &clock));
+    assert!((budget.balance_by(&clock) - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn copies() {
+    let (budget, clock) = (bare(0.5), Hand::from(0));
+    assert!(!budget.pays_for_copy_by(&clock));
+    deposit(&budget, &clock, 2);
+    assert!(budget.pays_for_copy_by(&clock));
+    assert!(!budget.pays_for_copy_by(&clock));
+    let budget = Budget::tokens(9);
+    assert!(budget.pays_for_copy_by(&clock));
+    assert!((budget.balance_by(&clock) - 4.0).abs() < 1e-9);
+    assert!(!budget.pays_for_copy_by(&clock));
+}
+
+#[test]
+fn what_is_printed() {
+    for (budget, expected) in [
+        (
+            Budget::per_success(0.1),
+            "Budget { kind: \"per_success\", balance: 10.0, .. }",
+        ),
+        (
+            Budget::per_request(0.1).initial(3),
+            "Budget { kind: \"per_request\", balance: 3.0, .. }",
+        ),
+        (
+            Budget::tokens(7),
+            "Budget { kind: \"tokens\", balance: 7.0, .. }",
+        ),
+        (
+            Budget::grpc(8, 0.1),
+            "Budget { kind: \"grpc\", balance: 8.0, .. }",
+        ),
+    ] {
+        assert_eq!(format!("{budget:?}"), expected);
+    }
+}

@@ -1,4 +1,6 @@
 mod calls;
+mod queue;
+mod reset;
 mod threads;
 mod time;
 mod values;

@@ -84,9 +84,9 @@ fn traffic_that_changes() {
         clock.set(f64::from(call) / 10_000.0);
         deposit(&budget, &reads, 1);
     }
-    // One of 64, but for the first thousand.
+    // One of 64, but for the first ones.
     let read = reads.1.get();
-    assert!((800..1_000).contains(&read), "{read}");
+    assert!((900..1_200).contains(&read), "{read}");
     // Up to 63 more do not look, unless a retry tells that it is slow now.
     for second in 6..100 {
         clock.set(f64::from(second));
@@ -209,7 +209,9 @@ fn clocks_that_go_back() {
         deposit(&budget, &clock, 3);
         assert_eq!(drain(&budget, &clock), 5);
         clock.set(2000.0 - back);
-        assert_eq!(drain(&budget, &clock), 0, "nothing is spent twice");
+        // Nothing is spent twice, but for a reserve that would be empty for longer than it ever is.
+        let anew = if back > 1.0 { 2 } else { 0 };
+        assert_eq!(drain(&budget, &clock), anew, "{back}");
         deposit(&budget, &clock, 3);
         assert_eq!(drain(&budget, &clock), 3, "{back}");
         // The reserve fills, and is no larger than it was.

@@ -1,0 +1,77 @@
+//! Budgets that start over: by hand, or because their clock has.
+
+use super::{Hand, ORIGINS, bare, deposit, drain, withdraw};
+use crate::budget::{Budget, Class};
+use crate::verdict::Verdict;
+
+#[test]
+fn as_new() {
+    for origin in ORIGINS {
+        for (budget, retries) in [
+            (Budget::per_success(1.0), 10),
+            (Budget::per_success(1.0).floor(0.0).initial(3), 3),
+            (bare(1.0), 0),
+            (Budget::per_request(0.01).initial(2), 2),
+            (Budget::tokens(50), 10),
+        ] {
+            let clock = Hand::from(origin);
+            for millis in 0..3000 {
+                clock.set(f64::from(millis) / 1000.0);
+                deposit(&budget, &clock, 2);
+            }
+            assert!(retries == 0 || drain(&budget, &clock) >= 10, "{budget:?}");
+            deposit(&budget, &clock, 5);
+            // Another test, another time: none of them is known.
+            for seconds in [3.0, 0.0, 9.0, 7200.0] {
+                budget.reset();
+                clock.set(seconds);
+                assert_eq!(drain(&budget, &clock), retries, "{seconds} {budget:?}");
+                budget.reset();
+                deposit(&budget, &clock, 1000);
+                assert!(drain(&budget, &clock) >= 10, "{seconds} {budget:?}");
+            }
+        }
+    }
+    let (budget, clock) = (Budget::grpc(4, 0.5), Hand::from(0));
+    for _ in 0..4 {
+        budget.account_by(&clock).failed(Verdict::Transient);
+    }
+    assert!(!withdraw(&budget, &clock));
+    budget.reset();
+    assert!((budget.balance_by(&clock) - 4.0).abs() < 1e-9);
+}
+
+/// What calls under way give back does not make it more than new.
+#[test]
+fn while_a_retry_is_reserved() {
+    for floor in [0.0, 1.0] {
+        let clock = Hand::from(1 << 62);
+        let budget = Budget::per_success(0.1).floor(floor).initial(2);
+        let mut account = budget.account_by(&clock);
+        assert!(account.withdraw_by(Class::Failed, &clock));
+        budget.reset();
+        drop(account);
+        assert_eq!(drain(&budget, &clock), 2, "{floor}");
+    }
+}
+
+/// A test has moved its clock by two hours and emptied a budget that others share.
+#[test]
+fn a_clock_that_starts_over() {
+    for origin in ORIGINS {
+        for (floor, initial) in [(1.0, 10), (0.01, 10), (1000.0, 1)] {
+            let clock = Hand::from(origin);
+            let budget = Budget::per_success(0.1).floor(floor).initial(initial);
+            clock.set(7200.0);
+            assert_eq!(drain(&budget, &clock), u64::from(initial));
+            // Read a little earlier is not back.
+            clock.set(7199.5);
+            assert_eq!(drain(&budget, &clock), 0, "{origin}");
+            clock.set(1.0);
+            let balance = budget.balance_by(&clock);
+            assert!((balance - f64::from(initial)).abs() < 1e-6, "{balance}");
+            assert_eq!(drain(&budget, &clock), u64::from(initial), "{origin}");
+            assert_eq!(drain(&budget, &clock), 0, "{origin}");
+        }
+    }
+}
