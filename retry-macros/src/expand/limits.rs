@@ -85,12 +85,16 @@ impl Parts<'_> {
             (Some(_), _) => (TokenStream::new(), by_policy(krate, &ours!(true))),
             (None, Some(inherited)) => {
                 let policy = &inherited.expr;
-                let is_budgeted =
-                    if inherited.constant && !mentions(&ours!(#policy), &self.model.generics) {
-                        ours!({ #krate::Policy::is_budgeted(&#policy) })
-                    } else {
-                        ours!(true)
-                    };
+                let located = self.model.krate_at(policy.span());
+                let is_budgeted = if inherited.constant
+                    && !mentions(&ours!(#policy), &self.model.generics)
+                {
+                    let asked =
+                        quote_spanned!(at(policy.span())=> #located::__private::inherited(#policy));
+                    ours!({ #krate::Policy::is_budgeted(&#asked) })
+                } else {
+                    ours!(true)
+                };
                 (TokenStream::new(), by_policy(krate, &is_budgeted))
             }
             (None, None) => (TokenStream::new(), ours!(())),
@@ -157,20 +161,19 @@ impl Parts<'_> {
                 }
             };
         }
-        let (wait, waited) = if self.model.throttle.is_some() {
-            (
-                ours!(wait),
-                ours!(#krate::__private::pause(wait, #timer).await;),
-            )
-        } else {
-            (ours!(_), TokenStream::new())
-        };
+        if self.model.throttle.is_some() {
+            return ours! {
+                match #krate::__private::entered_in_line(&mut limits, &call, #operation, #until, #timer).await {
+                    ::core::result::Result::Ok(()) => {}
+                    #turned_away
+                }
+            };
+        }
         ours! {
             match #krate::__private::enter(&mut limits, &call, #operation, #until, #timer) {
-                ::core::result::Result::Ok(#wait) => { #waited }
+                ::core::result::Result::Ok(_) => #krate::__private::begun(&mut limits, #timer),
                 #turned_away
             }
-            #krate::__private::begun(&mut limits, #timer);
         }
     }
 

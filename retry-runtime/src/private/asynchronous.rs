@@ -8,9 +8,9 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::limits::afford;
+use super::limits::{afford, step};
 use super::progress::{general, immediate, surrounded, watch};
-use super::{Admitted, Limits, Progress, Question, Until, admit};
+use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
@@ -178,6 +178,23 @@ fn paused<T: Timer, E, Q: Question>(
         }
         Err(reason) => Err((error, reason)),
     }
+}
+
+// As `entered` of the sync loops.
+pub async fn entered_in_line<T: Timer>(
+    limits: &mut impl Limits,
+    progress: &impl Progress,
+    operation: &Operation,
+    until: Until,
+    timer: &T,
+) -> Result<(), Interrupted> {
+    if !enter(limits, progress, operation, until, timer)?.is_zero() {
+        while let Some(wait) = step(limits, progress, operation, until, timer)? {
+            pause(wait, timer).await;
+        }
+    }
+    limits.begin(timer);
+    Ok(())
 }
 
 // Out of line, too: what only a retry needs takes no register from a success.

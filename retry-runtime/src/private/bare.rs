@@ -9,7 +9,7 @@ use core::task::Poll;
 use core::time::Duration;
 
 use super::progress::delay;
-use super::{Limits, Progress, TimedOut, Until, admit};
+use super::{Limits, Progress, TimedOut, Until, admit, enter};
 use crate::failure::Interrupted;
 use crate::operation::Operation;
 use crate::timer::Timer;
@@ -41,6 +41,19 @@ pub fn pause_after<'t, T: Timer, P: Progress, L: Limits, E>(
         Ok(delay) => Ok(pause(delay, timer)),
         Err(end) => Err((error, end)),
     }
+}
+
+// There is nothing to wait for.
+pub async fn entered_in_line<T: Timer>(
+    limits: &mut impl Limits,
+    progress: &impl Progress,
+    operation: &Operation,
+    until: Until,
+    timer: &T,
+) -> Result<(), Interrupted> {
+    enter(limits, progress, operation, until, timer)?;
+    limits.begin(timer);
+    Ok(())
 }
 
 pub async fn limited<T: Timer, F: Future>(

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::limits::afford;
+use super::limits::{afford, step};
 use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
 use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
@@ -193,8 +193,11 @@ pub fn entered(
     until: Until,
     timer: &impl Blocking,
 ) -> Result<(), Interrupted> {
-    let wait = enter(limits, progress, operation, until, timer)?;
-    sleep(wait, timer);
+    if !enter(limits, progress, operation, until, timer)?.is_zero() {
+        while let Some(wait) = step(limits, progress, operation, until, timer)? {
+            sleep(wait, timer);
+        }
+    }
     limits.begin(timer);
     Ok(())
 }

@@ -21,9 +21,9 @@ mod until;
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
 #[cfg(feature = "std")]
-pub use asynchronous::{Again, Pause, again, pause, pause_after};
+pub use asynchronous::{Again, Pause, again, entered_in_line, pause, pause_after};
 #[cfg(not(feature = "std"))]
-pub use bare::{again, endured, limited, limited_hook, pause, pause_after};
+pub use bare::{again, endured, entered_in_line, limited, limited_hook, pause, pause_after};
 pub use blocking::{Inside, attempt, attempt_until, entered, hooked, made, sleep, wait};
 pub use cut::{
     Cut, IsCut, IsNotCut, Lost, TimedOut, Unasked, cause_of, cut, fail_cut, fail_limited, finished,

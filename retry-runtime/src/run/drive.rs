@@ -9,8 +9,9 @@ use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
 use crate::private::{
-    answered, attempt_until, begun, cause_of, endured, enter, entered, failed, in_time, is_over,
-    limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited, verdict,
+    answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, failed, in_time,
+    is_over, limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited,
+    verdict,
 };
 use crate::timer::{ForAsync, ForSync};
 
@@ -198,16 +199,12 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
         loop {
-            match enter(&mut limits, &call, &named, until, &timer) {
-                Ok(wait) => pause(wait, &timer).await,
-                Err(end) => {
-                    break match last {
-                        Some(error) => tell_limited(error, end),
-                        None => Err(end.into()),
-                    };
-                }
+            if let Err(end) = entered_in_line(&mut limits, &call, &named, until, &timer).await {
+                break match last {
+                    Some(error) => tell_limited(error, end),
+                    None => Err(end.into()),
+                };
             }
-            begun(&mut limits, &timer);
             let delay = {
                 let limit = until.of_attempt(named.policy(), &timer);
                 let attempt = made(call, limit, &timer, &mut operation);

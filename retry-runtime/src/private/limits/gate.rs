@@ -13,6 +13,11 @@ pub trait Gate {
     // How long an attempt has to wait, or why there is none.
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
+    // How long it has to wait now, and then ask again; nothing, when it may begin.
+    fn still(&mut self, _: &impl Clock) -> Duration {
+        Duration::ZERO
+    }
+
     // The attempt begins, perhaps after a wait.
     fn begin(&mut self, clock: &impl Clock);
 
@@ -99,6 +104,11 @@ impl<G: Gate> Gate for Option<G> {
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {
         self.as_mut()
             .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
+    }
+
+    fn still(&mut self, clock: &impl Clock) -> Duration {
+        self.as_mut()
+            .map_or(Duration::ZERO, |gate| gate.still(clock))
     }
 
     fn begin(&mut self, clock: &impl Clock) {

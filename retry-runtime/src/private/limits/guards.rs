@@ -54,6 +54,10 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
         self.throttle.enter(clock)
     }
 
+    fn still(&mut self, clock: &impl Clock) -> Duration {
+        self.throttle.still(clock)
+    }
+
     #[inline(always)]
     fn begin(&mut self, clock: &impl Clock) {
         self.breaker.begin(clock);

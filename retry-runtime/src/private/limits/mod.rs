@@ -39,6 +39,9 @@ pub trait Limits {
     // Before an attempt: how long it has to wait, or why there is none.
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
+    // How long it has to wait now, and then ask again; nothing, when it may begin.
+    fn still(&mut self, clock: &impl Clock) -> Duration;
+
     // The attempt begins.
     fn begin(&mut self, clock: &impl Clock);
 
@@ -113,6 +116,11 @@ impl Limits for () {
     }
 
     #[inline(always)]
+    fn still(&mut self, _: &impl Clock) -> Duration {
+        Duration::ZERO
+    }
+
+    #[inline(always)]
     fn begin(&mut self, _: &impl Clock) {}
 
     #[inline(always)]
@@ -156,6 +164,27 @@ pub fn enter(
         watch_last(progress).gives_up(operation, reason);
         Interrupted::new(reason, progress.failures())
     })
+}
+
+// The next step of a wait, which goes by what the others do: until it is time, or too late.
+pub(super) fn step(
+    limits: &mut impl Limits,
+    progress: &impl Progress,
+    operation: &Operation,
+    until: Until,
+    clock: &impl Clock,
+) -> Result<Option<Duration>, Interrupted> {
+    let wait = limits.still(clock);
+    if wait.is_zero() {
+        return Ok(None);
+    }
+    match in_time(wait, until, clock) {
+        Ok(wait) => Ok(Some(wait)),
+        Err(reason) => {
+            watch_last(progress).gives_up(operation, reason);
+            Err(Interrupted::new(reason, progress.failures()))
+        }
+    }
 }
 
 // After the wait.

@@ -138,6 +138,12 @@ impl<'g> Gate for Throttling<'g> {
         Ok(wait)
     }
 
+    fn still(&mut self, clock: &impl Clock) -> Duration {
+        self.permit
+            .as_mut()
+            .map_or(Duration::ZERO, |permit| permit.wait_by(&Counted(clock)))
+    }
+
     #[inline(always)]
     fn begin(&mut self, _: &impl Clock) {
         if let Some(permit) = &mut self.permit {
