@@ -204,9 +204,8 @@ fn ratios_step_by_step() {
         let budget = Budget::per_success(row.ratio).floor(0.0).initial(0);
         let mut granted = 0;
         for deposits in 1..=10_000_u32 {
-            let mut call = budget.account_by(&clock);
-            call.succeeded_by(&clock);
-            granted += drain(&mut call, &clock);
+            budget.account_by(&clock).succeeded_by(&clock);
+            granted += drain(&mut budget.account_by(&clock), &clock);
             let exact = f64::from(deposits) * row.ratio;
             assert!(
                 f64::from(granted) <= exact + 1e-6 && f64::from(granted) > exact - 1.001,
@@ -245,4 +244,21 @@ fn outages() {
             );
         }
     }
+}
+
+/// Fast traffic, a pause in which its deposits get too old, then a few calls: those count.
+#[test]
+fn after_a_pause() {
+    let clock = Hand::default();
+    let budget = Budget::per_success(1.0).initial(0).floor(0.0);
+    let succeed = |times| (0..times).for_each(|_| budget.account_by(&clock).succeeded_by(&clock));
+    for slot in 0..4 {
+        clock.0.set(Duration::from_secs(10) * slot / 15);
+        succeed(1600);
+    }
+    succeed(1);
+    clock.0.set(Duration::from_secs(14));
+    succeed(60);
+    let granted = drain(&mut budget.account_by(&clock), &clock);
+    assert!((60..=60 + 1600 / 64).contains(&granted), "{granted}");
 }

@@ -147,6 +147,29 @@ fn throttling_by_many_threads() {
     assert_eq!((succeeded, thousandths(&BUDGET)), (720_000, 920_000));
 }
 
+/// A call that has not failed has not paid: the half is the bound for it, too.
+#[test]
+fn nothing_has_failed_yet() {
+    let budget = Budget::grpc(4, 0.5);
+    let granted = || {
+        [
+            budget.account().withdraw(Class::Failed),
+            budget.pays_for_copy(),
+        ]
+    };
+    assert_eq!(granted(), [true, true]);
+    assert!(failed(&budget));
+    assert_eq!(granted(), [true, true]);
+    assert!(!failed(&budget));
+    assert_eq!(granted(), [false, false]);
+    budget.account().succeeded();
+    assert_eq!(granted(), [true, true]);
+    budget.account().failed(Verdict::Forbidden);
+    assert_eq!(granted(), [false, false]);
+    budget.reset();
+    assert_eq!((granted(), thousandths(&budget)), ([true, true], 4000));
+}
+
 #[test]
 fn no_budget() {
     for (max_tokens, token_ratio) in [

@@ -12,7 +12,8 @@ impl Budget {
     ///
     /// # Units and ranges
     ///
-    /// From 1 s to 60 s. No deposit counts for longer; in fast traffic some count up to a fifteenth shorter.
+    /// From 1 s to 60 s; in fast traffic some count up to a fifteenth shorter. When it pauses for longer than
+    /// that, up to 255 deposits, a 64th of those in a fifteenth, may be dated after the pause.
     ///
     /// # Default
     ///
