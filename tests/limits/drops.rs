@@ -76,8 +76,8 @@ fn a_throttle() {
         world.assert_let_through();
     };
     let throttled = async |world: &World| assert_eq!(throttled(world).await, Ok(7));
-    // Also the waits of two attempts for their tokens, those of two hooks, and that of the fallback.
-    assert_eq!(at_each_point(World::new, &throttled, check), 14);
+    // Also the waits of two attempts for their tokens, each of four steps, those of two hooks, and that of the fallback.
+    assert_eq!(at_each_point(World::new, &throttled, check), 20);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_permit_of_a_probe() {
             };
             assert_eq!(world.state(), state);
         };
-        assert_eq!(at_each_point(begin, &call, check), 5);
+        assert_eq!(at_each_point(begin, &call, check), 8);
     }
 }
 
@@ -141,7 +141,7 @@ fn all_together() {
     let call = async |world: &World| assert_eq!(call(world).await, Ok(7));
     // Three attempts that are cut off, their two delays, hooks and waits for tokens, the fallback, and the end.
     let polls = at_each_point(World::new, &call, World::assert_nothing_is_held);
-    assert_eq!(polls, 11);
+    assert_eq!(polls, 13);
     let polls = at_each_point(World::half_open, &call, World::assert_nothing_is_held);
     assert_eq!(polls, 3);
 }
@@ -167,8 +167,8 @@ fn blocks_and_runners() {
         world.assert_paid();
         world.assert_let_through();
     };
-    assert_eq!(at_each_point(World::new, &block, check), 11);
-    assert_eq!(at_each_point(World::new, &runner, check), 11);
+    assert_eq!(at_each_point(World::new, &block, check), 17);
+    assert_eq!(at_each_point(World::new, &runner, check), 17);
 
     let plain = async |world: &World| {
         let runner = POLICY.runner().timer(&world.clock).budget(world.budget);

@@ -50,10 +50,10 @@ fn sync_functions() {
         end.is_err()
     };
     let calls: [(&Call<'_>, _, _); 3] = [
-        // Three attempts of 3 steps each, two delays of 3, two waits for the throttle, the fallback, and no bomb.
-        (&|world| call(world) == Ok(7), 19, 5),
-        (&block, 11, 3),
-        (&runner, 13, 3),
+        // Three attempts of 3 steps each, two delays of 3, two waits of 4 for the throttle, the fallback, and no bomb.
+        (&|world| call(world) == Ok(7), 25, 5),
+        (&block, 17, 3),
+        (&runner, 19, 3),
     ];
     for (call, whole, probing) in calls {
         let worlds = at_each_step(|| {

@@ -66,7 +66,10 @@ impl Limit {
 
     /// Takes the last place, and answers how long it is until its turn at this rate.
     pub(super) fn take(&mut self, now: Moment) -> (u64, Duration) {
+        // First, for who comes now has not waited for what came before.
+        self.refill(now);
         let place = self.line.join();
+        self.serve();
         (place, self.wait(place, now))
     }
 
@@ -139,6 +142,13 @@ mod tests {
         // And the place of one who waits to those behind.
         limit.give_back(4);
         assert_eq!(limit.wait(place, second(2)), HALF);
+    }
+
+    #[test]
+    fn what_nobody_waited_for_is_bounded() {
+        let mut limit = limit(0.5);
+        let waits = [(); 3].map(|()| limit.take(second(1000)).1);
+        assert_eq!(waits, [0, 4, 8].map(|n| HALF * n));
     }
 
     #[test]
