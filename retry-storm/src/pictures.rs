@@ -41,10 +41,10 @@ fn side_by_side() -> Vec<Picture> {
             Client::new(Policy::new().max(4).backoff(Shape::None))
         }),
         ("3 retries, exp, full jitter", &|| Client::new(exponential)),
-        ("the same, budget 10 %", &|| {
+        ("retries and budget 10 %", &|| {
             Client::new(exponential).budget(Budget::per_success(0.1).floor(0.0))
         }),
-        ("the same, breaker", &|| {
+        ("retries and breaker", &|| {
             Client::new(exponential).breaker(Breaker::count(20))
         }),
     ];

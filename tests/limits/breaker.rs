@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use reattempt::breaker::State;
 use reattempt::{
-    Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, retry, retry_block, testing,
+    Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, Verdict, retry, retry_block, testing,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -229,4 +229,22 @@ async fn no_copies_of_a_probe() {
     tokio::time::advance(Duration::from_secs(5)).await;
     assert_eq!(call(&calls, false).await.unwrap(), 1);
     assert_eq!(call(&calls, false).await.unwrap(), 3);
+}
+
+/// The wait of a throttle is none of the attempt's time.
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_not_slow() {
+    static SLOW: Breaker = Breaker::count(3).slow(Duration::from_secs(1), 1.0);
+    static FULL: Throttle = Throttle::cubic();
+    #[retry(max = 1, breaker = &SLOW, throttle = &FULL, on(_))]
+    async fn call() -> Result<u32, Failed<&'static str>> {
+        Ok(1)
+    }
+    FULL.permit().unwrap().failed(Verdict::Throttled(None));
+    let start = tokio::time::Instant::now();
+    for _ in 0..3 {
+        assert!(call().await.is_ok());
+    }
+    assert!(start.elapsed() > Duration::from_secs(2));
+    assert_eq!(SLOW.state(), State::Closed);
 }

@@ -121,8 +121,8 @@ pub trait Clock {
     ///
     /// # Default
     ///
-    /// [`now`](Self::now): those who share one with a clock of their own have the same clock.
-    #[doc(hidden)]
+    /// [`now`](Self::now): those who share one with a clock of their own have the same clock. The timers of this crate
+    /// answer with the clock by which deadlines travel, [`Shared`].
     fn shared(&self) -> Moment {
         self.now()
     }
