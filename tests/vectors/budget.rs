@@ -145,18 +145,18 @@ fn drain(call: &mut Account<'_>, clock: &Hand) -> u32 {
     granted
 }
 
-struct Ratio {
+struct Row {
     id: &'static str,
     ratio: f64,
     /// Of 10,000 deposits, and of 100,000.
     retries: [u32; 2],
 }
 
-const fn ratio(id: &'static str, ratio: f64, retries: [u32; 2]) -> Ratio {
-    Ratio { id, ratio, retries }
+const fn ratio(id: &'static str, ratio: f64, retries: [u32; 2]) -> Row {
+    Row { id, ratio, retries }
 }
 
-const RATIOS: &[Ratio] = &[
+const RATIOS: &[Row] = &[
     ratio("V66 Finagle", 0.0001, [1, 10]),
     ratio("V66 Finagle", 0.001, [10, 100]),
     ratio("V66 Finagle", 0.01, [100, 1_000]),
@@ -178,14 +178,14 @@ const RATIOS: &[Ratio] = &[
 fn ratios() {
     let clock = Hand::default();
     for row in RATIOS {
-        for (deposits, retries) in [10_000, 100_000].into_iter().zip(row.retries) {
+        for (deposits, retries) in [10_000_usize, 100_000].into_iter().zip(row.retries) {
             // Nothing beside the deposits, then with a reserve.
             for reserve in [0, 10] {
                 let make = [Budget::per_success, Budget::per_request];
                 for (way, make) in make.into_iter().enumerate() {
                     let budget = make(row.ratio).floor(0.0).initial(reserve);
                     // The call that withdraws is one of them; it begins and does not succeed.
-                    for _ in way..deposits as usize {
+                    for _ in way..deposits {
                         budget.account_by(&clock).succeeded_by(&clock);
                     }
                     let granted = drain(&mut budget.account_by(&clock), &clock);

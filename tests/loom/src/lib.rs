@@ -1,5 +1,6 @@
 //! Models of what threads share: the very files of the runtime, with loom's atomics in the place of `core`'s.
 #![cfg(test)]
+#![allow(dead_code, reason = "the models need not all that the runtime does")]
 
 mod breaker;
 mod budget;

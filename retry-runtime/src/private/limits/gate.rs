@@ -10,6 +10,9 @@ use crate::timer::Clock;
 use crate::verdict::Verdict;
 
 pub trait Gate {
+    // Whether attempts may have to wait for it.
+    const WAITS: bool;
+
     // How long an attempt has to wait, or why there is none.
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp>;
 
@@ -68,6 +71,8 @@ impl<R: Settle> Settle for Option<R> {
 }
 
 impl Gate for () {
+    const WAITS: bool = false;
+
     type Asked = ();
 
     type Rest = ();
@@ -97,6 +102,8 @@ impl Gate for () {
 
 // One that the program may have or not.
 impl<G: Gate> Gate for Option<G> {
+    const WAITS: bool = G::WAITS;
+
     type Asked = Option<G::Asked>;
 
     type Rest = Option<G::Rest>;

@@ -60,7 +60,9 @@ impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
 
     #[inline(always)]
     fn begin(&mut self, clock: &impl Clock) {
-        self.breaker.begin(clock);
+        if T::WAITS {
+            self.breaker.begin(clock);
+        }
         self.throttle.begin(clock);
         self.purse.spend();
     }

@@ -51,6 +51,8 @@ impl Settle for Breaking<'_> {
 }
 
 impl<'g> Gate for Breaking<'g> {
+    const WAITS: bool = false;
+
     type Asked = &'g Breaker;
 
     type Rest = Self;
@@ -124,6 +126,8 @@ impl Settle for Taken<'_> {
 }
 
 impl<'g> Gate for Throttling<'g> {
+    const WAITS: bool = true;
+
     // It is asked when the attempt begins, with the numbers of then.
     type Asked = ();
 
