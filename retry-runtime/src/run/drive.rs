@@ -16,7 +16,7 @@ use crate::private::{
 use crate::timer::{ForAsync, ForSync};
 
 impl<J, O, T> Runner<'_, J, O, T> {
-    /// As [`Policy::run`].
+    /// As [`Policy::run`](crate::Policy::run).
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         }
     }
 
-    /// As [`Policy::run_async`].
+    /// As [`Policy::run_async`](crate::Policy::run_async).
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
     reason = "there are two, made by the methods of a runner"
 )]
 impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
-    /// As [`Policy::run`], with the whole story when it gives up.
+    /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         }
     }
 
-    /// As [`Policy::run_async`], with the whole story when it gives up; the
+    /// As [`Policy::run_async`](crate::Policy::run_async), with the whole story when it gives up; the
     /// policy's `timeout` and its deadline cut an attempt off.
     ///
     /// # Errors

@@ -87,9 +87,7 @@ pub async fn inherited(least: u32) -> Result<u32, Failed<Fault>> {
 #[inline]
 #[must_use]
 pub fn block(least: u32) -> Option<u32> {
-    retry_block!(
-        budget = 0.5,
-        breaker = &BREAKER,
-        || -> Option<u32> { least.checked_sub(1) }
-    )
+    retry_block!(budget = 0.5, breaker = &BREAKER, || -> Option<u32> {
+        least.checked_sub(1)
+    })
 }
