@@ -29,7 +29,7 @@ impl Parts<'_> {
         if !model.is_limited() {
             return TokenStream::new();
         }
-        let (krate, operation) = (&self.krate, self.operation());
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
         let (lent_breaker, breaker) = self.gate(model.breaker.as_ref(), "breaker", "breaking");
         let (lent_throttle, throttle) = self.gate(model.throttle.as_ref(), "throttle", "throttled");
         let (lent_budget, purse) = self.purse();
@@ -39,7 +39,7 @@ impl Parts<'_> {
             #fits
             #lent_throttle
             #lent_budget
-            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation);
+            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation, #timer);
         }
     }
 

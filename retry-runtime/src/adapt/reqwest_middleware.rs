@@ -163,7 +163,7 @@ macro_rules! reqwest_middleware {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
-                let mut limits = policy_limits(&operation);
+                let mut limits = policy_limits(&operation, &timer);
                 let mut call = Call::new();
                 let mut request = request;
                 let url = request.url().clone();

@@ -131,8 +131,8 @@ impl Budget {
 
     /// The same by another clock, which all that share the budget must have.
     #[inline]
-    pub fn account_by(&self, _: &impl Clock) -> Account<'_> {
-        self.begin();
+    pub fn account_by(&self, clock: &impl Clock) -> Account<'_> {
+        self.begin(clock);
         Account {
             budget: self,
             paid: Paid::NOTHING,
@@ -143,9 +143,9 @@ impl Budget {
 
     /// A call begins.
     #[inline(always)]
-    pub(crate) fn begin(&self) {
+    pub(crate) fn begin(&self, clock: &impl Clock) {
         if let Kind::PerRequest(deposits) = &self.kind {
-            deposits.count();
+            deposits.requested(clock);
         }
     }
 
@@ -242,8 +242,7 @@ impl Budget {
     #[inline(never)]
     fn is_unsettled(&self) -> bool {
         match &self.kind {
-            Kind::PerSuccess(_) | Kind::Tokens(_) => false,
-            Kind::PerRequest(deposits) => deposits.is_due(),
+            Kind::PerSuccess(_) | Kind::PerRequest(_) | Kind::Tokens(_) => false,
             Kind::Grpc(grpc) => !grpc.purse.is_full(),
         }
     }

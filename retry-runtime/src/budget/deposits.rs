@@ -57,22 +57,19 @@ impl Deposits {
         self.reserve = Reserve::new(tokens as u64, self.period);
     }
 
-    /// Counts a deposit without a look at the clock.
-    #[inline(always)]
-    pub(super) fn count(&self) {
-        self.credit.deposit();
+    /// Counts the deposit of a call that begins, and looks at the clock if it should. Out of line, because it is one
+    /// kind of several.
+    #[inline(never)]
+    pub(super) fn requested(&self, clock: &impl Clock) {
+        if self.deposit() {
+            self.look(clock);
+        }
     }
 
     /// Counts a deposit; answers whether somebody should look at the clock.
     #[inline(always)]
     pub(super) fn deposit(&self) -> bool {
         self.samples.is_due(self.credit.deposit())
-    }
-
-    /// The same after a deposit of before.
-    #[inline(always)]
-    pub(super) fn is_due(&self) -> bool {
-        self.samples.is_due(self.credit.deposits())
     }
 
     // A withdrawal that comes between the deposit and its sample, after nothing was sampled for a whole

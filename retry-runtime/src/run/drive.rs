@@ -56,7 +56,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         loop {
             begun(&mut limits, &timer);
@@ -127,7 +127,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
             return Err((None, end));
@@ -194,7 +194,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named);
+        let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let mut call = Call::new();
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;

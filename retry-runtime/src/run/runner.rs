@@ -50,13 +50,18 @@ impl<'p> Plan<'p> {
         not(feature = "std"),
         expect(clippy::unused_self, reason = "there are no budgets")
     )]
-    pub(super) fn limits(self, gates: &impl Gates<'p>, operation: &Operation) -> impl Limits {
+    pub(super) fn limits(
+        self,
+        gates: &impl Gates<'p>,
+        operation: &Operation,
+        clock: &impl Clock,
+    ) -> impl Limits {
         #[cfg(feature = "std")]
         let purse = Purse::of(self.budget);
         #[cfg(not(feature = "std"))]
         let purse = ();
         let (breaker, throttle) = gates.gates();
-        guards(breaker, throttle, purse, operation)
+        guards(breaker, throttle, purse, operation, clock)
     }
 }
 

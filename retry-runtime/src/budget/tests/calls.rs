@@ -71,7 +71,7 @@ fn reservations() {
         .reserve(Class::TimedOut, &clock)
         .expect("20 are there");
     drop(first);
-    budget.begin();
+    budget.begin(&clock);
     let paid = budget
         .reserve(Class::TimedOut, &clock)
         .map(Reservation::spend);
@@ -179,5 +179,23 @@ fn what_is_printed() {
         ),
     ] {
         assert_eq!(format!("{budget:?}"), expected);
+    }
+}
+
+/// Calls that all begin before the first of them fails.
+#[test]
+fn requests_before_the_first_failure() {
+    for calls in [1_u32, 10, 50, 1000] {
+        let (budget, clock) = (
+            Budget::per_request(1.0).floor(0.0).initial(0),
+            Hand::from(0),
+        );
+        let mut accounts: Vec<_> = (0..calls).map(|_| budget.account_by(&clock)).collect();
+        for account in &mut accounts {
+            assert!(account.withdraw_by(Class::Failed, &clock), "{calls}");
+            account.spend();
+        }
+        let mut last = budget.account_by(&clock);
+        assert!(last.withdraw_by(Class::Failed, &clock));
     }
 }

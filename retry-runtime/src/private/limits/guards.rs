@@ -24,8 +24,9 @@ pub fn guards<B: Gate, T: Gate, P: Pay>(
     throttle: T,
     purse: P,
     operation: &Operation,
+    clock: &impl Clock,
 ) -> Guards<B, T, P> {
-    let purse = purse.begun(operation);
+    let purse = purse.begun(operation, clock);
     Guards::new(breaker, throttle, purse)
 }
 
@@ -162,6 +163,6 @@ impl<B: Settle, T: Settle, P: Settle> Settle for Unsettled<B, T, P> {
 
 // The limits of a call that has those of its policy only.
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-pub(crate) fn policy_limits(operation: &Operation) -> impl Limits {
-    guards((), (), super::Purse::of(super::OfPolicy), operation)
+pub(crate) fn policy_limits(operation: &Operation, clock: &impl Clock) -> impl Limits {
+    guards((), (), super::Purse::of(super::OfPolicy), operation, clock)
 }

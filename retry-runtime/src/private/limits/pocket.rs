@@ -69,13 +69,13 @@ pub const fn paying(budget: &Budget) -> Purse<'_, &Budget> {
 
 impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
     #[inline(always)]
-    fn begun(self, operation: &Operation) -> Self {
+    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self {
         let Self {
             source, reserved, ..
         } = self;
         drop(reserved); // nothing yet
         if let Some(budget) = source.budget(operation) {
-            budget.begin();
+            budget.begin(clock);
         }
         Self::of(source)
     }
@@ -176,9 +176,9 @@ pub(crate) struct Split(Paid);
 #[cfg(feature = "tower")]
 impl Split {
     #[inline(always)]
-    pub(crate) fn begin(operation: &Operation) -> Self {
+    pub(crate) fn begin(operation: &Operation, clock: &impl Clock) -> Self {
         if let Some(budget) = operation.policy().budget {
-            begin(budget);
+            begin(budget, clock);
         }
         Self(Paid::NOTHING)
     }
@@ -205,8 +205,8 @@ impl Split {
 // Out of line: a call without a budget has no register to spare for them.
 #[cfg(feature = "tower")]
 #[inline(never)]
-fn begin(budget: &Budget) {
-    budget.begin();
+fn begin(budget: &Budget, clock: &impl Clock) {
+    budget.begin(clock);
 }
 
 #[cfg(feature = "tower")]

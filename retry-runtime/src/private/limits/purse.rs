@@ -9,7 +9,7 @@ use crate::verdict::Verdict;
 pub trait Pay {
     // A call begins. Made anew behind it, where nothing can panic, it lies where it stays.
     #[must_use]
-    fn begun(self, operation: &Operation) -> Self;
+    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self;
 
     fn failed(&mut self, operation: &Operation, verdict: Verdict);
 
@@ -52,7 +52,7 @@ impl Pay for () {
     type Rest = ();
 
     #[inline(always)]
-    fn begun(self, _: &Operation) {}
+    fn begun(self, _: &Operation, _: &impl Clock) {}
 
     #[inline(always)]
     fn failed(&mut self, _: &Operation, _: Verdict) {}

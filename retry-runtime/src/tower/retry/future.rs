@@ -88,7 +88,7 @@ where
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
-        let payment = Split::begin(&plan.operation);
+        let payment = Split::begin(&plan.operation, &plan.timer);
         let future = plan.told(call, until, || ready.call(request));
         Self {
             plan,
