@@ -201,17 +201,12 @@ impl Budget {
     /// ```
     #[must_use = "what is paid for should be made"]
     pub fn pays_for_copy(&self) -> bool {
-        self.pays(&Shared)
+        self.pays_for_copy_by(&Shared)
     }
 
     /// The same by the clock that the accounts have.
     #[must_use = "what is paid for should be made"]
     pub fn pays_for_copy_by(&self, clock: &impl Clock) -> bool {
-        self.pays(clock)
-    }
-
-    /// The price of a copy of an attempt that has not failed yet.
-    pub(crate) fn pays(&self, clock: &impl Clock) -> bool {
         self.is_well()
             && self
                 .reserve(Class::Failed, clock)

@@ -110,7 +110,7 @@ impl<'b, S: Source<'b>> Pay for Purse<'b, S> {
         let Some(budget) = self.source.budget(operation) else {
             return true;
         };
-        budget.pays(clock)
+        budget.pays_for_copy_by(clock)
     }
 
     #[inline(always)]
@@ -163,8 +163,8 @@ impl<'b, S: Source<'b>> Settle for Paying<S> {
 const fn class_of(came: Came) -> Class {
     match came {
         Came::TimedOut | Came::CutOff => Class::TimedOut,
-        Came::Failed(Verdict::Throttled(_)) => Class::Throttled,
-        Came::Failed(_) | Came::NotFinal | Came::Last => Class::Failed,
+        Came::Failed(verdict) => Class::of(verdict),
+        Came::NotFinal | Came::Last => Class::Failed,
     }
 }
 
