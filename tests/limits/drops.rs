@@ -6,7 +6,8 @@ use reattempt::tower::RetryLayer;
 use reattempt::{Policy, Retry, retry, retry_block};
 use tower::{Layer as _, ServiceExt as _};
 
-use crate::points::{at_each_point, step, yield_once};
+use crate::bombs::{step, yield_once};
+use crate::points::at_each_point;
 use crate::support::{Fault, World};
 
 const POLICY: Policy = Policy::new();

@@ -2,7 +2,8 @@
 
 use reattempt::{Policy, Retry, Throttle, retry, retry_block};
 
-use crate::points::{at_each_step, catch, poll, step};
+use crate::bombs::{catch, step};
+use crate::points::{at_each_step, poll};
 use crate::support::{Fault, World};
 
 /// Whether the call ended as it should.

@@ -9,6 +9,9 @@
     reason = "a test that panics has failed, and shapes are written as users write them"
 )]
 
+#[path = "../bombs/mod.rs"]
+mod bombs;
+
 mod breaker;
 mod budget;
 mod drops;

@@ -1,11 +1,9 @@
 //! Each point at which a call may end: after any poll, and at any step that a bomb hits.
 
-use std::cell::Cell;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use crate::bombs::{Boom, catch, explode_after, has_exploded};
 use crate::support::World;
 
 /// Drops what `call` makes after 0, 1, 2, ... polls until it comes to an end, and lets a bomb go off at each of its
@@ -48,60 +46,6 @@ pub(crate) fn at_each_step<R>(
         assert_eq!(end.is_ok(), is_over);
         Some(world)
     })
-}
-
-/// A bomb, and nothing else, is caught.
-pub(crate) fn catch<R>(run: impl FnOnce() -> R) -> Result<R, Boom> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        *panic
-            .downcast::<Boom>()
-            .unwrap_or_else(|other| resume_unwind(other))
-    })
-}
-
-thread_local! {
-    static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// What a bomb throws.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Boom;
-
-/// From now on, step number `steps` of this thread, from 0, panics.
-pub(crate) fn explode_after(steps: usize) {
-    STEPS.set(steps);
-}
-
-/// Whether it has; then there is no bomb any more.
-pub(crate) fn has_exploded() -> bool {
-    STEPS.replace(usize::MAX) == usize::MAX
-}
-
-/// A place where a bomb may go off.
-pub(crate) fn step() {
-    match STEPS.get() {
-        usize::MAX => {}
-        0 => {
-            STEPS.set(usize::MAX);
-            // Without a word of the panic hook, for there are many.
-            resume_unwind(Box::new(Boom));
-        }
-        steps => STEPS.set(steps - 1),
-    }
-}
-
-pub(crate) async fn yield_once() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        step();
-        if yielded {
-            return Poll::Ready(());
-        }
-        yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Polls at most so often, and drops it; whether it came to an end.

@@ -10,7 +10,7 @@ use reattempt::breaker::State;
 use reattempt::timer::{Blocking, Clock, Moment, Timer};
 use reattempt::{Breaker, Budget, Classify, GaveUp, Interrupted, Throttle, Verdict};
 
-use crate::points::{step, yield_once};
+use crate::bombs::{step, yield_once};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 

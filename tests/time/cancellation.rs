@@ -5,7 +5,8 @@ use std::task::{Context, Poll, Waker};
 
 use reattempt::{Failed, Policy, retry, retry_block};
 
-use crate::support::{Alive, Fault, Hand, assert_nothing_is_left, ms, yield_once};
+use crate::bombs::yield_once;
+use crate::support::{Alive, Fault, Hand, assert_nothing_is_left, ms};
 
 /// Polls what `make` makes 0, 1, 2, ... times and drops it, until it comes to an
 /// end; answers with the number of polls that it takes.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use reattempt::{Failed, GaveUp, Interrupted, Policy, Verified, deadline, retry, retry_block};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Hand, assert_nothing_is_left, drive, ms, yield_once};
+use crate::bombs::yield_once;
+use crate::support::{Hand, assert_nothing_is_left, drive, ms};
 
 /// A deadline of 20 ms and a delay of 100 ms: one execution, no sleep.
 #[test]

@@ -7,7 +7,8 @@ use std::pin::Pin;
 use async_trait::async_trait;
 use reattempt::{Jitter, Nested, Policy, retry, retry_block};
 
-use crate::support::{Still, assert_nothing_is_left, drive, ms, yield_once};
+use crate::bombs::yield_once;
+use crate::support::{Still, assert_nothing_is_left, drive, ms};
 
 type Answer = Result<u32, u32>;
 

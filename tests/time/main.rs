@@ -8,6 +8,9 @@
     reason = "a test that panics has failed, and its futures stay on their thread"
 )]
 
+#[path = "../bombs/mod.rs"]
+mod bombs;
+
 mod ambient;
 mod cancellation;
 mod deadlines;

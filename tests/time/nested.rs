@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use futures::future::join;
 use reattempt::{Failed, GaveUp, deadline, retry, retry_block};
 
-use crate::support::{Still, assert_nothing_is_left, drive, yield_once};
+use crate::bombs::yield_once;
+use crate::support::{Still, assert_nothing_is_left, drive};
 
 #[derive(Debug, Default)]
 struct Service(AtomicU32);

@@ -1,8 +1,6 @@
 //! Clocks moved by hand, errors that count themselves, futures polled by hand.
 
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::panic::panic_any;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -10,6 +8,8 @@ use std::time::Duration;
 
 use reattempt::timer::{Blocking, Clock, Moment, Timer};
 use reattempt::{Classify, Interrupted, Verdict, deadline};
+
+use crate::bombs::step;
 
 pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -25,7 +25,6 @@ pub(crate) fn assert_nothing_is_left() {
 
 thread_local! {
     static ALIVE: Cell<usize> = const { Cell::new(0) };
-    static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 /// Values of this type that exist on this thread are counted.
@@ -74,47 +73,6 @@ impl Classify for Fault {
         step();
         Verdict::Transient
     }
-}
-
-/// What a bomb throws.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Boom;
-
-/// From now on, step number `steps` of this thread, from 0, panics.
-pub(crate) fn explode_after(steps: usize) {
-    STEPS.set(steps);
-}
-
-/// Whether it has.
-pub(crate) fn has_exploded() -> bool {
-    STEPS.get() == usize::MAX
-}
-
-/// A place where a bomb may go off.
-pub(crate) fn step() {
-    match STEPS.get() {
-        usize::MAX => {}
-        0 => {
-            STEPS.set(usize::MAX);
-            panic_any(Boom);
-        }
-        steps => STEPS.set(steps - 1),
-    }
-}
-
-/// Pending once.
-pub(crate) async fn yield_once() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        step();
-        if yielded {
-            return Poll::Ready(());
-        }
-        yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Polls until it is ready, whatever wakes it.
