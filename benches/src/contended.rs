@@ -13,7 +13,7 @@ use crate::cases::breakers::{failsafe, ours, recloser};
 const ROUNDS: usize = 7;
 const ROUND: Duration = Duration::from_millis(100);
 /// Calls between two looks at the clock.
-const CALLS: u64 = 256;
+const CALLS: u32 = 256;
 
 /// Millions of calls per second, all threads together: recloser, failsafe, ours.
 pub(crate) fn throughput(threads: usize) -> Result<[f64; 3], Box<dyn Error>> {
@@ -33,12 +33,12 @@ fn rate(threads: usize, breaker: fn(u64)) -> Result<f64, Box<dyn Error>> {
     let (start, stop) = (Barrier::new(threads + 1), AtomicBool::new(false));
     let work = || {
         start.wait();
-        let (began, mut calls) = (Instant::now(), 0.0);
+        let (began, mut looks) = (Instant::now(), 0_u32);
         while !stop.load(Ordering::Relaxed) {
-            breaker(CALLS);
-            calls += 256.0;
+            breaker(u64::from(CALLS));
+            looks += 1;
         }
-        calls / began.elapsed().as_secs_f64() / 1e6
+        f64::from(looks) * f64::from(CALLS) / began.elapsed().as_secs_f64() / 1e6
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();

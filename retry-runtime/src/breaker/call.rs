@@ -4,7 +4,7 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
-use super::Breaker;
+use super::{Breaker, Permit};
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
 impl Breaker {
@@ -46,16 +46,7 @@ impl Breaker {
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, Rejected<E>> {
         let permit = self.permit()?;
-        match f() {
-            Ok(answer) => {
-                permit.succeeded();
-                Ok(answer)
-            }
-            Err(error) => {
-                permit.failed(on(&error).into_verdict());
-                Err(Rejected::Inner(error))
-            }
-        }
+        counted(permit, f(), on)
     }
 
     /// Awaits `future`, unless calls are refused; asked when the call is first polled.
@@ -89,15 +80,24 @@ impl Breaker {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Rejected<E>> {
         let permit = self.permit()?;
-        match future.await {
-            Ok(answer) => {
-                permit.succeeded();
-                Ok(answer)
-            }
-            Err(error) => {
-                permit.failed(on(&error).into_verdict());
-                Err(Rejected::Inner(error))
-            }
+        counted(permit, future.await, on)
+    }
+}
+
+#[inline]
+fn counted<T, E, V: IntoVerdict>(
+    permit: Permit<'_>,
+    answer: Result<T, E>,
+    on: impl FnOnce(&E) -> V,
+) -> Result<T, Rejected<E>> {
+    match answer {
+        Ok(answer) => {
+            permit.succeeded();
+            Ok(answer)
+        }
+        Err(error) => {
+            permit.failed(on(&error).into_verdict());
+            Err(Rejected::Inner(error))
         }
     }
 }
