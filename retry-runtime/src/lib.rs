@@ -29,6 +29,8 @@ pub mod http;
 mod jitter;
 #[cfg(feature = "keyed")]
 mod keyed;
+#[cfg(feature = "observe")]
+pub mod observe;
 mod operation;
 mod outcome;
 mod policy;
@@ -36,6 +38,7 @@ pub mod rules;
 mod run;
 #[cfg(feature = "std")]
 mod sync;
+mod telemetry;
 #[cfg(feature = "test-util")]
 pub mod testing;
 mod text;
@@ -69,6 +72,7 @@ pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
 pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Tell};
+pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "std")]
 pub use throttle::Throttle;
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

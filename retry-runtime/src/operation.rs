@@ -19,17 +19,38 @@ use crate::rules::Key;
 pub struct Operation {
     name: &'static str,
     policy: Policy,
+    /// The name of the policy in the configuration.
+    named: Option<&'static str>,
 }
 
 impl Operation {
     /// An operation of this name.
     pub const fn new(name: &'static str, policy: Policy) -> Self {
-        Self { name, policy }
+        Self {
+            name,
+            policy,
+            named: None,
+        }
     }
 
     /// The name: `module::function` unless the key `name` says otherwise.
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The same under a policy that has a name in the configuration.
+    #[must_use = "an operation is not changed in place"]
+    pub const fn under_named(mut self, name: &'static str) -> Self {
+        self.named = Some(name);
+        self
+    }
+
+    /// The kind of its policy in telemetry: the name in the configuration, or the shape of its delays.
+    pub const fn policy_name(&self) -> &'static str {
+        match self.named {
+            Some(name) => name,
+            None => self.policy.shape.word(),
+        }
     }
 
     /// The policy.

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::rules::{Key, Keys};
+use crate::telemetry::Telemetry;
 
 /// How often an operation is attempted, and how long to wait between attempts.
 ///
@@ -54,6 +55,7 @@ pub struct Policy {
     pub(crate) patience: Duration,
     pub(crate) idempotent: bool,
     pub(crate) nested: Nested,
+    pub(crate) telemetry: Telemetry,
     #[cfg(feature = "std")]
     pub(crate) budget: Option<&'static Budget>,
     pub(crate) given: Keys,
@@ -93,6 +95,7 @@ impl Policy {
             patience: Duration::from_secs(60),
             idempotent: true,
             nested: Nested::Collapse,
+            telemetry: Telemetry::new(),
             #[cfg(feature = "std")]
             budget: None,
             given: Keys::NONE,
@@ -321,6 +324,17 @@ impl Policy {
     pub const fn nested(mut self, nested: Nested) -> Self {
         self.nested = nested;
         self.given = self.given.with(Key::Nested);
+        self
+    }
+
+    /// What is told of its calls, and how loudly.
+    ///
+    /// # Default
+    ///
+    /// [`Telemetry::new`].
+    pub const fn telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.telemetry = telemetry;
+        self.given = self.given.with(Key::Telemetry);
         self
     }
 

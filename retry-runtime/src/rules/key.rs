@@ -21,11 +21,12 @@ pub enum Key {
     Idempotent,
     Nested,
     Budget,
+    Telemetry,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Max,
         Self::Backoff,
         Self::Base,
@@ -40,6 +41,7 @@ impl Key {
         Self::Idempotent,
         Self::Nested,
         Self::Budget,
+        Self::Telemetry,
     ];
 
     /// The word for this key.
@@ -59,6 +61,7 @@ impl Key {
             Self::Idempotent => "idempotent",
             Self::Nested => "nested",
             Self::Budget => "budget",
+            Self::Telemetry => "telemetry",
         }
     }
 }

@@ -1,0 +1,161 @@
+//! What observers are told: one event for each thing that happens to a call.
+
+use core::fmt;
+use std::time::{Duration, SystemTime};
+
+use crate::breaker::Change;
+use crate::call::GaveUp;
+use crate::telemetry::Telemetry;
+
+/// Something that happened.
+///
+/// A call that succeeds at once tells nothing.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// An attempt failed; the next event says what follows.
+    AttemptFailed(&'a Facts<'a>),
+    /// Another attempt follows after this delay.
+    Retry(&'a Facts<'a>, Duration),
+    /// The call ended without success.
+    GaveUp(&'a Facts<'a>, GaveUp),
+    /// The call succeeded after a retry.
+    Recovered(&'a Facts<'a>),
+    /// A breaker changed its state.
+    BreakerChanged(&'a Change),
+}
+
+impl<'a> Event<'a> {
+    /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::AttemptFailed(_) => "attempt_failed",
+            Self::Retry(..) => "retry",
+            Self::GaveUp(..) => "gave_up",
+            Self::Recovered(_) => "recovered",
+            Self::BreakerChanged(_) => "breaker_changed",
+        }
+    }
+
+    /// The call it happened to, and its last attempt; `None` where it is about no call.
+    pub const fn facts(&self) -> Option<&'a Facts<'a>> {
+        match *self {
+            Self::AttemptFailed(facts)
+            | Self::Retry(facts, _)
+            | Self::GaveUp(facts, _)
+            | Self::Recovered(facts) => Some(facts),
+            Self::BreakerChanged(_) => None,
+        }
+    }
+}
+
+/// A call and its last attempt, as far as they are known.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    pub(crate) operation: &'static str,
+    pub(crate) policy: &'static str,
+    pub(crate) request_id: Option<&'a str>,
+    pub(crate) attempt: u32,
+    pub(crate) max: Option<u32>,
+    pub(crate) ended_at: SystemTime,
+    pub(crate) elapsed: Option<Duration>,
+    pub(crate) call_elapsed: Option<Duration>,
+    pub(crate) error: Option<&'a Told>,
+    pub(crate) telemetry: Telemetry,
+}
+
+/// What an error says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) kind: &'static str,
+    pub(crate) message: Option<String>,
+}
+
+impl<'a> Facts<'a> {
+    /// The name of the operation: `module::function` unless the key `name` says otherwise.
+    pub const fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// The kind of its policy: the name in the configuration, or the shape of its delays, such as `exp`.
+    pub const fn policy(&self) -> &'static str {
+        self.policy
+    }
+
+    /// The id of the request that this call is part of ([`request`](super::request)).
+    pub const fn request_id(&self) -> Option<&'a str> {
+        self.request_id
+    }
+
+    /// The number of the last attempt, from 1; 0 where the call was turned away before its first.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Attempts that the policy allows in all; `None` means without limit.
+    pub const fn max(&self) -> Option<u32> {
+        self.max
+    }
+
+    /// When the last attempt began, by the wall clock; `None` where nobody has looked at a clock then: in the first attempt of
+    /// a policy without `deadline` and without [`times`](Telemetry::times).
+    pub fn started_at(&self) -> Option<SystemTime> {
+        self.ended_at.checked_sub(self.elapsed?)
+    }
+
+    /// When it ended, by the wall clock.
+    pub const fn ended_at(&self) -> SystemTime {
+        self.ended_at
+    }
+
+    /// How long it took, by the monotonic clock; known where [`started_at`](Self::started_at) is.
+    pub const fn elapsed(&self) -> Option<Duration> {
+        self.elapsed
+    }
+
+    /// How long the call has taken, attempts and delays together; known where the start of its first attempt is.
+    pub const fn call_elapsed(&self) -> Option<Duration> {
+        self.call_elapsed
+    }
+
+    /// The type of the last error, as the compiler names it; `timeout` for an attempt that timed out and `not_final` for a value
+    /// that `until` does not accept.
+    pub fn error_type(&self) -> Option<&str> {
+        self.error.map(|error| error.kind)
+    }
+
+    /// The last error in words: its `Display`, or its `Debug` where it has none.
+    pub fn error_message(&self) -> Option<&str> {
+        self.error?.message.as_deref()
+    }
+
+    /// What the policy says about telemetry.
+    pub const fn telemetry(&self) -> &Telemetry {
+        &self.telemetry
+    }
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AttemptFailed(facts) => write!(f, "{facts} failed"),
+            Self::Retry(facts, delay) => write!(f, "{facts} failed, retry in {delay:?}"),
+            Self::GaveUp(facts, reason) => write!(f, "{facts} failed, gave up: {reason}"),
+            Self::Recovered(facts) => write!(f, "{facts} succeeded"),
+            Self::BreakerChanged(change) => {
+                write!(f, "breaker {} is {}", change.name(), change.to())
+            }
+        }
+    }
+}
+
+/// `payments.charge: attempt 2 of 5`.
+impl fmt::Display for Facts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: attempt {}", self.operation, self.attempt)?;
+        match self.max {
+            Some(max) => write!(f, " of {max}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Watching: what happens to calls that do not succeed at once, as typed events.
+//!
+//! [`add`] an [`Observer`] of the whole process, or one for a [`scope`]; set the id of a request once, by
+//! [`request`], and every event below carries it.
+
+mod event;
+mod observer;
+mod scope;
+
+pub use event::{Event, Facts};
+pub use observer::{Added, Observer, add};
+pub use scope::{
+    Scope, Scoped, current, request, request_blocking, request_id, scope, scope_blocking,
+};
+
+/// Whether a feature of this crate is told, whoever else is.
+fn has_sinks() -> bool {
+    false
+}
+
+/// Tells what features of this crate tell.
+fn tell_sinks(_: &Event<'_>) {}

@@ -1,0 +1,182 @@
+//! What holds for a part of a program: the id of a request, and observers of its own. Set for the thread while a
+//! closure runs or a future is polled, put back afterwards.
+
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use pin_project_lite::pin_project;
+
+use super::event::Event;
+use super::observer::Observer;
+
+/// What holds here: the id of the request, and the observers of the scopes around it.
+///
+/// What is spawned elsewhere is handed over: [`current`] before, [`Scope::run`] or [`Scope::run_blocking`] inside.
+#[derive(Clone, Default)]
+pub struct Scope {
+    request_id: Option<Arc<str>>,
+    observers: Option<Arc<Link>>,
+}
+
+struct Link {
+    observer: Arc<dyn Observer>,
+    above: Option<Arc<Link>>,
+}
+
+thread_local! {
+    static HERE: RefCell<Scope> = const {
+        RefCell::new(Scope {
+            request_id: None,
+            observers: None,
+        })
+    };
+}
+
+/// What holds here, for a task or a thread.
+pub fn current() -> Scope {
+    HERE.with_borrow(Clone::clone)
+}
+
+/// The id of the request that runs here.
+pub fn request_id() -> Option<Arc<str>> {
+    HERE.with_borrow(|here| here.request_id.clone())
+}
+
+/// Runs `future` as part of the request `id`: every event below carries it.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub fn request<F: Future>(id: impl Into<Arc<str>>, future: F) -> Scoped<F> {
+    current().request(id).run(future)
+}
+
+/// Runs `f` as part of the request `id`: every event below carries it.
+pub fn request_blocking<R>(id: impl Into<Arc<str>>, f: impl FnOnce() -> R) -> R {
+    current().request(id).run_blocking(f)
+}
+
+/// Runs `future` with an observer of the calls below it, besides those there are.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub fn scope<F: Future>(observer: Arc<dyn Observer>, future: F) -> Scoped<F> {
+    current().observer(observer).run(future)
+}
+
+/// Runs `f` with an observer of the calls below it, besides those there are.
+pub fn scope_blocking<R>(observer: Arc<dyn Observer>, f: impl FnOnce() -> R) -> R {
+    current().observer(observer).run_blocking(f)
+}
+
+impl Scope {
+    /// The same with the id of a request.
+    #[must_use = "a scope does nothing until something runs in it"]
+    pub fn request(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+
+    /// The same with one more observer.
+    #[must_use = "a scope does nothing until something runs in it"]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        let above = self.observers.take();
+        self.observers = Some(Arc::new(Link { observer, above }));
+        self
+    }
+
+    /// Runs `future` in this scope.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops `future`; nothing else is kept.
+    pub const fn run<F: Future>(self, future: F) -> Scoped<F> {
+        Scoped {
+            future,
+            scope: self,
+        }
+    }
+
+    /// Runs `f` in this scope.
+    pub fn run_blocking<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _here = Here::enter(self);
+        f()
+    }
+}
+
+/// The scope of this thread until this is dropped, also by a panic.
+struct Here {
+    before: Scope,
+}
+
+impl Here {
+    fn enter(scope: &Scope) -> Self {
+        let before = HERE.with(|here| here.replace(scope.clone()));
+        Self { before }
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        let before = core::mem::take(&mut self.before);
+        // A thread that ends has no scope; what is dropped is dropped outside the borrow.
+        let _scope = HERE.try_with(|here| here.replace(before));
+    }
+}
+
+pin_project! {
+    /// A future in a scope: made by [`request`], [`scope`] and [`Scope::run`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Scoped<F> {
+        #[pin]
+        future: F,
+        scope: Scope,
+    }
+}
+
+impl<F: Future> Future for Scoped<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _here = Here::enter(this.scope);
+        this.future.poll(cx)
+    }
+}
+
+/// Whether there are observers in the scope of this thread.
+pub(super) fn observes() -> bool {
+    HERE.with_borrow(|here| here.observers.is_some())
+}
+
+/// Tells the observers of the scope, the innermost first.
+pub(super) fn tell(event: &Event<'_>) {
+    let observers = HERE.with_borrow(|here| here.observers.clone());
+    let mut next = observers.as_deref();
+    while let Some(link) = next {
+        link.observer.observe(event);
+        next = link.above.as_deref();
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("request_id", &self.request_id)
+            .field("observed", &self.observers.is_some())
+            .finish()
+    }
+}
+
+impl<F> fmt::Debug for Scoped<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scoped")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,141 @@
+//! What is told of the calls of a policy, and how loudly. Plain data: part of a
+//! [`Policy`](crate::Policy), read only where something is told.
+
+use core::time::Duration;
+
+/// How loud an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Not told at all.
+    Off,
+    /// For whoever looks for a fault.
+    Trace,
+    /// For developers.
+    Debug,
+    /// For operators.
+    Info,
+    /// Something that somebody should look at.
+    Warn,
+    /// Something that somebody has to look at.
+    Error,
+}
+
+/// What is told of the calls of a policy: the levels of its events in `tracing`,
+/// whether each attempt is timed, and whether each has a span of its own.
+///
+/// Without a feature that tells somebody it has no effect. Observers, metrics and statistics are told
+/// everything, whatever the levels.
+///
+/// # Default
+///
+/// The first retry of a call is [`Level::Debug`], later ones are [`Level::Info`], a give-up is [`Level::Warn`], a
+/// recovery (success after a retry) [`Level::Info`]. No clock is read before something fails, and attempts have no spans.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Level, Policy, Telemetry};
+///
+/// const STORAGE: Policy = Policy::new()
+///     .telemetry(Telemetry::new().give_up(Level::Error).times());
+/// # let _ = STORAGE;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "it does nothing until it is part of a policy"]
+pub struct Telemetry {
+    pub(crate) first_retry: Level,
+    pub(crate) later_retry: Level,
+    pub(crate) give_up: Level,
+    pub(crate) recovery: Level,
+    pub(crate) times: bool,
+    pub(crate) spans: bool,
+    pub(crate) give_up_every: Duration,
+}
+
+impl Telemetry {
+    /// The default.
+    pub const fn new() -> Self {
+        Self {
+            first_retry: Level::Debug,
+            later_retry: Level::Info,
+            give_up: Level::Warn,
+            recovery: Level::Info,
+            times: false,
+            spans: false,
+            give_up_every: Duration::from_secs(10),
+        }
+    }
+
+    /// No line of `tracing` at all.
+    pub const fn quiet() -> Self {
+        Self {
+            first_retry: Level::Off,
+            later_retry: Level::Off,
+            give_up: Level::Off,
+            recovery: Level::Off,
+            ..Self::new()
+        }
+    }
+
+    /// The level of every retry, the first one of a call too.
+    pub const fn retry(mut self, level: Level) -> Self {
+        self.first_retry = level;
+        self.later_retry = level;
+        self
+    }
+
+    /// The level of the first retry of a call, which often helps.
+    pub const fn first_retry(mut self, level: Level) -> Self {
+        self.first_retry = level;
+        self
+    }
+
+    /// The level of a call that ends without success.
+    pub const fn give_up(mut self, level: Level) -> Self {
+        self.give_up = level;
+        self
+    }
+
+    /// The level of a success after a retry.
+    pub const fn recovery(mut self, level: Level) -> Self {
+        self.recovery = level;
+        self
+    }
+
+    /// Times every attempt: the clock is read when a call begins.
+    ///
+    /// Without it the first attempt of a call has no start and no duration in its events, unless the policy has a
+    /// `deadline`, which reads the clock anyway; later attempts are always timed.
+    pub const fn times(mut self) -> Self {
+        self.times = true;
+        self
+    }
+
+    /// A span of `tracing` around each attempt, below the span of the caller; each is timed, too.
+    pub const fn spans(mut self) -> Self {
+        self.spans = true;
+        self.times()
+    }
+
+    /// At most one line of `tracing` in this time about give-ups of one operation; the next line has
+    /// the number of those that were left out.
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 means a line for each.
+    ///
+    /// # Default
+    ///
+    /// 10 s.
+    pub const fn give_up_every(mut self, interval: Duration) -> Self {
+        self.give_up_every = interval;
+        self
+    }
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
