@@ -153,6 +153,10 @@ impl Classify for Interrupted {
             | GaveUp::Budget => Verdict::Transient,
         }
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }
 
 /// As the last error says; without one, as [`Interrupted`] does.
@@ -161,6 +165,13 @@ impl<E: Classify> Classify for Failed<E> {
         match &self.last {
             Some(error) => error.classify(),
             None => self.end.classify(),
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        match &self.last {
+            Some(error) => error.message(),
+            None => Some(&self.end),
         }
     }
 }

@@ -71,7 +71,7 @@ pub use keyed::Keyed;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
-pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Tell};
+pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell};
 pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "std")]
 pub use throttle::Throttle;

@@ -138,17 +138,37 @@ impl IntoVerdict for Verdict {
 pub trait Classify {
     /// The verdict on this value.
     fn classify(&self) -> Verdict;
+
+    /// This value in words, for telemetry: `Some(self)` where it has `Display`.
+    ///
+    /// Attributes and blocks find that out by themselves; where a policy runs a closure ([`Policy::run`](crate::Policy::run)) only the
+    /// error can tell.
+    ///
+    /// # Default
+    ///
+    /// `None`: the type of the error is all that is told.
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        None
+    }
 }
 
 impl<E: Classify + ?Sized> Classify for &E {
     fn classify(&self) -> Verdict {
         (**self).classify()
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
 }
 
 impl<E: Classify + ?Sized> Classify for &mut E {
     fn classify(&self) -> Verdict {
         (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
     }
 }
 
@@ -157,12 +177,20 @@ impl<E: Classify + ?Sized> Classify for Box<E> {
     fn classify(&self) -> Verdict {
         (**self).classify()
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
 }
 
 #[cfg(feature = "std")]
 impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
     fn classify(&self) -> Verdict {
         (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
     }
 }
 
@@ -191,6 +219,10 @@ impl Classify for std::io::Error {
             _ => Verdict::Permanent,
         }
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }
 
 /// The standard library has no kind for it, but says so on every Unix.
@@ -217,6 +249,10 @@ impl std::error::Error for Absent {}
 impl Classify for Absent {
     fn classify(&self) -> Verdict {
         Verdict::Transient
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
     }
 }
 

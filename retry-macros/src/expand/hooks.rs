@@ -12,10 +12,10 @@ use super::parts::{Parts, hook};
 use crate::model::at;
 
 impl Parts<'_> {
-    /// `let verdict = ...;`, and what `verify` and `retry_after` make of it.
+    /// `let verdict = ...;`, what `verify` and `retry_after` make of it, and word of the failure.
     pub(super) fn judged(&self) -> TokenStream {
-        let (verified, delayed) = (self.verified(), self.delayed());
-        ours!(#verified #delayed)
+        let (verified, delayed, noted) = (self.verified(), self.delayed(), self.noted());
+        ours!(#verified #delayed #noted)
     }
 
     /// After an ambiguous failure `verify` is asked, which may leave the loop with a
@@ -44,7 +44,8 @@ impl Parts<'_> {
         } else {
             (TokenStream::new(), ambiguous)
         };
-        let answered = self.answered(&ours!(#krate::__private::succeeded(answer, &call)));
+        let answer = self.recovered(ours!(#krate::__private::succeeded(answer, &call)));
+        let answered = self.answered(&answer);
         ours! {
             let verdict = #verdict;
             #made

@@ -63,7 +63,7 @@ impl Parts<'_> {
                 let polled = self.polled();
                 ours!(#leave #polled)
             } else {
-                let error = self.split();
+                let error = self.split(true);
                 let cause = self.named_cause();
                 ours!(let error = #error; #leave #cause)
             };
@@ -72,21 +72,14 @@ impl Parts<'_> {
         let retries = self.retries();
         // Two places to wait, so that the first attempt is awaited as it is; where
         // nothing else comes in between, each is taken apart in its place.
-        let (first, again) = (
-            ours!(attempt.await),
-            ours!(#krate::__private::again(attempt, #retries).await),
-        );
         let counted = until.then(|| ours!(let first = #krate::__private::is_first(retried);));
         let (name, first, again, apart) = if until {
-            (ours!(outcome), first, again, self.polled())
+            let again = ours!(#krate::__private::again(attempt, #retries).await);
+            (ours!(outcome), ours!(attempt.await), again, self.polled())
         } else {
-            let split = self.split();
-            (
-                ours!(error),
-                ours!(let outcome = #first; #split),
-                ours!(let outcome = #again; #split),
-                self.named_cause(),
-            )
+            let (first, again) = self.places(|may_recover| self.split(may_recover));
+            let name = self.and_beginning(ours!(error));
+            (name, first, again, self.named_cause())
         };
         let attempted = ours!(if first { #first } else { #again });
         let attempted = if self.model.hedge.is_some() {
@@ -103,17 +96,23 @@ impl Parts<'_> {
     /// anyway.
     pub(super) fn told_apart(&self) -> (TokenStream, TokenStream) {
         let (krate, retries) = (&self.krate, self.retries());
-        if self.asynchronous && self.cutting() == Cutting::Never && self.model.until.is_none() {
+        let (begins, begins_again) = self.begins();
+        if self.has_two_places() {
             // Not asked of `call`: that it is a constant each time around saves the test.
             (ours!(let mut first = true;), ours!(first = false;))
         } else if self.asynchronous || self.model.may_have_deadline() {
-            (TokenStream::new(), TokenStream::new())
+            (begins, begins_again)
         } else {
             (
-                ours!(let mut inside = #krate::__private::Inside::new();),
-                ours!(inside.enter(#retries);),
+                ours!(let mut inside = #krate::__private::Inside::new(); #begins),
+                ours!(inside.enter(#retries); #begins_again),
             )
         }
+    }
+
+    /// Whether a first attempt is waited for and taken apart in a place of its own.
+    pub(super) fn has_two_places(&self) -> bool {
+        self.asynchronous && self.cutting() == Cutting::Never && self.model.until.is_none()
     }
 
     /// `let cause = ...;`, where more than the verdict looks at it.
@@ -126,8 +125,8 @@ impl Parts<'_> {
         }
     }
 
-    /// The error of `outcome`, or out of the loop with a success.
-    fn split(&self) -> TokenStream {
+    /// The error of `outcome`, or out of the loop with a success, which may be a recovery.
+    fn split(&self, may_recover: bool) -> TokenStream {
         let (label, span) = (self.label(), self.answer_span());
         let located = self.model.krate_at(span);
         let split = match (self.cutting(), self.is_told()) {
@@ -138,7 +137,13 @@ impl Parts<'_> {
         };
         let split = Ident::new(split, at(span));
         let split = quote_spanned!(at(span)=> #located::__private::#split(outcome, &call));
-        let answered = self.answered(&ours!(answer));
+        let answer = ours!(answer);
+        let answer = if may_recover {
+            self.recovered(answer)
+        } else {
+            answer
+        };
+        let answered = self.answered(&answer);
         ours! {
             match #split {
                 ::core::result::Result::Ok(answer) => break #label #answered,
@@ -175,7 +180,8 @@ impl Parts<'_> {
         } else {
             outcome
         };
-        let answered = self.answered(&ours!(#krate::__private::succeeded(#answer, &call)));
+        let answer = self.recovered(ours!(#krate::__private::succeeded(#answer, &call)));
+        let answered = self.answered(&answer);
         ours! {
             let cause = match #cause {
                 ::core::option::Option::None => break #label #answered,
@@ -219,7 +225,7 @@ impl Parts<'_> {
         let apart = if self.model.until.is_some() {
             self.polled()
         } else {
-            let error = self.split();
+            let error = self.split(true);
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
         ours! {

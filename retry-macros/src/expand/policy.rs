@@ -65,8 +65,8 @@ impl Parts<'_> {
             .as_ref()
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
         let (budget, limits) = (self.own_budget(), self.start_limits());
-        let beside = self.checks_beside();
-        ours!(#budget #checks #beside #operation #until #started #limits)
+        let (beside, began) = (self.checks_beside(), self.started());
+        ours!(#budget #checks #beside #operation #until #started #began #limits)
     }
 
     /// The inherited policy, if it can only be evaluated when the function is called.

@@ -1,7 +1,14 @@
 //! What typical uses expand to: small enough to read, and stable.
 
+use std::cell::Cell;
+
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
+
+thread_local! {
+    /// Whether expansions tell observers, whatever the features of this build.
+    pub(super) static IS_OBSERVED: Cell<bool> = const { Cell::new(false) };
+}
 
 fn shown(tokens: &TokenStream) -> String {
     match syn::parse2(tokens.clone()) {

@@ -1,5 +1,7 @@
 //! What the errors of HTTP/2 mean.
 
+use core::fmt;
+
 use h2::Reason;
 
 use super::chain::of_standing;
@@ -26,5 +28,9 @@ impl Classify for h2::Error {
                 None => Verdict::Permanent,
             },
         }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
     }
 }

@@ -1,5 +1,7 @@
 //! What the errors of hyper, and of the client of hyper-util, mean.
 
+use core::fmt;
+
 use std::error::Error;
 
 use hyper_util::client::legacy;
@@ -44,6 +46,10 @@ impl Classify for hyper1::Error {
         // Everything else happens to a connection that stood.
         cause.and_then(in_chain).unwrap_or(Verdict::Transient)
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }
 
 /// What hyper says of itself there; the type is private.
@@ -59,6 +65,10 @@ impl Classify for legacy::Error {
         self.source()
             .and_then(in_chain)
             .unwrap_or(Verdict::Permanent)
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
     }
 }
 

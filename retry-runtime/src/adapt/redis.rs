@@ -1,5 +1,7 @@
 //! What the errors of redis mean: by the server's word, else by what broke.
 
+use core::fmt;
+
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
@@ -39,6 +41,10 @@ macro_rules! redis {
                     ErrorKind::ClusterConnectionNotFound => Verdict::Transient,
                     _ => self.is_io_error().into(),
                 }
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
             }
         }
     };

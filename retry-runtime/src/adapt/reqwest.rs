@@ -1,5 +1,7 @@
 //! What the errors of reqwest mean, and what its requests and responses tell.
 
+use core::fmt;
+
 use std::error::Error;
 
 use http::{HeaderMap, Method, StatusCode};
@@ -22,6 +24,10 @@ macro_rules! reqwest {
                     return Verdict::Permanent;
                 }
                 of(self.source(), self.is_timeout())
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
             }
         }
 

@@ -12,7 +12,10 @@ use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::private::{Limits, Until, answered, endured, failed, pause, policy_limits, succeeded};
+use crate::private::{
+    Began, Limits, Until, answered, endured, failed, note_answer, pause, policy_limits, recovered,
+    succeeded, words,
+};
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};
@@ -164,49 +167,59 @@ macro_rules! reqwest_middleware {
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
                 let mut limits = policy_limits(&operation, &timer);
+                let call_began = Began::start(operation.policy(), &timer);
                 let mut call = Call::new();
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
                     limits.begin(&timer);
                     let again = request.try_clone();
-                    let pause = {
-                        let attempt = next.clone().run(request, extensions);
-                        let Ok(answer) = endured(attempt, until, call, &timer).await;
-                        let last = match &answer {
-                            Ok(response) => Some(response.url()),
-                            Err(error) => error.url(),
-                        };
-                        let is_redirected = last.is_some_and(|last| *last != url);
-                        let Some(verdict) = self.judge(&answer, is_redirected) else {
-                            break answered(
-                                succeeded(answer, &call),
-                                &mut limits,
+                    let pause =
+                        {
+                            let began = call_began.attempt(call, until, &timer);
+                            let attempt = next.clone().run(request, extensions);
+                            let Ok(answer) = endured(attempt, until, call, &timer).await;
+                            let last = match &answer {
+                                Ok(response) => Some(response.url()),
+                                Err(error) => error.url(),
+                            };
+                            let is_redirected = last.is_some_and(|last| *last != url);
+                            let Some(verdict) = self.judge(&answer, is_redirected) else {
+                                let answer = recovered(answer, &call, &operation, &timer, began);
+                                break answered(
+                                    succeeded(answer, &call),
+                                    &mut limits,
+                                    &operation,
+                                    &timer,
+                                );
+                            };
+                            let verdict = match again {
+                                Some(_) => verdict,
+                                None => Verdict::Permanent,
+                            };
+                            note_answer(&call, &operation, &timer, began, &answer, |answer| {
+                                match answer {
+                                    Ok(response) => Some(response.status().to_string()),
+                                    Err(error) => words(error.message()),
+                                }
+                            });
+                            let retry = failed(
+                                &mut call,
                                 &operation,
+                                until,
                                 &timer,
+                                Cause::Error(&answer),
+                                verdict,
+                                &mut limits,
                             );
-                        };
-                        let verdict = match again {
-                            Some(_) => verdict,
-                            None => Verdict::Permanent,
-                        };
-                        let retry = failed(
-                            &mut call,
-                            &operation,
-                            until,
-                            &timer,
-                            Cause::Error(&answer),
-                            verdict,
-                            &mut limits,
-                        );
-                        match retry {
-                            Ok(retry) => {
-                                self.observer.observe(&retry);
-                                pause(retry.delay(), &timer)
+                            match retry {
+                                Ok(retry) => {
+                                    self.observer.observe(&retry);
+                                    pause(retry.delay(), &timer)
+                                }
+                                Err(_) => break answer,
                             }
-                            Err(_) => break answer,
-                        }
-                    };
+                        };
                     pause.await;
                     match again {
                         Some(copy) => request = copy,
@@ -227,6 +240,10 @@ macro_rules! reqwest_middleware {
                         in_chain(error.as_ref()).map_or(Verdict::Permanent, ambiguous)
                     }
                 }
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
             }
         }
 

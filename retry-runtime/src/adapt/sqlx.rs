@@ -2,6 +2,8 @@
 //! where MySQL has no state of its own, and by where sqlx makes them. A verdict is on the transaction
 //! that failed, or the statement outside of one: not on what its caller has committed before.
 
+use core::fmt;
+
 use super::chain::in_chain;
 use crate::verdict::{Classify, Verdict};
 
@@ -29,6 +31,10 @@ macro_rules! of_version {
                     // Mistakes of the caller, answers that sqlx does not understand, and a closed pool.
                     _ => Verdict::Permanent,
                 }
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
             }
         }
     };

@@ -1,5 +1,7 @@
 //! What the errors of tokio mean.
 
+use core::fmt;
+
 use crate::verdict::{Classify, Verdict};
 
 /// `tokio::time::timeout`: what it dropped may have been executed.
@@ -7,5 +9,9 @@ use crate::verdict::{Classify, Verdict};
 impl Classify for tokio::time::error::Elapsed {
     fn classify(&self) -> Verdict {
         Verdict::Transient
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
     }
 }

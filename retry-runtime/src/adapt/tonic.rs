@@ -1,6 +1,8 @@
 //! What the statuses of tonic mean: what became of the connection where they were made here,
 //! else the code; and the delay that the service asks for.
 
+use core::fmt;
+
 use std::error::Error;
 use std::time::Duration;
 
@@ -131,6 +133,10 @@ macro_rules! adapt {
                 let details = || self.get_details_retry_info()?.retry_delay;
                 asked(verdict, self.metadata().as_ref(), details)
             }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
+            }
         }
 
         /// A connection that did not come about executed nothing; of one that broke nobody knows. An
@@ -140,6 +146,10 @@ macro_rules! adapt {
             fn classify(&self) -> Verdict {
                 by_cause::<$tonic::ConnectError, $tonic::TimeoutExpired>(self)
                     .unwrap_or(Verdict::Permanent)
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
             }
         }
     };

@@ -136,6 +136,10 @@ impl Classify for Open {
     fn classify(&self) -> Verdict {
         Verdict::Throttled(self.retry_after)
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }
 
 /// Why a call through a breaker has no answer.
@@ -192,6 +196,13 @@ impl<E: Classify> Classify for Rejected<E> {
         match self {
             Self::Open(open) => open.classify(),
             Self::Inner(error) => error.classify(),
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        match self {
+            Self::Open(open) => open.message(),
+            Self::Inner(error) => error.message(),
         }
     }
 }

@@ -244,15 +244,14 @@ impl Breaker {
 
     /// Tells the observer; nothing is held meanwhile.
     fn report(&self, from: Kind, to: Kind, cooldown: Option<u32>) {
-        if from != to
-            && let Some(on_change) = self.told.on_change(&self.settings)
-        {
-            on_change(&Change::new(
-                self.told.name(&self.settings),
-                from,
-                to,
-                cooldown,
-            ));
+        if from == to {
+            return;
+        }
+        let change = || Change::new(self.told.name(&self.settings), from, to, cooldown);
+        #[cfg(feature = "observe")]
+        crate::observe::breaker_changed(&change);
+        if let Some(on_change) = self.told.on_change(&self.settings) {
+            on_change(&change());
         }
     }
 }

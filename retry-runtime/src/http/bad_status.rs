@@ -122,6 +122,10 @@ impl<R> Classify for BadStatus<R> {
     fn classify(&self) -> Verdict {
         self.verdict
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }
 
 impl<R> fmt::Debug for BadStatus<R> {

@@ -44,6 +44,13 @@ impl<E: Classify, R> Classify for Failure<E, R> {
             Self::Status(bad) => bad.classify(),
         }
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        match self {
+            Self::Transport(error) => error.message(),
+            Self::Status(bad) => bad.message(),
+        }
+    }
 }
 
 impl<E, R: HasStatus> HasStatus for Failure<E, R> {

@@ -3,10 +3,14 @@
 //! [`add`] an [`Observer`] of the whole process, or one for a [`scope`]; set the id of a request once, by
 //! [`request`], and every event below carries it.
 
+mod call;
 mod event;
 mod observer;
 mod scope;
 
+pub use call::Times;
+pub(crate) use call::{breaker_changed, gives_up, is_watched, note, recovered, retries};
+pub(crate) use event::Told;
 pub use event::{Event, Facts};
 pub use observer::{Added, Observer, add};
 pub use scope::{

@@ -109,23 +109,24 @@ pub fn wait<B: Blocking>(
                 .and_then(|()| afford(limits, operation, came, timer));
             or_end(*progress, allowed).inspect(|()| watch.retries(operation, Duration::ZERO))
         }
+        // Those out of line tell of the end themselves.
         Ok(Admitted::Exponential(retry)) => {
             let draw = |policy: &Policy, retry, timer: &B| {
                 policy.draw_exponential(retry, || timer.random())
             };
             let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
-            or_end(*progress, waited.map(|held| limits.take_back(held)))
+            return or_end(*progress, waited.map(|held| limits.take_back(held)));
         }
         Ok(Admitted::Plain(retry)) => {
             let draw =
                 |policy: &Policy, retry, timer: &B| policy.draw_plain(retry, || timer.random());
             let waited = plain(operation, watch, retry, timer, limits.question(came), draw);
-            or_end(*progress, waited.map(|held| limits.take_back(held)))
+            return or_end(*progress, waited.map(|held| limits.take_back(held)));
         }
         Ok(Admitted::General(asked)) => {
             let question = limits.question(came);
-            waited(progress, operation, watch, until, timer, asked, question)
-                .map(|held| limits.take_back(held))
+            let waited = waited(progress, operation, watch, until, timer, asked, question);
+            return waited.map(|held| limits.take_back(held));
         }
     };
     waited.inspect_err(|end| watch.gives_up(operation, end.reason()))
@@ -142,18 +143,20 @@ fn plain<B: Blocking, Q: Question>(
     question: Q,
     draw: impl FnOnce(&Policy, u32, &B) -> Duration,
 ) -> Result<Q::Held, GaveUp> {
+    let tell_end = |reason: &GaveUp| watch.gives_up(operation, *reason);
     let held;
     if ambient::is_quiet() {
         let delay = draw(operation.policy(), retry, timer);
-        held = question.afford(operation, timer)?;
+        held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
     } else {
-        let delay = surrounded(operation, retry, timer)?;
-        held = question.afford(operation, timer)?;
+        let delay = surrounded(operation, retry, timer).inspect_err(tell_end)?;
+        held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
         if is_over(Until::NEVER, timer) {
+            watch.is_late(operation);
             return Err(GaveUp::Deadline);
         }
     }
@@ -172,12 +175,16 @@ fn waited<Q: Question>(
     asked: Option<Duration>,
     question: Q,
 ) -> Result<Q::Held, Interrupted> {
-    let delay = general(progress, operation, until, timer, asked, true)?;
-    let held = or_end(*progress, question.afford(operation, timer))?;
+    let afforded = general(progress, operation, until, timer, asked, true).and_then(|delay| {
+        let held = or_end(*progress, question.afford(operation, timer))?;
+        Ok((delay, held))
+    });
+    let (delay, held) = afforded.inspect_err(|end| watch.gives_up(operation, end.reason()))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
     // Threads wake up late.
     if is_over(until, timer) {
+        watch.is_late(operation);
         return Err(Interrupted::new(GaveUp::Deadline, progress.failures()));
     }
     Ok(held)

@@ -16,7 +16,11 @@ mod limit;
 mod limits;
 mod outcome;
 mod progress;
+#[cfg(feature = "observe")]
+mod told;
 mod until;
+#[cfg(not(feature = "observe"))]
+mod untold;
 
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
@@ -55,7 +59,37 @@ use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+#[cfg(all(
+    feature = "observe",
+    any(
+        feature = "tower",
+        feature = "reqwest-middleware04",
+        feature = "reqwest-middleware05"
+    )
+))]
+pub(crate) use told::note_answer;
+#[cfg(feature = "observe")]
+pub(crate) use told::words;
+#[cfg(feature = "observe")]
+pub use told::{
+    AgainTold, Began, Beginnings, NoWords, Words, WordsByDebug, WordsByDisplay, again_told, note,
+    recovered,
+};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
+
+#[cfg(all(
+    not(feature = "observe"),
+    any(
+        feature = "tower",
+        feature = "reqwest-middleware04",
+        feature = "reqwest-middleware05"
+    )
+))]
+pub(crate) use untold::note_answer;
+#[cfg(not(feature = "observe"))]
+pub(crate) use untold::words;
+#[cfg(not(feature = "observe"))]
+pub use untold::{Began, note, recovered};
 
 use core::time::Duration;
 

@@ -9,9 +9,9 @@ use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
 use crate::private::{
-    answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, failed, in_time,
-    is_over, limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited,
-    verdict,
+    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, failed,
+    in_time, is_over, limited, made, note, over, pause, recovered, sleep, split_limited_told,
+    succeeded, tell_limited, verdict, words,
 };
 use crate::timer::{ForAsync, ForSync};
 
@@ -57,14 +57,17 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let call_began = Began::start(named.policy(), &timer);
         let mut call = Call::new();
         loop {
             begun(&mut limits, &timer);
             let delay = {
+                let began = call_began.attempt(call, until, &timer);
                 let attempt = made(call, until, &timer, &mut operation);
                 let Ok(outcome) = endured(attempt, until, call, &timer).await;
                 let error = match outcome.split() {
                     Ok(value) => {
+                        let value = recovered(value, &call, &named, &timer, began);
                         let answer = R::success(succeeded(value, &call));
                         break answered(answer, &mut limits, &named, &timer);
                     }
@@ -72,6 +75,9 @@ impl<J, O, T> Runner<'_, J, O, T> {
                 };
                 let verdict = self.judge.judge(&error);
                 let cause = Cause::Error(&error);
+                note(&call, &named, &timer, began, cause, |error| {
+                    words(self.judge.message(error))
+                });
                 match failed(
                     &mut call,
                     &named,
@@ -128,13 +134,16 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let call_began = Began::start(named.policy(), &timer);
         let mut call = Call::new();
         if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
             return Err((None, end));
         }
         loop {
+            let began = call_began.attempt(call, until, &timer);
             let error = match attempt_until(call, until, &timer, &mut operation) {
                 Ok(value) => {
+                    let value = recovered(value, &call, &named, &timer, began);
                     break Ok(answered(
                         succeeded(value, &call),
                         &mut limits,
@@ -146,6 +155,9 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
             };
             let verdict = self.judge.judge(&error);
             let cause = Cause::Error(&error);
+            note(&call, &named, &timer, began, cause, |error| {
+                words(self.judge.message(error))
+            });
             match failed(
                 &mut call,
                 &named,
@@ -195,6 +207,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
+        let call_began = Began::start(named.policy(), &timer);
         let mut call = Call::new();
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
@@ -206,6 +219,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                 };
             }
             let delay = {
+                let began = call_began.attempt(call, until, &timer);
                 let limit = until.of_attempt(named.policy(), &timer);
                 let attempt = made(call, limit, &timer, &mut operation);
                 let outcome = limited(attempt, limit, call, &timer).await;
@@ -214,11 +228,17 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                     Err((_, end)) => break Err(end.into()),
                 };
                 let error = match split_limited_told(outcome, &call) {
-                    Ok(answer) => break answered(answer, &mut limits, &named, &timer),
+                    Ok(answer) => {
+                        let answer = recovered(answer, &call, &named, &timer, began);
+                        break answered(answer, &mut limits, &named, &timer);
+                    }
                     Err(error) => error,
                 };
                 let cause = cause_of(&error);
                 let verdict = verdict(cause, |error| self.judge.judge(error));
+                note(&call, &named, &timer, began, cause, |error| {
+                    words(self.judge.message(error))
+                });
                 match failed(
                     &mut call,
                     &named,

@@ -6,6 +6,8 @@ mod runner;
 
 pub use runner::{Gated, Runner};
 
+use core::fmt;
+
 use crate::attempt::Retry;
 #[cfg(feature = "std")]
 use crate::outcome::Outcome;
@@ -90,6 +92,20 @@ pub struct ByClassify;
 #[derive(Debug, Clone, Copy)]
 pub struct On<J>(pub(crate) J);
 
+/// As another judge says; the errors show themselves in telemetry.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<J>(pub(crate) J);
+
+impl<E: fmt::Display, J: Judge<E>> Judge<E> for Shown<J> {
+    fn judge(&mut self, error: &E) -> Verdict {
+        self.0.judge(error)
+    }
+
+    fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
+        Some(error)
+    }
+}
+
 /// A function that is told of each retry.
 #[derive(Debug, Clone, Copy)]
 pub struct Tell<O>(pub(crate) O);
@@ -98,11 +114,24 @@ pub struct Tell<O>(pub(crate) O);
 pub trait Judge<E> {
     /// The verdict on `error`.
     fn judge(&mut self, error: &E) -> Verdict;
+
+    /// The error in words, for telemetry.
+    ///
+    /// # Default
+    ///
+    /// None.
+    fn message<'e>(&self, _error: &'e E) -> Option<&'e dyn fmt::Display> {
+        None
+    }
 }
 
 impl<E: Classify> Judge<E> for ByClassify {
     fn judge(&mut self, error: &E) -> Verdict {
         error.classify()
+    }
+
+    fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
+        error.message()
     }
 }
 

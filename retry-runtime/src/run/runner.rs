@@ -1,6 +1,6 @@
 //! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
 
-use super::Tell;
+use super::{Shown, Tell};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -95,6 +95,19 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
             plan: self.plan,
             judge: self.judge,
             observer: Tell(observer),
+            timer: self.timer,
+            gates: self.gates,
+        }
+    }
+
+    /// Has the errors show themselves in telemetry, by their `Display`: for those of [`Policy::on`], of which
+    /// else only the type is known. An error with [`Classify`](crate::Classify) says by
+    /// [`message`](crate::Classify::message) what it shows.
+    pub fn shown(self) -> Runner<'p, Shown<J>, O, T, G> {
+        Runner {
+            plan: self.plan,
+            judge: Shown(self.judge),
+            observer: self.observer,
             timer: self.timer,
             gates: self.gates,
         }

@@ -187,4 +187,8 @@ impl Classify for Refused {
     fn classify(&self) -> Verdict {
         Verdict::Refused
     }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
 }

@@ -15,7 +15,9 @@ use super::request::CopyRequest;
 use crate::attempt::Cause;
 use crate::budget::Reservation;
 use crate::call::Call;
-use crate::private::{Pause, Split, Until, failed, over, pause, remaining, succeeded};
+use crate::private::{
+    Began, Pause, Split, Until, failed, note_answer, over, pause, recovered, remaining, succeeded,
+};
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
@@ -29,6 +31,8 @@ pin_project! {
         // `None` where it cannot be sent again.
         request: Option<Req>,
         call: Call,
+        call_began: Began,
+        began: Began,
         until: Until,
         payment: Split,
         #[pin]
@@ -85,6 +89,7 @@ where
     #[inline]
     pub(super) fn start(plan: Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
         let until = Until::start(plan.operation.policy(), &plan.timer);
+        let began = Began::start(plan.operation.policy(), &plan.timer);
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
@@ -95,6 +100,8 @@ where
             service,
             request: copy,
             call,
+            call_began: began,
+            began,
             until,
             payment,
             state: State::Attempt { future },
@@ -157,6 +164,8 @@ where
         Poll::Ready(match plan.judge.judge(&answer) {
             None => {
                 this.payment.succeeded(&plan.operation, &plan.timer);
+                let began = this.began.known(*this.call_began, *this.until);
+                let answer = recovered(answer, this.call, &plan.operation, &plan.timer, began);
                 Ok(succeeded(answer, this.call))
             }
             Some(verdict) => Err((answer, verdict)),
@@ -201,12 +210,17 @@ where
             }
             None => (Verdict::Permanent, plan.operation),
         };
+        let (until, timer) = (*this.until, &plan.timer);
+        let began = this.began.known(*this.call_began, until);
+        note_answer(this.call, &operation, timer, began, &answer, |answer| {
+            plan.judge.message(answer)
+        });
         let mut limits = Split::limits();
         let retry = failed(
             this.call,
             &operation,
-            *this.until,
-            &plan.timer,
+            until,
+            timer,
             Cause::Error(&answer),
             verdict,
             &mut limits,
@@ -281,6 +295,7 @@ where
         };
         *this.request = plan.copy.copy(&request);
         this.payment.spend(between.reserved.take());
+        *this.began = Began::again(&plan.timer);
         let future = plan.told(*this.call, *this.until, || service.call(request));
         this.state.set(State::Attempt { future });
         Poll::Ready(None)

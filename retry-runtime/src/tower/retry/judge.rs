@@ -15,6 +15,21 @@ pub trait JudgeAnswer<Req, Res, E> {
 
     /// Whether the request may be executed twice, as far as it tells itself.
     fn is_idempotent(&self, request: &Req) -> bool;
+
+    /// A failure in words, for telemetry.
+    ///
+    /// # Default
+    ///
+    /// None.
+    fn message(&self, _answer: &Result<Res, E>) -> Option<String> {
+        None
+    }
+}
+
+/// The words of an error that was judged by itself.
+fn words<R, E: Classify>(answer: &Result<R, E>) -> Option<String> {
+    let error = answer.as_ref().err()?;
+    error.message().map(ToString::to_string)
 }
 
 /// Whether requests tell themselves that they may be executed twice.
@@ -79,6 +94,10 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
     fn is_idempotent(&self, request: &Req) -> bool {
         AnyRequest.is_idempotent(request)
     }
+
+    fn message(&self, answer: &Result<Res, E>) -> Option<String> {
+        words(answer)
+    }
 }
 
 /// The error says itself whether it is retried, and of a response the status.
@@ -96,6 +115,13 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for B
 
     fn is_idempotent(&self, request: &Req) -> bool {
         ByMethod.is_idempotent(request)
+    }
+
+    fn message(&self, answer: &Result<Res, E>) -> Option<String> {
+        match answer {
+            Ok(response) => response.status().map(|status| status.to_string()),
+            Err(_) => words(answer),
+        }
     }
 }
 
@@ -122,6 +148,18 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for ByGrpc {
 
     fn is_idempotent(&self, request: &Req) -> bool {
         AnyRequest.is_idempotent(request)
+    }
+
+    fn message(&self, answer: &Result<http::Response<B>, E>) -> Option<String> {
+        match answer {
+            Ok(response) => Some(match response.headers().get("grpc-status") {
+                Some(status) => {
+                    format!("grpc-status {}", String::from_utf8_lossy(status.as_bytes()))
+                }
+                None => response.status().to_string(),
+            }),
+            Err(_) => words(answer),
+        }
     }
 }
 

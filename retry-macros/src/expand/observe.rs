@@ -1,0 +1,140 @@
+//! What the loops tell of their attempts to those who watch: a note after a failure, in front of the step, and word
+//! of a recovery. Without the feature `observe` nothing of it stands in an expansion.
+
+use proc_macro2::{TokenStream, TokenTree};
+use retry_runtime::rules::Key;
+
+use super::parts::Parts;
+use crate::item::Answer;
+
+/// Whether a type leaves a part of it to the compiler, which may not know it yet.
+fn has_hole(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "_",
+        TokenTree::Group(group) => has_hole(&group.stream()),
+        _ => false,
+    })
+}
+
+/// Whether the crate that expansions name has observers.
+pub(super) fn is_on() -> bool {
+    #[cfg(test)]
+    return super::tests::IS_OBSERVED.get();
+    #[cfg(not(test))]
+    return cfg!(feature = "observe");
+}
+
+impl Parts<'_> {
+    /// `let call_began = ...;` where the policy may say that attempts are timed.
+    pub(super) fn started(&self) -> TokenStream {
+        if !self.may_be_timed() {
+            return TokenStream::new();
+        }
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
+        ours!(let call_began = #krate::__private::Began::start(#krate::Operation::policy(#operation), #timer);)
+    }
+
+    fn may_be_timed(&self) -> bool {
+        is_on() && (self.model.inherited.is_some() || self.model.has(Key::Telemetry))
+    }
+
+    /// When the call began.
+    pub(super) fn start(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.may_be_timed() {
+            ours!(call_began)
+        } else {
+            ours!(#krate::__private::Began::UNKNOWN)
+        }
+    }
+
+    /// `let mut began = ...;`, the beginning of the attempt, in front of the loop; and after the wait, where the next
+    /// begins. Where there are two places to wait for an attempt, each says it of its own.
+    pub(super) fn begins(&self) -> (TokenStream, TokenStream) {
+        if !is_on() || self.has_two_places() {
+            return (TokenStream::new(), TokenStream::new());
+        }
+        let (krate, start, timer) = (&self.krate, self.start(), &self.timer_kept);
+        (
+            ours!(let mut began = #start;),
+            ours!(began = #krate::__private::Began::again(#timer);),
+        )
+    }
+
+    /// A first attempt, and one that is a retry: what waits for it and takes it apart.
+    pub(super) fn places(&self, apart: impl Fn(bool) -> TokenStream) -> (TokenStream, TokenStream) {
+        let (krate, retries, timer) = (&self.krate, self.retries(), &self.timer_kept);
+        let (once, later) = (apart(false), apart(true));
+        if !is_on() || !self.has_two_places() {
+            return (
+                ours!(let outcome = attempt.await; #once),
+                ours!(let outcome = #krate::__private::again(attempt, #retries).await; #later),
+            );
+        }
+        let start = self.start();
+        (
+            ours!(let outcome = attempt.await; (#once, #start)),
+            ours!(let (outcome, began) = #krate::__private::again_told(attempt, #retries, #timer).await; (#later, began)),
+        )
+    }
+
+    /// The pattern for what the places give.
+    pub(super) fn and_beginning(&self, name: TokenStream) -> TokenStream {
+        if is_on() && self.has_two_places() {
+            ours!((#name, began))
+        } else {
+            name
+        }
+    }
+
+    /// What is known of the times of the attempt and of the call.
+    fn beginnings(&self) -> TokenStream {
+        if self.may_be_timed() || self.model.may_have_deadline() {
+            let (start, until) = (self.start(), self.until());
+            ours!((#start, began, #until))
+        } else {
+            ours!(began)
+        }
+    }
+
+    /// The failed attempt, in front of the step that says what comes of it.
+    pub(super) fn noted(&self) -> TokenStream {
+        if !is_on() {
+            return TokenStream::new();
+        }
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
+        let (began, cause, words) = (self.beginnings(), self.cause(), self.words());
+        ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
+    }
+
+    /// What the error says of itself, where its type is known by now: which of its traits it has is asked of a method.
+    fn words(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.model.until.is_none() && !self.knows_error() {
+            return ours!(|_| ::core::option::Option::None);
+        }
+        ours! {
+            |error| {
+                use #krate::__private::{NoWords as _, WordsByDebug as _, WordsByDisplay as _};
+                (&&#krate::__private::Words(error)).reattempt_words()
+            }
+        }
+    }
+
+    fn knows_error(&self) -> bool {
+        match self.answer {
+            Answer::Inferred => false,
+            answer => answer.ty().is_none_or(|ty| !has_hole(&ours!(#ty))),
+        }
+    }
+
+    /// A success on its way out of the loop.
+    pub(super) fn recovered(&self, answer: TokenStream) -> TokenStream {
+        if !is_on() {
+            return answer;
+        }
+        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
+        let began = self.beginnings();
+        ours!(#krate::__private::recovered(#answer, &call, #operation, #timer, #began))
+    }
+}
