@@ -7,6 +7,8 @@ pub use retry_runtime::*;
 // By name, so that the compiler tells which feature is missing.
 #[cfg(feature = "keyed")]
 pub use retry_runtime::Keyed;
+#[cfg(feature = "config")]
+pub use retry_runtime::config;
 #[cfg(feature = "http")]
 pub use retry_runtime::http;
 #[cfg(feature = "tower")]
@@ -47,6 +49,12 @@ pub mod transactions {}
 #[doc = ""]
 #[doc = include_str!("../docs/overload.md")]
 pub mod overload {}
+
+/// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
+///
+#[cfg(any(doc, all(doctest, feature = "config")))]
+#[doc = include_str!("../docs/configuration.md")]
+pub mod configuration {}
 
 #[doc(hidden)]
 pub use retry_runtime::private as __private;

@@ -234,7 +234,7 @@ impl<T: Literal> FromMeta for Value<T> {
         let key = meta.path().span();
         let given = match meta {
             // A flag alone is `true`.
-            Meta::Path(_) if T::from_bool(true).is_some() => match T::from_bool(true) {
+            Meta::Path(_) if T::from_flag(true).is_some() => match T::from_flag(true) {
                 Some(Ok(on)) => Given::Literal(on, key),
                 _ => Given::Wrong(needs_value(meta, "true")),
             },

@@ -5,6 +5,9 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "strsim")]
+extern crate alloc;
+
 #[cfg(feature = "std")]
 mod adapt;
 mod ambient;
@@ -15,6 +18,8 @@ pub mod breaker;
 #[cfg(feature = "std")]
 pub mod budget;
 mod call;
+#[cfg(feature = "config")]
+pub mod config;
 #[cfg(feature = "std")]
 pub mod deadline;
 mod delays;
@@ -53,6 +58,9 @@ mod worst;
 
 #[doc(hidden)]
 pub mod private;
+#[cfg(feature = "strsim")]
+#[doc(hidden)]
+pub mod words;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, Shape};

@@ -360,6 +360,65 @@ impl Policy {
         self.budgeted()
     }
 
+    /// This policy with every key that `layer` was given in place of its own: what a file does with the policy
+    /// of the code.
+    ///
+    /// A `base` without a `first` is the first delay, too, unless one of the two was given a `first`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
+    /// use std::time::Duration;
+    ///
+    /// const STORAGE: Policy = Policy::new().max(5).factor(3.0);
+    /// let slower = STORAGE.overridden_by(&Policy::new().base(Duration::from_secs(1)));
+    ///
+    /// assert_eq!(slower.attempts(), Some(5));
+    /// assert_eq!(slower.delay(1), Duration::from_secs(3));
+    /// ```
+    pub const fn overridden_by(mut self, layer: &Self) -> Self {
+        let mut rest: &[Key] = &Key::ALL;
+        while let [key, tail @ ..] = rest {
+            if layer.has(*key) {
+                self = self.with_key_of(*key, layer);
+            }
+            rest = tail;
+        }
+        self
+    }
+
+    const fn with_key_of(mut self, key: Key, layer: &Self) -> Self {
+        match key {
+            Key::Max => self.max = layer.max,
+            Key::Backoff => self.shape = layer.shape,
+            Key::Base => {
+                self.base = layer.base;
+                if !self.has(Key::First) {
+                    self.first = layer.base;
+                }
+            }
+            Key::First => self.first = layer.first,
+            Key::Factor => self.factor = layer.factor,
+            Key::Cap => self.cap = layer.cap,
+            Key::Jitter => self.jitter = layer.jitter,
+            Key::FastFirst => self.fast_first = layer.fast_first,
+            Key::Deadline => self.deadline = layer.deadline,
+            Key::Timeout => self.timeout = layer.timeout,
+            Key::Patience => self.patience = layer.patience,
+            Key::Idempotent => self.idempotent = layer.idempotent,
+            Key::Nested => self.nested = layer.nested,
+            Key::Telemetry => self.telemetry = layer.telemetry,
+            #[cfg(feature = "std")]
+            Key::Budget => self.budget = layer.budget,
+            #[cfg(not(feature = "std"))]
+            Key::Budget => {}
+        }
+        self.given = self.given.with(key);
+        self
+    }
+
     /// A policy whose budget each call is given anew.
     #[doc(hidden)]
     pub const fn budgeted(mut self) -> Self {

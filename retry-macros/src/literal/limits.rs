@@ -3,34 +3,16 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
+use retry_runtime::rules::{Refusal, hedge_delay, hedge_quantile};
+use retry_runtime::words::{Share, Whole, Word, Wrong};
 use syn::Expr;
 
 use super::{Literal, read};
 
-/// The share of a budget of the operation's own.
-#[derive(Clone, Copy)]
-pub(crate) struct Share(pub(crate) f64);
-
 impl Literal for Share {
-    const EXAMPLE: &'static str = "a share of the successful calls, or a budget; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
-
-    fn from_int(number: &syn::LitInt) -> Option<Result<Self, String>> {
-        f64::from_int(number).map(|share| share.and_then(|share| Self(share).checked()))
-    }
-
-    fn from_float(value: f64) -> Option<Result<Self, String>> {
-        Some(Self(value).checked())
-    }
-
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
         let share = self.0;
         ours!(#krate::Budget::per_success(#share))
-    }
-}
-
-impl Share {
-    fn checked(self) -> Result<Self, String> {
-        refused(retry_runtime::rules::budget_share(self.0)).map(|()| self)
     }
 }
 
@@ -41,33 +23,37 @@ pub(crate) enum Copies {
     Quantile(f64),
 }
 
-impl Literal for Copies {
+impl Word for Copies {
     const EXAMPLE: &'static str =
         "a duration or a quantile; write `hedge = \"50ms\"` or `hedge = quantile(0.95)`";
 
-    fn from_str(text: &str) -> Option<Result<Self, String>> {
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         if let Some(percent) = percentile(text) {
-            return Some(Err(format!(
+            let message = format!(
                 "a share of the calls is no duration; write `hedge = quantile({})`",
                 percent / 100.0
-            )));
+            );
+            return Some(Err(Wrong::new("R12", message)));
         }
-        Duration::from_str(text).map(|delay| {
+        Duration::from_text(text).map(|delay| {
             let delay = delay?;
-            refused(retry_runtime::rules::hedge_delay(delay)).map(|()| Self::After(delay))
+            refused(hedge_delay(delay).as_ref()).map(|()| Self::After(delay))
         })
     }
 
-    fn from_int(number: &syn::LitInt) -> Option<Result<Self, String>> {
-        Duration::from_int(number).map(|wrong| wrong.map(Self::After))
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        Duration::from_whole(number).map(|wrong| wrong.map(Self::After))
     }
 
-    fn from_float(value: f64) -> Option<Result<Self, String>> {
-        Some(Err(format!(
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        let message = format!(
             "a bare number is no delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
-        )))
+        );
+        Some(Err(Wrong::new("R12", message)))
     }
+}
 
+impl Literal for Copies {
     fn from_call(call: &syn::ExprCall) -> Option<Result<Self, String>> {
         match &*call.func {
             Expr::Path(path) if path.path.is_ident("quantile") => {}
@@ -84,8 +70,9 @@ impl Literal for Copies {
             Err("`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant".to_owned())
         });
         Some(quantile.and_then(|quantile| {
-            refused(retry_runtime::rules::hedge_quantile(quantile))
-                .map(|()| Self::Quantile(quantile))
+            let read =
+                refused(hedge_quantile(quantile).as_ref()).map(|()| Self::Quantile(quantile));
+            read.map_err(|wrong| wrong.message)
         }))
     }
 
@@ -106,6 +93,6 @@ fn percentile(text: &str) -> Option<f64> {
     number.trim().parse().ok()
 }
 
-fn refused(refusal: Option<impl std::fmt::Display>) -> Result<(), String> {
-    refusal.map_or(Ok(()), |text| Err(text.to_string()))
+fn refused(refusal: Option<&Refusal>) -> Result<(), Wrong> {
+    refusal.map_or(Ok(()), |refusal| Err(Wrong::new("R12", refusal.message())))
 }

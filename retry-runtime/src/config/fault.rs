@@ -1,0 +1,144 @@
+//! What is wrong with a configuration: where, which key, which rule, and the mend.
+
+use core::fmt;
+use std::error::Error;
+
+use super::place::Place;
+
+/// One mistake in a configuration.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::config::Config;
+///
+/// let faults = Config::from_toml("[policies.storage]\nbase = 250\n").unwrap_err();
+/// let fault = faults.iter().next().unwrap();
+///
+/// assert_eq!((fault.line(), fault.key(), fault.rule()), (Some(2), "policies.storage.base", "R17"));
+/// assert_eq!(
+///     fault.message(),
+///     "a bare number is no duration; write `\"250ms\"` or `\"250s\"`"
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    place: Place,
+    key: String,
+    rule: &'static str,
+    message: String,
+}
+
+impl Fault {
+    pub(super) fn new(
+        place: Place,
+        key: impl Into<String>,
+        rule: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            place,
+            key: key.into(),
+            rule,
+            message: message.into(),
+        }
+    }
+
+    /// The file, the environment variable, or the name of the provider that it comes from.
+    pub fn source(&self) -> &str {
+        &self.place.source
+    }
+
+    /// The line of the key, counted from 1. `None` where there are no lines.
+    pub fn line(&self) -> Option<usize> {
+        self.place.line
+    }
+
+    /// The character of the line at which the key starts, counted from 1.
+    pub fn column(&self) -> Option<usize> {
+        self.place.column
+    }
+
+    /// The path of the key, such as `policies.storage.base`; empty where the file as a whole is meant.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The rule: `R3` or `X15` as in the list of rules; `type` for a value of another type, `word` for an unknown one,
+    /// `syntax` for what is no TOML, `file` for what cannot be read, `cut off` for what was read while it was written.
+    pub fn rule(&self) -> &str {
+        self.rule
+    }
+
+    /// The rule in words, then the mend.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same of a text that has this name.
+    #[must_use]
+    pub fn of_source(mut self, source: impl Into<String>) -> Self {
+        self.place.source = source.into();
+        self
+    }
+
+    fn order(&self) -> (usize, usize) {
+        // What has no line comes last.
+        let line = self.place.line.unwrap_or(usize::MAX);
+        (line, self.place.column.unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.source())?;
+        if let Some(line) = self.line() {
+            write!(f, ":{line}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ": {}", self.key)?;
+        }
+        write!(f, ": {} [{}]", self.message, self.rule)
+    }
+}
+
+impl Error for Fault {}
+
+/// Everything that is wrong with a configuration: at least one [`Fault`].
+///
+/// In the order of the lines; `Display` gives each a line of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    pub(super) fn new(mut faults: Vec<Fault>) -> Self {
+        faults.sort_by_key(Fault::order);
+        Self(faults)
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.0.iter()
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self(vec![fault])
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, fault) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Faults {}

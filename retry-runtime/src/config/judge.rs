@@ -1,0 +1,138 @@
+//! What no key shows by itself: names of policies that are not there; and the rules, on each policy by itself and on
+//! each operation with the policy below it.
+
+use core::fmt::Write as _;
+
+use figment::value::{Dict, Tag, Value};
+
+use super::layer::Draft;
+use super::place;
+use super::read::{Drafts, Reader};
+use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
+use crate::policy::Policy;
+use crate::rules::{Key, Keys, Rule, Violation};
+use crate::words::{listed, nearest};
+
+impl Reader<'_> {
+    /// X15: names of policies that are not there.
+    pub(super) fn references(&mut self, drafts: &Drafts, top: &Dict) {
+        let operations = match top.get(OPERATIONS) {
+            Some(Value::Dict(_, operations)) => Some(operations),
+            _ => None,
+        };
+        let tag =
+            |table: Option<&Dict>, key| table.and_then(|table| table.get(key)).map(Value::tag);
+        if let (Some(name), Some(tag)) = (&drafts.default, tag(Some(top), DEFAULT)) {
+            self.within(DEFAULT, |this| this.reference(name, tag, drafts));
+        }
+        for (operation, read) in &drafts.operations {
+            let table = match operations.and_then(|tables| tables.get(operation)) {
+                Some(Value::Dict(_, table)) => Some(table),
+                _ => None,
+            };
+            if let (Some(name), Some(tag)) = (&read.policy, tag(table, POLICY)) {
+                self.path = vec![OPERATIONS.to_owned(), operation.clone(), POLICY.to_owned()];
+                self.reference(name, tag, drafts);
+                self.path.clear();
+            }
+        }
+    }
+
+    fn reference(&mut self, name: &str, tag: Tag, drafts: &Drafts) {
+        if drafts.policies.contains_key(name) {
+            return;
+        }
+        let names: Vec<_> = drafts.policies.keys().map(|name| &**name).collect();
+        let mend = match nearest(name, &names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => {
+                let policy = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
+                format!("there is none at all, write `[{policy}]`")
+            }
+            None => format!("the policies are {}", listed(&names)),
+        };
+        self.fault(tag, "X15", format!("there is no policy `{name}`; {mend}"));
+    }
+
+    pub(super) fn judge(&mut self, drafts: &Drafts) {
+        for draft in drafts.policies.values() {
+            let known = Policy::new().overridden_by(&draft.policy);
+            for violation in broken(&known, draft.wrong) {
+                self.violation(&violation, draft, None);
+            }
+        }
+        for operation in drafts.operations.values() {
+            let draft = &operation.draft;
+            let name = operation.policy.as_deref();
+            match name.and_then(|name| drafts.policies.get(name)) {
+                Some(policy) => self.together(draft, policy),
+                None => self.alone(draft),
+            }
+        }
+    }
+
+    /// An operation whose policy is not of this file: the code may give what its own keys leave open, so that only rules
+    /// are asked that look at nothing else.
+    fn alone(&mut self, draft: &Draft) {
+        for violation in broken(&draft.policy, draft.wrong) {
+            let reads = violation.rule().reads();
+            let mut read = Key::ALL.into_iter().filter(|key| reads.contains(*key));
+            if read.all(|key| draft.policy.has(key)) {
+                self.violation(&violation, draft, None);
+            }
+        }
+    }
+
+    /// An operation over its policy. What the policy breaks by itself has been said.
+    fn together(&mut self, draft: &Draft, policy: &Draft) {
+        let below = Policy::new().overridden_by(&policy.policy);
+        let both = below.overridden_by(&draft.policy);
+        let mut wrong = draft.wrong;
+        for key in Key::ALL {
+            if policy.wrong.contains(key) && !draft.policy.has(key) {
+                wrong = wrong.with(key);
+            }
+        }
+        for violation in broken(&both, wrong) {
+            if violation.rule().check(&below).as_ref() != Some(&violation) {
+                self.violation(&violation, draft, Some(policy));
+            }
+        }
+    }
+
+    /// Says it at the key that is blamed, or else at one that the rule reads, or else at the table.
+    fn violation(&mut self, violation: &Violation, draft: &Draft, policy: Option<&Draft>) {
+        let (blamed, reads) = (violation.key(), violation.rule().reads());
+        let given =
+            |wanted: &dyn Fn(Key) -> bool| draft.keys.iter().copied().find(|(key, _)| wanted(*key));
+        let place = given(&|key| key == blamed).or_else(|| given(&|key| reads.contains(key)));
+        let mut message = violation.message().to_owned();
+        if let Some(policy) = policy
+            && !draft.policy.has(blamed)
+            && policy.policy.has(blamed)
+        {
+            if violation.rule() == Rule::OnlyForRetries {
+                message.push_str(", or `enabled = false` in place of `max = 1`");
+            }
+            let table = place::shown(&policy.path);
+            // Writing to a `String` does not fail.
+            let _ = write!(message, " (`{blamed}` comes from `[{table}]`)");
+        }
+        self.path.clone_from(&draft.path);
+        let mut tag = draft.tag;
+        if let Some((key, of)) = place {
+            self.path.push(key.word().to_owned());
+            tag = of;
+        }
+        self.fault(tag, violation.rule().id(), message);
+        self.path.clear();
+    }
+}
+
+/// What a policy breaks, as far as every key that a rule looks at is good.
+fn broken(policy: &Policy, wrong: Keys) -> impl Iterator<Item = Violation> {
+    Rule::ALL
+        .iter()
+        .filter(move |rule| !rule.reads().touches(wrong))
+        .filter_map(|rule| rule.check(policy))
+}

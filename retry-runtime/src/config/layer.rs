@@ -1,0 +1,170 @@
+//! The keys of one policy or operation -> a layer.
+
+use figment::value::{Tag, Value};
+
+use super::budget::Settings;
+use super::place::{self, Path};
+use super::read::{Reader, read};
+use super::{ENABLED, POLICY};
+use crate::backoff::Shape;
+use crate::jitter::Jitter;
+use crate::policy::{Nested, Policy};
+use crate::rules::{Key, Keys};
+use crate::words::{self, Attempts, CODE, OWN_BACKOFF};
+
+/// A layer, and what the rules and messages need to know of it.
+pub(super) struct Draft {
+    pub(super) policy: Policy,
+    /// The keys whose values are no good: no rule is asked about them.
+    pub(super) wrong: Keys,
+    /// The good ones, by where they come from.
+    pub(super) keys: Vec<(Key, Tag)>,
+    pub(super) path: Vec<String>,
+    pub(super) tag: Tag,
+    budget: Option<Settings>,
+}
+
+impl Draft {
+    pub(super) fn new(path: &Path, tag: Tag) -> Self {
+        Self {
+            policy: Policy::new(),
+            wrong: Keys::NONE,
+            keys: Vec::new(),
+            path: path.to_vec(),
+            tag,
+            budget: None,
+        }
+    }
+
+    /// The layer with its budget.
+    pub(super) fn layer(&self) -> Policy {
+        match &self.budget {
+            Some(settings) => self.policy.budget(settings.kept(&place::shown(&self.path))),
+            None => self.policy,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// One key of a policy, or of an operation, which has those in `more`, too.
+    pub(super) fn key(&mut self, word: &str, value: &Value, draft: &mut Draft, more: &[&str]) {
+        let Some(key) = Key::ALL.into_iter().find(|key| key.word() == word) else {
+            let (rule, message) = match value {
+                // `[operations.payments.charge]` is two tables.
+                Value::Dict(..) if is_strange(word) => ("R15", self.table_in_table(word, value)),
+                _ => unknown(word, more),
+            };
+            return self.fault(value.tag(), rule, message);
+        };
+        match self.set(key, value, draft) {
+            Some(policy) => {
+                draft.policy = policy;
+                draft.keys.push((key, value.tag()));
+            }
+            None => draft.wrong = draft.wrong.with(key),
+        }
+    }
+
+    /// What to say about a table where a key belongs: a name with dots, without quotes.
+    fn table_in_table(&self, word: &str, mut value: &Value) -> String {
+        let mut path = self.path.iter();
+        let above = path.next().cloned().unwrap_or_default();
+        let mut name: Vec<_> = path.map(String::as_str).collect();
+        // As deep as it goes, if there is one way.
+        while let Value::Dict(_, table) = value
+            && table.len() == 1
+            && let Some((word, inner @ Value::Dict(..))) = table.first_key_value()
+            && is_strange(word)
+        {
+            name.push(word);
+            value = inner;
+        }
+        let path = place::shown(&[above, name.join(".")]);
+        format!(
+            "unknown key `{word}`, a table; a name with dots stands in quotes, write `[{path}]`"
+        )
+    }
+
+    fn set(&mut self, key: Key, value: &Value, draft: &mut Draft) -> Option<Policy> {
+        let policy = draft.policy;
+        Some(match key {
+            Key::Max => policy.max(self.take::<Attempts>(value)?.0),
+            Key::Backoff => policy.backoff(self.shape(value)?),
+            Key::Base => policy.base(self.take(value)?),
+            Key::First => policy.first(self.take(value)?),
+            Key::Factor => policy.factor(self.take(value)?),
+            Key::Cap => policy.cap(self.take(value)?),
+            Key::Jitter => policy.jitter(self.take::<Jitter>(value)?),
+            Key::FastFirst => policy.fast_first(self.take(value)?),
+            Key::Deadline => policy.deadline(self.take(value)?),
+            Key::Timeout => policy.timeout(self.take(value)?),
+            Key::Patience => policy.patience(self.take(value)?),
+            Key::Idempotent => policy.idempotent(self.take(value)?),
+            Key::Nested => policy.nested(self.take::<Nested>(value)?),
+            Key::Budget => {
+                draft.budget = Some(self.budget(value)?);
+                policy.budgeted()
+            }
+            Key::Telemetry => policy.telemetry(self.telemetry(value)?),
+        })
+    }
+
+    /// A shape; what only code can have is no mend here.
+    fn shape(&mut self, value: &Value) -> Option<Shape> {
+        let read = read::<Shape>(value).map_err(|mut wrong| {
+            if let Some(rest) = wrong.message.strip_suffix(OWN_BACKOFF) {
+                wrong.message = rest.to_owned();
+            }
+            wrong
+        });
+        self.sound(value.tag(), read)
+    }
+}
+
+/// Whether a word looks like no key at all.
+fn is_strange(word: &str) -> bool {
+    let ours = Key::ALL.map(Key::word);
+    let known = CODE.contains(&word) || ours.contains(&word) || words::foreign(word).is_some();
+    !known && words::nearest(word, &ours).is_none()
+}
+
+/// What to say about a key that neither policies nor operations have.
+fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
+    let operation = "`[operations.\"payments.charge\"]`";
+    if word == POLICY {
+        return (
+            "X15",
+            format!(
+                "a policy is made of keys, not of another policy; drop `policy`, which stands below {operation}"
+            ),
+        );
+    }
+    if word == ENABLED {
+        return (
+            "X15",
+            format!(
+                "`enabled` is of an operation or of the whole file; write it below {operation} or at the top"
+            ),
+        );
+    }
+    let ours = words::foreign(word).map(|(ours, _)| ours);
+    if CODE.contains(&word) || word == "strategy" {
+        return (
+            "X15",
+            format!(
+                "`{word}` can be set in the code alone; drop it here and write it in `#[retry(...)]`"
+            ),
+        );
+    }
+    if let Some(ours) = ours.filter(|ours| CODE.contains(ours)) {
+        return (
+            "X15",
+            format!(
+                "unknown key `{word}`; it is called `{ours}` here and can be set in the code alone: drop it and write it in `#[retry(...)]`"
+            ),
+        );
+    }
+    let keys: Vec<_> = Key::ALL.iter().map(|key| key.word()).collect();
+    let all: Vec<_> = keys.iter().chain(more).copied().collect();
+    ("R15", words::unknown(word, &all))
+}

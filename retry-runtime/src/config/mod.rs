@@ -1,0 +1,285 @@
+//! Named policies from a file and the environment: text -> a checked [`Config`], or every fault at once. What runs
+//! under them asks a [`Config`]; what is in one never changes.
+
+mod budget;
+mod cut;
+mod fault;
+mod judge;
+mod layer;
+mod place;
+mod provider;
+mod read;
+mod schema;
+mod telemetry;
+#[cfg(test)]
+mod tests;
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use figment::Figment;
+
+use crate::policy::Policy;
+use place::{File, Place};
+
+pub use fault::{Fault, Faults};
+pub use schema::schema;
+
+pub(crate) const ENABLED: &str = "enabled";
+pub(crate) const DEFAULT: &str = "default";
+const POLICIES: &str = "policies";
+const OPERATIONS: &str = "operations";
+/// Of an operation: the policy that it has instead of the one that the code names.
+const POLICY: &str = "policy";
+
+/// The keys at the top of a file.
+const TOP: &[&str] = &[ENABLED, DEFAULT, POLICIES, OPERATIONS];
+
+/// Named policies, and which operation has which: read, checked, and not changed any more.
+///
+/// The page [`configuration`](https://docs.rs/reattempt/latest/reattempt/configuration) shows the file.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Policy, config::Config};
+///
+/// let config = Config::from_toml(
+///     r#"
+///     [policies.storage]
+///     max = 5
+///     base = "250ms"
+///
+///     [operations."payments.charge"]
+///     policy = "storage"
+///     max = 2
+///     "#,
+/// )?;
+/// let charge = config.resolve("payments.charge", "", &Policy::new());
+///
+/// assert_eq!(charge.label, "storage");
+/// assert_eq!(charge.policy.attempts(), Some(2));
+/// # Ok::<(), reattempt::config::Faults>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Config {
+    enabled: bool,
+    default: Option<String>,
+    /// Layers: what the file gives, without the defaults.
+    policies: BTreeMap<String, Policy>,
+    operations: BTreeMap<String, Listed>,
+}
+
+/// An operation of the file.
+#[derive(Debug, Clone)]
+struct Listed {
+    policy: Option<String>,
+    layer: Policy,
+    enabled: bool,
+}
+
+/// What a configuration says of one operation.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Resolved<'a> {
+    /// The policy under which it runs.
+    pub policy: Policy,
+    /// The name of the policy that held.
+    pub label: &'a str,
+    /// Whether it is retried.
+    pub enabled: bool,
+}
+
+impl Config {
+    /// That of an empty file: nothing named, everything enabled.
+    pub const fn empty() -> Self {
+        Self {
+            enabled: true,
+            default: None,
+            policies: BTreeMap::new(),
+            operations: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a text of TOML.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    pub fn from_toml(text: &str) -> Result<Self, Faults> {
+        Self::from_text("TOML", text, [])
+    }
+
+    /// Reads a file of TOML, and over it the environment variables that begin with `REATTEMPT_`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with them, or that the file cannot be read.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Faults> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let text = text_of(path, &name)?;
+        Self::from_text(&name, &text, environment())
+    }
+
+    /// Reads a text of TOML that messages call `name`, and over it these environment variables.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::config::Config;
+    ///
+    /// let variables = [("REATTEMPT_POLICIES__STORAGE__MAX".to_owned(), "7".to_owned())];
+    /// let config = Config::from_text("retry.toml", "[policies.storage]\nmax = 5\n", variables)?;
+    /// assert_eq!(config.policy("storage").unwrap().attempts(), Some(7));
+    /// # Ok::<(), reattempt::config::Faults>(())
+    /// ```
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, Faults> {
+        let file = File::parse(name, text)?;
+        let figment = Figment::from(provider::Text { name, text });
+        read::config(&provider::over(figment, variables), vec![file])
+    }
+
+    /// Reads what a figment has in its profile.
+    ///
+    /// Variables of the environment are in it only if one of its providers reads them.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use figment::{Figment, providers::Serialized};
+    /// use reattempt::config::Config;
+    ///
+    /// let figment = Figment::from(Serialized::default("policies.storage.max", 5));
+    /// let config = Config::from_figment(&figment)?;
+    /// assert_eq!(config.policy("storage").unwrap().attempts(), Some(5));
+    /// # Ok::<(), reattempt::config::Faults>(())
+    /// ```
+    #[cfg(feature = "figment")]
+    pub fn from_figment(figment: &Figment) -> Result<Self, Faults> {
+        read::config(figment, Vec::new())
+    }
+
+    /// Why a text looks as if it had been read in the middle of a write: it does not end with the end of a line, or
+    /// lacks the last line `# end` which the text `before` it had.
+    ///
+    /// A file that was cut off between two lines is a good file of fewer keys. So this is asked when a file that
+    /// was read before has changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::config::Config;
+    ///
+    /// let before = "[policies.storage]\nmax = 5\n# end\n";
+    /// assert!(Config::is_cut_off("[policies.storage]\nmax = 1", Some(before)).is_some());
+    /// assert!(Config::is_cut_off("[policies.storage]\n", Some(before)).is_some());
+    /// assert!(Config::is_cut_off("[policies.storage]\n# end\n", Some(before)).is_none());
+    /// ```
+    pub fn is_cut_off(text: &str, before: Option<&str>) -> Option<Fault> {
+        cut::fault(text, before)
+    }
+
+    /// The policy of this name, as far as the file makes it: its keys over the defaults.
+    pub fn policy(&self, name: &str) -> Option<Policy> {
+        self.policies.get(name).map(complete)
+    }
+
+    /// Every policy with its name, in the order of the names.
+    pub fn policies(&self) -> impl Iterator<Item = (&str, Policy)> {
+        self.policies
+            .iter()
+            .map(|(name, layer)| (&**name, complete(layer)))
+    }
+
+    /// The names of the operations of the file, in their order.
+    pub fn operations(&self) -> impl Iterator<Item = &str> {
+        self.operations.keys().map(|name| &**name)
+    }
+
+    /// Whether anything is retried at all.
+    ///
+    /// # Default
+    ///
+    /// `true`.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// The name of the policy that `"default"` stands for.
+    pub fn default(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    /// Under what `operation` runs, for which the code names the policy `named` and gives the keys `inline`.
+    ///
+    /// What is given by several holds in this order, the first the weakest: the defaults, `inline`, the policy of the
+    /// file, the operation of the file. The policy is the one that the operation of the file names, or else `named`,
+    /// or else, where `named` is `"default"`, the default one. If the file has none of them, `inline` stays.
+    ///
+    /// What comes of `inline` and the file together is not judged by the rules: the file does not know the code.
+    /// [`Policy::violations`] does that.
+    pub fn resolve<'a>(&'a self, operation: &str, named: &'a str, inline: &Policy) -> Resolved<'a> {
+        let listed = self.operations.get(operation);
+        let name = listed.and_then(|listed| listed.policy.as_deref());
+        let name = name.or_else(|| self.policies.contains_key(named).then_some(named));
+        let name = name.or(match named {
+            DEFAULT => self.default(),
+            _ => None,
+        });
+        let mut policy = Policy::new().overridden_by(inline);
+        if let Some(layer) = name.and_then(|name| self.policies.get(name)) {
+            policy = policy.overridden_by(layer);
+        }
+        if let Some(listed) = listed {
+            policy = policy.overridden_by(&listed.layer);
+        }
+        Resolved {
+            policy,
+            label: name.unwrap_or(named),
+            enabled: self.enabled && listed.is_none_or(|listed| listed.enabled),
+        }
+    }
+}
+
+const fn complete(layer: &Policy) -> Policy {
+    Policy::new().overridden_by(layer)
+}
+
+/// The variables of the process; what is no Unicode in them is replaced.
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+    let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+    std::env::vars_os().map(move |(name, value)| (text(name), text(value)))
+}
+
+/// The text of a file.
+pub(crate) fn text_of(path: &Path, name: &str) -> Result<String, Fault> {
+    let unreadable = |error: &dyn fmt::Display| {
+        let message = format!("cannot read the file ({error}); check the path and its permissions");
+        Fault::new(Place::of(name), "", "file", message)
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        let message = "no TOML: a byte here is no UTF-8; save the file as UTF-8";
+        Fault::new(Place::at(name, &text, valid), "", "syntax", message)
+    })
+}

@@ -1,0 +1,306 @@
+//! The tables of a file: values of figment -> layers, or what is wrong with each key. Nothing stops at a fault.
+
+use std::collections::BTreeMap;
+
+use figment::value::{Dict, Num, Tag, Value};
+use figment::{Error, Figment};
+
+use super::fault::{Fault, Faults};
+use super::layer::Draft;
+use super::place::{self, File, Place, Places};
+use super::{Config, DEFAULT, ENABLED, Listed, OPERATIONS, POLICIES, POLICY, TOP};
+use crate::rules::Key;
+use crate::words::{Name, Whole, Word, Written, Wrong, nearest, unknown};
+
+/// The keys of an operation that are none of a policy.
+const OF_OPERATION: &[&str] = &[POLICY, ENABLED];
+
+/// What others write at the top, and what it is here.
+const FOREIGN: &[(&str, &str)] = &[
+    ("policy", POLICIES),
+    ("retry", POLICIES),
+    ("ops", OPERATIONS),
+];
+
+/// Reads what `figment` has; `files` are the texts in it that are at hand.
+pub(super) fn config(figment: &Figment, files: Vec<File>) -> Result<Config, Faults> {
+    let top = match figment.find_value("") {
+        Ok(Value::Dict(_, top)) => top,
+        Ok(_) => Dict::new(),
+        Err(error) => {
+            return Err(Faults::new(
+                error.into_iter().map(|error| unreadable(&error)).collect(),
+            ));
+        }
+    };
+    let mut reader = Reader {
+        places: Places::new(figment, files),
+        faults: Vec::new(),
+        path: Vec::new(),
+    };
+    let drafts = reader.top(&top);
+    reader.judge(&drafts);
+    if reader.faults.is_empty() {
+        Ok(drafts.finished())
+    } else {
+        Err(Faults::new(reader.faults))
+    }
+}
+
+/// What a provider could not give. If it is a file of TOML, it is read once more for the line.
+fn unreadable(error: &Error) -> Fault {
+    let source = error.metadata.as_ref().map(place::source);
+    let source = source.unwrap_or_else(|| "configuration".to_owned());
+    let path = error.metadata.as_ref().and_then(place::file);
+    if let Some(path) = path {
+        let file = super::text_of(path, &source).and_then(|text| File::parse(&source, &text));
+        if let Err(fault) = file {
+            return fault;
+        }
+    }
+    let said = error.kind.to_string().trim().replace('\n', "; ");
+    let message = format!("{said}; mend the source");
+    Fault::new(Place::of(source), error.path.join("."), "syntax", message)
+}
+
+/// What the tables give, before the rules.
+#[derive(Default)]
+pub(super) struct Drafts {
+    enabled: Option<bool>,
+    pub(super) default: Option<String>,
+    pub(super) policies: BTreeMap<String, Draft>,
+    pub(super) operations: BTreeMap<String, Operation>,
+}
+
+pub(super) struct Operation {
+    pub(super) policy: Option<String>,
+    enabled: Option<bool>,
+    pub(super) draft: Draft,
+}
+
+impl Drafts {
+    fn finished(self) -> Config {
+        let operation = |(name, operation): (String, Operation)| {
+            let listed = Listed {
+                policy: operation.policy,
+                layer: operation.draft.layer(),
+                enabled: operation.enabled.unwrap_or(true),
+            };
+            (name, listed)
+        };
+        let policies = self.policies.into_iter();
+        Config {
+            enabled: self.enabled.unwrap_or(true),
+            default: self.default,
+            policies: policies
+                .map(|(name, draft)| (name, draft.layer()))
+                .collect(),
+            operations: self.operations.into_iter().map(operation).collect(),
+        }
+    }
+}
+
+/// Where the reading is, and what it has found wrong.
+pub(super) struct Reader<'a> {
+    pub(super) places: Places<'a>,
+    pub(super) faults: Vec<Fault>,
+    /// The key that is read.
+    pub(super) path: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// A fault of the key that is read.
+    pub(super) fn fault(&mut self, tag: Tag, rule: &'static str, message: impl Into<String>) {
+        let place = self.places.of(&self.path, tag);
+        let fault = Fault::new(place, place::shown(&self.path), rule, message);
+        self.faults.push(fault);
+    }
+
+    /// Reads the key `key` of the table that is read.
+    pub(super) fn within<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(key.to_owned());
+        let value = read(self);
+        self.path.pop();
+        value
+    }
+
+    fn top(&mut self, top: &Dict) -> Drafts {
+        let mut drafts = Drafts::default();
+        for (key, value) in top {
+            self.within(key, |this| match &**key {
+                ENABLED => drafts.enabled = this.take(value),
+                DEFAULT => drafts.default = this.name(value),
+                POLICIES => this.each(value, "[policies.standard]", |this, name, value| {
+                    let draft = this.policy(value);
+                    drafts.policies.insert(name.to_owned(), draft);
+                }),
+                OPERATIONS => {
+                    let example = "[operations.\"payments.charge\"]";
+                    this.each(value, example, |this, name, value| {
+                        let operation = this.operation(value);
+                        drafts.operations.insert(name.to_owned(), operation);
+                    });
+                }
+                _ => this.unknown_top(key, value),
+            });
+        }
+        self.references(&drafts, top);
+        drafts
+    }
+
+    fn unknown_top(&mut self, key: &str, value: &Value) {
+        let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == key);
+        let message = if let Some((_, ours)) = foreign {
+            format!("unknown key `{key}`; it is called `{ours}` here")
+        } else if nearest(key, TOP).is_none() && Key::ALL.iter().any(|known| known.word() == key) {
+            format!(
+                "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
+            )
+        } else {
+            unknown(key, TOP)
+        };
+        self.fault(value.tag(), "R15", message);
+    }
+
+    /// Each table of a table of names.
+    fn each(
+        &mut self,
+        value: &Value,
+        example: &str,
+        mut read: impl FnMut(&mut Self, &str, &Value),
+    ) {
+        let Some(tables) = self.table(value, example) else {
+            return;
+        };
+        for (name, value) in tables {
+            self.within(name, |this| {
+                if Name::from_text(name).is_none_or(|read| read.is_err()) {
+                    let message = if name.is_empty() {
+                        "a name is not empty"
+                    } else {
+                        "a name has no spaces or control characters"
+                    };
+                    this.fault(value.tag(), "R14", format!("{message}; write `{example}`"));
+                }
+                read(this, name, value);
+            });
+        }
+    }
+
+    /// A table of `[policies]`.
+    fn policy(&mut self, value: &Value) -> Draft {
+        let mut draft = Draft::new(&self.path, value.tag());
+        let path = place::shown(&self.path);
+        for (key, value) in self
+            .table(value, &format!("[{path}]"))
+            .into_iter()
+            .flatten()
+        {
+            self.within(key, |this| this.key(key, value, &mut draft, &[]));
+        }
+        draft
+    }
+
+    /// A table of `[operations]`.
+    fn operation(&mut self, value: &Value) -> Operation {
+        let mut operation = Operation {
+            policy: None,
+            enabled: None,
+            draft: Draft::new(&self.path, value.tag()),
+        };
+        let path = place::shown(&self.path);
+        for (key, value) in self
+            .table(value, &format!("[{path}]"))
+            .into_iter()
+            .flatten()
+        {
+            self.within(key, |this| match &**key {
+                ENABLED => operation.enabled = this.take(value),
+                POLICY => operation.policy = this.name(value),
+                _ => this.key(key, value, &mut operation.draft, OF_OPERATION),
+            });
+        }
+        operation
+    }
+
+    /// The name of a policy.
+    fn name(&mut self, value: &Value) -> Option<String> {
+        match value {
+            Value::String(_, name) => Some(name.clone()),
+            Value::Char(_, name) => Some(name.to_string()),
+            _ => {
+                let key = self.path.last().map(String::as_str).unwrap_or_default();
+                let message =
+                    format!("expected the name of a policy; write `{key} = \"standard\"`");
+                self.fault(value.tag(), Wrong::TYPE, message);
+                None
+            }
+        }
+    }
+
+    /// The keys of a table.
+    pub(super) fn table<'v>(&mut self, value: &'v Value, example: &str) -> Option<&'v Dict> {
+        match value {
+            Value::Dict(_, table) if !is_date(value) => Some(table),
+            _ => {
+                let message = format!("expected a table; write `{example}` and its keys below it");
+                self.fault(value.tag(), Wrong::TYPE, message);
+                None
+            }
+        }
+    }
+
+    /// A value, or a fault that says what is wrong with it.
+    pub(super) fn take<T: Word>(&mut self, value: &Value) -> Option<T> {
+        self.sound(value.tag(), read::<T>(value))
+    }
+
+    /// What was read, or a fault.
+    pub(super) fn sound<T>(&mut self, tag: Tag, read: Result<T, Wrong>) -> Option<T> {
+        match read {
+            Ok(value) => Some(value),
+            Err(wrong) => {
+                self.fault(tag, wrong.rule, wrong.message);
+                None
+            }
+        }
+    }
+}
+
+/// Reads a value in the words that attributes have, too.
+pub(super) fn read<T: Word>(value: &Value) -> Result<T, Wrong> {
+    let digits;
+    let mut char = [0; 4];
+    let written = match value {
+        Value::String(_, text) => Written::Text(text),
+        Value::Char(_, text) => Written::Text(text.encode_utf8(&mut char)),
+        Value::Bool(_, value) => Written::Flag(*value),
+        Value::Num(_, number) => match number.to_u128_lossy() {
+            Some(whole) => {
+                digits = whole.to_string();
+                Written::Whole(Whole {
+                    written: &digits,
+                    digits: &digits,
+                    suffix: "",
+                })
+            }
+            None => Written::Number(float(*number)),
+        },
+        Value::Empty(..) | Value::Dict(..) | Value::Array(..) => Written::Other,
+    };
+    T::read(written, T::EXAMPLE_IN_FILE)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "below 0, where the message is all that is made of it"
+)]
+fn float(number: Num) -> f64 {
+    let whole = number.to_i128().map(|whole| whole as f64);
+    whole.or_else(|| number.to_f64()).unwrap_or(f64::NAN)
+}
+
+/// Toml hands dates over as tables of one key.
+fn is_date(value: &Value) -> bool {
+    matches!(value, Value::Dict(_, table) if table.contains_key("$__toml_private_datetime"))
+}

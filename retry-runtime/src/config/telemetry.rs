@@ -1,0 +1,55 @@
+//! What is told of the calls of a policy: a word, or a table.
+
+use figment::value::Value;
+
+use super::read::Reader;
+use crate::telemetry::Telemetry;
+use crate::words;
+
+/// The settings of telemetry. `retry` is that of every retry and gives way to `first_retry`.
+pub(super) const TELEMETRY: &[&str] = &[
+    "retry",
+    "first_retry",
+    "give_up",
+    "recovery",
+    "times",
+    "spans",
+    "give_up_every",
+];
+
+impl Reader<'_> {
+    pub(super) fn telemetry(&mut self, value: &Value) -> Option<Telemetry> {
+        let Value::Dict(..) = value else {
+            return self.take(value);
+        };
+        let table = self.table(value, "telemetry = { give_up = \"error\" }")?;
+        let known = self.faults.len();
+        for (key, value) in table {
+            if !TELEMETRY.contains(&&**key) {
+                let message = words::unknown(key, TELEMETRY);
+                self.within(key, |this| this.fault(value.tag(), "R15", message));
+            }
+        }
+        let mut telemetry = Telemetry::new();
+        for key in TELEMETRY {
+            if let Some(value) = table.get(*key) {
+                let set = self.within(key, |this| this.told(key, value, telemetry));
+                telemetry = set.unwrap_or(telemetry);
+            }
+        }
+        (self.faults.len() == known).then_some(telemetry)
+    }
+
+    fn told(&mut self, key: &str, value: &Value, telemetry: Telemetry) -> Option<Telemetry> {
+        Some(match key {
+            "retry" => telemetry.retry(self.take(value)?),
+            "first_retry" => telemetry.first_retry(self.take(value)?),
+            "give_up" => telemetry.give_up(self.take(value)?),
+            "recovery" => telemetry.recovery(self.take(value)?),
+            "times" if self.take(value)? => telemetry.times(),
+            "spans" if self.take(value)? => telemetry.spans(),
+            "give_up_every" => telemetry.give_up_every(self.take(value)?),
+            _ => telemetry,
+        })
+    }
+}

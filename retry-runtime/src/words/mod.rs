@@ -1,0 +1,111 @@
+//! How keys and values are written, in attributes and in files: text -> value, or what is wrong and the mend. The
+//! macros and [`config`](https://docs.rs/reattempt) read with these, so that both have one language and one voice.
+
+mod keys;
+mod values;
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
+pub use values::{Attempts, Name, Share};
+#[cfg(feature = "config")]
+pub(crate) use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// The rule that it breaks; [`Wrong::TYPE`] for a value of another type.
+    pub rule: &'static str,
+    /// The rule in words, then the mend.
+    pub message: String,
+}
+
+impl Wrong {
+    /// The rule of values of another type.
+    pub const TYPE: &'static str = "type";
+
+    /// A value that breaks `rule`.
+    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { rule, message }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// A whole number as it was written; not negative.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole<'a> {
+    /// All of it: `1_000`, `5s`.
+    pub written: &'a str,
+    /// Its digits alone.
+    pub digits: &'a str,
+    /// What follows them: only code can have that.
+    pub suffix: &'a str,
+}
+
+/// A value as it was written.
+#[derive(Debug, Clone, Copy)]
+pub enum Written<'a> {
+    /// `"exp"`
+    Text(&'a str),
+    /// `5`
+    Whole(Whole<'a>),
+    /// `0.5`, and numbers below 0.
+    Number(f64),
+    /// `true`
+    Flag(bool),
+    /// Anything else.
+    Other,
+}
+
+/// A type of values that have a written form. `None` is for forms that it does not have.
+pub trait Word: Sized {
+    /// What a value of this type looks like, for messages.
+    const EXAMPLE: &'static str;
+
+    /// The same where there is no code.
+    const EXAMPLE_IN_FILE: &'static str = Self::EXAMPLE;
+
+    /// A text.
+    fn from_text(_: &str) -> Option<Result<Self, Wrong>> {
+        None
+    }
+
+    /// A whole number.
+    fn from_whole(_: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        None
+    }
+
+    /// Any other number.
+    fn from_number(_: f64) -> Option<Result<Self, Wrong>> {
+        None
+    }
+
+    /// `true` or `false`.
+    fn from_flag(_: bool) -> Option<Result<Self, Wrong>> {
+        None
+    }
+
+    /// Reads a value, or says what was expected: with `example`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the value.
+    fn read(written: Written<'_>, example: &str) -> Result<Self, Wrong> {
+        let read = match written {
+            Written::Text(text) => Self::from_text(text),
+            Written::Whole(number) => Self::from_whole(number),
+            Written::Number(value) => Self::from_number(value),
+            Written::Flag(value) => Self::from_flag(value),
+            Written::Other => None,
+        };
+        read.unwrap_or_else(|| Err(Wrong::new(Wrong::TYPE, format!("expected {example}"))))
+    }
+}

@@ -1,0 +1,331 @@
+//! The values of keys.
+
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use super::{Whole, Word, Wrong, keys};
+use crate::backoff::Shape;
+use crate::duration;
+use crate::jitter::Jitter;
+use crate::policy::Nested;
+use crate::rules::budget_share;
+use crate::telemetry::{Level, Telemetry};
+
+/// The number of attempts; `u32::MAX` is "unlimited".
+#[derive(Debug, Clone, Copy)]
+pub struct Attempts(pub u32);
+
+/// `max` of a policy without a limit.
+pub(crate) const UNLIMITED: &str = "unlimited";
+
+impl Word for Attempts {
+    const EXAMPLE: &'static str = "a number of attempts; write `max = 3` or `max = \"unlimited\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        if text == UNLIMITED {
+            return Some(Ok(Self(u32::MAX)));
+        }
+        let mend = text.parse::<u32>().map_or_else(
+            |_| "`max = \"unlimited\"`".to_owned(),
+            |n| format!("`max = {n}`"),
+        );
+        Some(Err(Wrong::new(
+            "R1",
+            format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {mend}"),
+        )))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        Some(number.digits.parse().map(Self).map_err(|_| {
+            Wrong::new(
+                "R1",
+                format!(
+                    "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"` with a `deadline`",
+                    u32::MAX, number.written
+                ),
+            )
+        }))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        // `-1` was written without a fraction, `3.0` with one.
+        let written = if value < 0.0 {
+            value.to_string()
+        } else {
+            format!("{value:?}")
+        };
+        Some(Err(Wrong::new(
+            "R1",
+            format!(
+                "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
+            ),
+        )))
+    }
+}
+
+impl Word for Duration {
+    const EXAMPLE: &'static str = "a duration; write `\"250ms\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        let read = duration::parse(text);
+        Some(read.map_err(|fault| {
+            let rule = match fault {
+                duration::Fault::NoUnit => "R17",
+                _ => "R2",
+            };
+            Wrong::new(rule, fault.to_string())
+        }))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        // `5s` without quotes is a number with a suffix.
+        Some(Err(match number.suffix {
+            "" => bare(number.digits),
+            _ => Wrong::new(
+                "R17",
+                format!("a duration is a text; write `\"{}\"`", number.written),
+            ),
+        }))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        if !value.is_finite() {
+            return None;
+        }
+        Some(Err(if value < 0.0 {
+            Wrong::new(
+                "R2",
+                "a duration is not negative and has a unit; write `\"250ms\"`",
+            )
+        } else {
+            bare(value)
+        }))
+    }
+}
+
+fn bare(number: impl fmt::Display) -> Wrong {
+    Wrong::new(
+        "R17",
+        format!("a bare number is no duration; write `\"{number}ms\"` or `\"{number}s\"`"),
+    )
+}
+
+impl Word for f64 {
+    const EXAMPLE: &'static str = "a number; write `2.0`";
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        number.digits.parse().ok().map(Ok)
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        Some(Ok(value))
+    }
+}
+
+/// The kinds of jitter that have a word.
+pub(crate) const JITTERS: &[(&str, Jitter)] = &[
+    ("none", Jitter::None),
+    ("full", Jitter::Full),
+    ("equal", Jitter::Equal),
+];
+
+impl Word for Jitter {
+    const EXAMPLE: &'static str = "a share or a kind; write `jitter = 0.2` or `jitter = \"full\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(named(text, JITTERS).ok_or_else(|| {
+            let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
+            Wrong::new("R5", message)
+        }))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        f64::from_whole(number).map(|ratio| ratio.map(Self::Ratio))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        Some(Ok(Self::Ratio(value)))
+    }
+}
+
+/// The shapes that have a word.
+pub(crate) const SHAPES: &[(&str, Shape)] = &[
+    (Shape::None.word(), Shape::None),
+    (Shape::Fixed.word(), Shape::Fixed),
+    (Shape::Linear.word(), Shape::Linear),
+    (Shape::Exp.word(), Shape::Exp),
+    (Shape::Fibonacci.word(), Shape::Fibonacci),
+    (Shape::Decorrelated.word(), Shape::Decorrelated),
+];
+
+/// What others call our shapes.
+const FOREIGN_SHAPES: &[(&str, &str)] = &[
+    ("exponential", "exp"),
+    ("constant", "fixed"),
+    ("const", "fixed"),
+    ("incremental", "linear"),
+    ("immediate", "none"),
+    ("fib", "fibonacci"),
+];
+
+impl Word for Shape {
+    const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(named(text, SHAPES).ok_or_else(|| {
+            let foreign = FOREIGN_SHAPES.iter().find(|(theirs, _)| *theirs == text);
+            let message = match foreign {
+                Some((_, ours)) => {
+                    format!("unknown backoff `\"{text}\"`; it is called `\"{ours}\"` here")
+                }
+                None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
+            };
+            Wrong::new("R9", message)
+        }))
+    }
+}
+
+/// What only code can write for `backoff`.
+pub(crate) const OWN_BACKOFF: &str = ", or an expression that implements `Backoff`";
+
+/// The kinds of nesting.
+pub(crate) const NESTED: &[(&str, Nested)] = &[
+    ("collapse", Nested::Collapse),
+    ("multiply", Nested::Multiply),
+];
+
+impl Word for Nested {
+    const EXAMPLE: &'static str = "a kind of nesting; write `nested = \"multiply\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(
+            named(text, NESTED)
+                .ok_or_else(|| Wrong::new("word", unknown("nested", text, NESTED, ""))),
+        )
+    }
+}
+
+/// How loud events are.
+pub(crate) const LEVELS: &[(&str, Level)] = &[
+    ("off", Level::Off),
+    ("trace", Level::Trace),
+    ("debug", Level::Debug),
+    ("info", Level::Info),
+    ("warn", Level::Warn),
+    ("error", Level::Error),
+];
+
+impl Word for Level {
+    const EXAMPLE: &'static str = "a level; write `\"info\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(
+            named(text, LEVELS)
+                .ok_or_else(|| Wrong::new("word", unknown("level", text, LEVELS, ""))),
+        )
+    }
+}
+
+/// What is told, in a word.
+pub(crate) const TELEMETRY: &[(&str, Telemetry)] = &[
+    ("default", Telemetry::new()),
+    ("quiet", Telemetry::quiet()),
+    ("times", Telemetry::new().times()),
+    ("spans", Telemetry::new().spans()),
+];
+
+impl Word for Telemetry {
+    const EXAMPLE: &'static str = "a kind of telemetry, or a table; write `telemetry = \"quiet\"` or `telemetry = { give_up = \"error\" }`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(
+            named(text, TELEMETRY)
+                .ok_or_else(|| Wrong::new("word", unknown("telemetry", text, TELEMETRY, ""))),
+        )
+    }
+}
+
+impl Word for bool {
+    const EXAMPLE: &'static str = "a flag; write `true` or `false`, or the key alone";
+    const EXAMPLE_IN_FILE: &'static str = "a flag; write `true` or `false`";
+
+    fn from_flag(value: bool) -> Option<Result<Self, Wrong>> {
+        Some(Ok(value))
+    }
+}
+
+/// The name of an operation, or of a policy.
+#[derive(Debug, Clone)]
+pub struct Name(pub String);
+
+impl Word for Name {
+    const EXAMPLE: &'static str = "a text; write `name = \"payments.charge\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+        Some(if text.is_empty() {
+            Err(Wrong::new(
+                "R14",
+                "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
+            ))
+        } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            let mended = mended(text);
+            Err(Wrong::new(
+                "R14",
+                format!("`name` has no spaces or control characters; write `name = \"{mended}\"`"),
+            ))
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+/// A name without spaces that is the nearest to `text`.
+fn mended(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+/// The share of a budget of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Share(pub f64);
+
+impl Word for Share {
+    const EXAMPLE: &'static str = "a share of the successful calls, or a budget; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
+    const EXAMPLE_IN_FILE: &'static str = "a share of the successful calls, or a table; write `budget = 0.1` or `budget = { per_request = 0.1 }`";
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+        f64::from_whole(number).map(|share| share.and_then(|share| Self(share).checked()))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+        Some(Self(value).checked())
+    }
+}
+
+impl Share {
+    fn checked(self) -> Result<Self, Wrong> {
+        match budget_share(self.0) {
+            Some(refusal) => Err(Wrong::new("R11", refusal.message())),
+            None => Ok(self),
+        }
+    }
+}
+
+/// The value of a word.
+pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
+    let (_, value) = table.iter().find(|(name, _)| *name == word)?;
+    Some(*value)
+}
+
+fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
+    let words: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+    if let Some(near) = keys::nearest(word, &words) {
+        return format!("unknown {key} `\"{word}\"`; did you mean `\"{near}\"`?");
+    }
+    let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+    let quoted = quoted.join(", ");
+    format!("unknown {key} `\"{word}\"`; the kinds are {quoted}{or}")
+}

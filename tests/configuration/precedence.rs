@@ -1,0 +1,174 @@
+//! What holds over what: the defaults, the code, the policy of the file, the operation of the file.
+
+use std::time::Duration;
+
+use reattempt::config::Config;
+use reattempt::{Jitter, Level, Policy, Telemetry};
+
+const FILE: &str = r#"
+default = "standard"
+
+[policies.standard]
+max = 5
+base = "100ms"
+
+[policies.storage]
+backoff = "fixed"
+base = "250ms"
+jitter = "none"
+deadline = "10s"
+budget = 0.1
+
+[operations."payments.charge"]
+policy = "storage"
+max = 2
+
+[operations.refund]
+enabled = false
+
+[operations.list]
+base = "1s"
+"#;
+
+fn config() -> Config {
+    Config::from_toml(FILE).unwrap()
+}
+
+const INLINE: Policy = Policy::new()
+    .max(9)
+    .base(Duration::from_secs(3))
+    .cap(Duration::from_secs(7))
+    .jitter(Jitter::None);
+
+#[test]
+fn the_file_over_the_code_over_the_defaults() {
+    let config = config();
+    let resolved = config.resolve("other", "standard", &INLINE);
+    assert_eq!((resolved.label, resolved.enabled), ("standard", true));
+    assert_eq!(resolved.policy.attempts(), Some(5)); // of the file
+    assert_eq!(resolved.policy.delay(0), Duration::from_millis(100));
+    assert_eq!(resolved.policy.delay(9), Duration::from_secs(7)); // of the code
+    assert_eq!(resolved.policy.delay(1), Duration::from_millis(200)); // by default
+}
+
+#[test]
+fn the_operation_over_the_policy() {
+    let config = config();
+    let resolved = config.resolve("payments.charge", "standard", &INLINE);
+    assert_eq!(resolved.label, "storage"); // and not the one that the code names
+    assert_eq!(resolved.policy.attempts(), Some(2));
+    assert_eq!(resolved.policy.delay(1), Duration::from_millis(250));
+    assert!(resolved.policy.is_budgeted());
+}
+
+#[test]
+fn an_operation_that_overrides_the_policy_of_the_code() {
+    let config = config();
+    let resolved = config.resolve("list", "standard", &INLINE);
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("standard", Some(5))
+    );
+    // Without a `first` it is the first delay, too.
+    assert_eq!(resolved.policy.delay(0), Duration::from_secs(1));
+}
+
+#[test]
+fn names_that_the_file_does_not_have() {
+    let config = config();
+    let resolved = config.resolve("other", "missing", &INLINE);
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("missing", Some(9))
+    );
+    let resolved = config.resolve("other", "default", &INLINE);
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("standard", Some(5))
+    );
+    let empty = Config::empty();
+    let resolved = empty.resolve("other", "default", &INLINE);
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("default", Some(9))
+    );
+    assert!(resolved.enabled);
+}
+
+#[test]
+fn a_policy_of_the_name_default() {
+    let config =
+        Config::from_toml("default = \"a\"\n[policies.a]\nmax = 4\n[policies.default]\nmax = 6\n")
+            .unwrap();
+    let resolved = config.resolve("other", "default", &INLINE);
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("default", Some(6))
+    );
+}
+
+#[test]
+fn off() {
+    let config = config();
+    assert!(config.is_enabled());
+    assert!(!config.resolve("refund", "standard", &INLINE).enabled);
+    assert!(config.resolve("list", "standard", &INLINE).enabled);
+    let off = Config::from_toml(&format!("enabled = false\n{FILE}")).unwrap();
+    assert!(!off.is_enabled());
+    assert!(!off.resolve("list", "standard", &INLINE).enabled);
+}
+
+#[test]
+fn what_is_there() {
+    let config = config();
+    assert_eq!(config.default(), Some("standard"));
+    let policies: Vec<_> = config
+        .policies()
+        .map(|(name, policy)| (name, policy.attempts()))
+        .collect();
+    assert_eq!(policies, [("standard", Some(5)), ("storage", Some(3))]);
+    assert_eq!(
+        config.operations().collect::<Vec<_>>(),
+        ["list", "payments.charge", "refund"]
+    );
+    assert_eq!(
+        config.policy("storage").unwrap().delay(3),
+        Duration::from_millis(250)
+    );
+    assert!(config.policy("missing").is_none());
+}
+
+/// In whatever order they stand: the first retry is one of all.
+#[test]
+fn what_is_told() {
+    let told = |value: &str| {
+        let config = Config::from_toml(&format!("[policies.a]\ntelemetry = {value}\n")).unwrap();
+        format!("{:?}", config.policy("a").unwrap())
+    };
+    for (value, telemetry) in [
+        ("\"default\"", Telemetry::new()),
+        ("\"quiet\"", Telemetry::quiet()),
+        ("\"times\"", Telemetry::new().times()),
+        ("\"spans\"", Telemetry::new().spans()),
+        (
+            "{ first_retry = \"warn\", retry = \"off\", times = true, spans = false }",
+            Telemetry::new()
+                .retry(Level::Off)
+                .first_retry(Level::Warn)
+                .times(),
+        ),
+        (
+            "{ give_up = \"error\", recovery = \"trace\", give_up_every = \"0s\" }",
+            Telemetry::new()
+                .give_up(Level::Error)
+                .recovery(Level::Trace)
+                .give_up_every(Duration::ZERO),
+        ),
+    ] {
+        assert_eq!(
+            told(value),
+            format!("{:?}", Policy::new().telemetry(telemetry)),
+            "{value}"
+        );
+    }
+}
