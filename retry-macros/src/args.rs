@@ -50,6 +50,7 @@ pub(crate) struct Args {
     pub(crate) clone: Option<Names>,
     pub(crate) name: Option<Value<Name>>,
     pub(crate) policy: Option<Code>,
+    pub(crate) strategy: Option<Code>,
     pub(crate) timer: Option<Code>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<CratePath>,

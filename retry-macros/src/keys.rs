@@ -32,6 +32,7 @@ pub(crate) const KEYS: &[&str] = &[
     "clone",
     "name",
     "policy",
+    "strategy",
     "timer",
     "crate",
 ];
@@ -54,7 +55,6 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("initial_delay", "base", ""),
     ("min_delay", "base", ""),
     ("initial_interval", "base", ""),
-    ("strategy", "backoff", ""),
     ("max_delay", "cap", ""),
     ("max_interval", "cap", ""),
     ("multiplier", "factor", ""),

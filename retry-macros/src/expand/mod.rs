@@ -13,6 +13,7 @@ mod methods;
 mod outcome;
 mod parts;
 mod policy;
+mod strategy;
 mod sync;
 #[cfg(test)]
 mod tests;

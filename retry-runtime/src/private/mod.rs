@@ -16,6 +16,7 @@ mod limit;
 mod limits;
 mod outcome;
 mod progress;
+mod strategy;
 mod until;
 
 #[cfg(feature = "std")]
@@ -55,6 +56,7 @@ use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+pub use strategy::{decided, decided_by};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 
 use core::time::Duration;

@@ -3,19 +3,22 @@
 use core::future::Future;
 
 use super::runner::Gates;
-use super::{Judge, Observe, Runner};
+use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
 use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
 use crate::private::{
-    answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, failed, in_time,
-    is_over, limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited,
-    verdict,
+    answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_time, is_over,
+    limited, made, over, pause, sleep, split_limited_told, succeeded, tell_limited, verdict,
 };
 use crate::timer::{ForAsync, ForSync};
 
-impl<J, O, T> Runner<'_, J, O, T> {
+#[expect(
+    private_bounds,
+    reason = "there are two, made by the methods of a runner"
+)]
+impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     /// As [`Policy::run`](crate::Policy::run).
     ///
     /// # Errors
@@ -27,6 +30,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         R: Outcome,
         J: Judge<R::Error>,
         O: Observe<R::Error>,
+        S: Decide<R::Error>,
         T: ForSync,
     {
         match self.blocking(|| operation().split()) {
@@ -51,13 +55,14 @@ impl<J, O, T> Runner<'_, J, O, T> {
         R: Outcome,
         J: Judge<R::Error>,
         O: Observe<R::Error>,
+        S: Decide<R::Error>,
         T: ForAsync,
     {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         loop {
             begun(&mut limits, &timer);
             let delay = {
@@ -72,7 +77,8 @@ impl<J, O, T> Runner<'_, J, O, T> {
                 };
                 let verdict = self.judge.judge(&error);
                 let cause = Cause::Error(&error);
-                match failed(
+                match self.strategy.failed(
+                    &mut state,
                     &mut call,
                     &named,
                     until,
@@ -97,7 +103,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
     private_bounds,
     reason = "there are two, made by the methods of a runner"
 )]
-impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
+impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
     /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
     ///
     /// # Errors
@@ -108,6 +114,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
     where
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForSync,
     {
         self.blocking(operation)
@@ -122,13 +129,14 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
     where
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForSync,
     {
         let named = self.plan.operation();
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
             return Err((None, end));
         }
@@ -146,7 +154,8 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
             };
             let verdict = self.judge.judge(&error);
             let cause = Cause::Error(&error);
-            match failed(
+            match self.strategy.failed(
+                &mut state,
                 &mut call,
                 &named,
                 until,
@@ -189,13 +198,14 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         F: Future<Output = Result<V, E>>,
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForAsync,
     {
         let named = self.plan.operation();
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
         loop {
@@ -219,7 +229,8 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                 };
                 let cause = cause_of(&error);
                 let verdict = verdict(cause, |error| self.judge.judge(error));
-                match failed(
+                match self.strategy.failed(
+                    &mut state,
                     &mut call,
                     &named,
                     until,
