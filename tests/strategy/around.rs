@@ -260,3 +260,35 @@ fn a_record_tells_why_it_ended() {
     assert_eq!(GaveUp::Strategy.word(), "strategy");
     assert_eq!(GaveUp::Strategy.to_string(), "the strategy said so");
 }
+
+/// After the patience, before the deadline: what ends the call anyway it does not hear of.
+#[test]
+fn it_is_asked_in_its_place() {
+    #[retry(on(_), deadline = "10s", retry_after = || wait, timer = Recorder::default(), strategy = || {
+        asked.set(asked.get() + 1);
+        Decision::Stop
+    })]
+    fn fetch(service: &Service, wait: Duration, asked: &Cell<u32>) -> Result<u32, Failed<Fault>> {
+        service.call()
+    }
+
+    let (service, asked) = (Service::failing(9), Cell::new(0));
+    let long = fetch(&service, SECOND * 100, &asked);
+    assert_eq!((reason(long), asked.get()), ((GaveUp::Patience, 1), 0));
+    let late = fetch(&service, SECOND * 20, &asked);
+    assert_eq!((reason(late), asked.get()), ((GaveUp::Strategy, 1), 1));
+}
+
+#[test]
+fn its_policy_in_words() {
+    let policy = Policy::new().decided();
+    assert_eq!(policy.violation(), None);
+    let words = "Attempts and delays as its strategy says.";
+    assert_eq!(policy.explain().to_string(), words);
+    let bound = policy.max(50).deadline(Duration::from_millis(50));
+    assert_eq!(bound.violation(), None);
+    let words = "Up to 50 attempts; delays as its strategy says; 50 ms for all attempts and delays together.";
+    assert_eq!(bound.explain().to_string(), words);
+    // In whatever order they are given.
+    assert_eq!(Policy::new().max(50).decided().attempts(), Some(50));
+}

@@ -8,7 +8,11 @@ use reattempt::{Policy, retry};
 use crate::table::ms;
 use crate::{Fault, Recorder};
 
-#[allow(dead_code, reason = "the example, whose `main` is run by itself")]
+#[expect(
+    dead_code,
+    unreachable_pub,
+    reason = "the example, whose `main` is run by itself"
+)]
 #[path = "../../examples/strategy.rs"]
 mod example;
 use example::Exponential;

@@ -175,7 +175,7 @@ fn policy(
     together::together(&args, faults);
     limits::no_gate(&args, faults);
     limits::hedge_rules(&args, faults);
-    strategy::alone(&mut args, faults);
+    let known = strategy::alone(&mut args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
     let inherited = args
         .policy
@@ -184,13 +184,8 @@ fn policy(
             constant: constant::is_constant(&expr, parameters),
             expr,
         });
-    let known = Policy::new();
     let mut draft = Draft {
-        known: if args.strategy.is_some() {
-            known.decided()
-        } else {
-            known
-        },
+        known,
         unknown: Keys::NONE,
         settings: Vec::new(),
         places: Vec::new(),

@@ -1,6 +1,7 @@
 //! Rules about `strategy`, and what has no effect beside it.
 
 use proc_macro2::Span;
+use retry_runtime::Policy;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -9,13 +10,13 @@ use crate::args::{Args, Value};
 use crate::faults::Faults;
 
 /// X11: what a strategy decides nobody else does. The keys beside it are taken out, so that no other rule reads
-/// them.
-pub(super) fn alone(args: &mut Args, faults: &mut Faults) {
+/// them. The policy that the other keys start from.
+pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
     fn key<T>(value: Option<Value<T>>) -> Option<Span> {
         value.map(|value| value.key)
     }
     let Some(strategy) = &args.strategy else {
-        return;
+        return Policy::new();
     };
     if let Ok(given) = &strategy.given {
         no_strategy(given, faults);
@@ -23,7 +24,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) {
     if let Some(policy) = args.policy.take() {
         faults.push(
             policy.key,
-            "`policy` says how often and after which delays, which `strategy` decides beside it; drop one of them, and write the other keys of the policy here",
+            "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
         );
     }
     let delays = [
@@ -45,6 +46,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) {
             );
         }
     }
+    Policy::new().decided()
 }
 
 /// What certainly decides nothing.

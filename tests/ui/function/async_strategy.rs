@@ -1,11 +1,11 @@
-use reattempt::{Decision, retry};
+use reattempt::retry;
 
-#[retry(on(_), strategy = async |_| Decision::Stop)]
+#[retry(on(_), strategy = async |_| reattempt::Decision::Stop)]
 async fn fetch() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(on(_), strategy = |_| async { Decision::Stop })]
+#[retry(on(_), strategy = |_| async { reattempt::Decision::Stop })]
 fn fetch_in_line() -> Result<u32, String> {
     Ok(1)
 }

@@ -23,7 +23,7 @@ fn constant() -> Result<u32, String> {
 
 #[retry(on(_), strategy = Mine, policy = policy, base = "1s")]
 async fn of_the_call(policy: Policy) -> Result<u32, String> {
-    Ok(1)
+    Ok(policy.attempts().unwrap_or(1))
 }
 
 fn main() {

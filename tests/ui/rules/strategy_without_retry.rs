@@ -14,9 +14,9 @@ impl Strategy<String> for Mine {
     }
 }
 
-#[retry(on(_), max = 1, strategy = Mine)]
-fn fetch() -> Result<u32, String> {
-    Ok(1)
+#[retry(max = 1, strategy = Mine)]
+fn fetch() -> Option<u32> {
+    Some(1)
 }
 
 fn main() {
