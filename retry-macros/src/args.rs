@@ -6,7 +6,7 @@ use std::time::Duration;
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::{Jitter, Nested, Shape};
+use retry_runtime::{Jitter, Nested, Shape, Telemetry};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -35,6 +35,7 @@ pub(crate) struct Args {
     pub(crate) idempotent: Option<Value<bool>>,
     pub(crate) nested: Option<Value<Nested>>,
     pub(crate) budget: Option<Value<Share>>,
+    pub(crate) telemetry: Option<Value<Telemetry>>,
     pub(crate) breaker: Option<Code>,
     pub(crate) throttle: Option<Code>,
     pub(crate) hedge: Option<Value<Copies>>,
@@ -50,6 +51,7 @@ pub(crate) struct Args {
     pub(crate) clone: Option<Names>,
     pub(crate) name: Option<Value<Name>>,
     pub(crate) policy: Option<Code>,
+    pub(crate) strategy: Option<Code>,
     pub(crate) timer: Option<Code>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<CratePath>,

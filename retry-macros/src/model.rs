@@ -39,6 +39,7 @@ pub(crate) struct Model {
     pub(crate) clone: Vec<(Ident, bool)>,
     /// The name of the operation, as an expression.
     pub(crate) name: TokenStream,
+    pub(crate) strategy: Option<Expr>,
     pub(crate) timer: Option<Expr>,
     /// The function's own generic parameters, which no item in it can see.
     pub(crate) generics: Vec<Ident>,
@@ -119,6 +120,7 @@ impl Model {
             &mut model.fallback,
             &mut model.before_retry,
             &mut model.on_retry,
+            &mut model.strategy,
             &mut model.timer,
         ];
         let filters = [&mut model.on, &mut model.except].into_iter().flatten();

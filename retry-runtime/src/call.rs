@@ -9,6 +9,7 @@ use core::time::Duration;
 use crate::duration::{Nanos, is_shorter};
 use crate::jitter::unit;
 use crate::policy::{Nested, Policy};
+use crate::strategy::Decision;
 use crate::verdict::Verdict;
 
 /// Why a call ended without success.
@@ -28,6 +29,8 @@ pub enum GaveUp {
     Patience,
     /// The call ran inside a retry of another call, which decides instead.
     Nested,
+    /// The user's [`Strategy`](crate::Strategy) said so.
+    Strategy,
     /// The circuit breaker is open: too many calls of this service failed.
     BreakerOpen,
     /// The throttle let no attempt through: the service turned too many away.
@@ -46,6 +49,7 @@ impl GaveUp {
             Self::Deadline => "deadline",
             Self::Patience => "patience",
             Self::Nested => "nested",
+            Self::Strategy => "strategy",
             Self::BreakerOpen => "breaker_open",
             Self::Throttle => "throttle",
             Self::Budget => "budget",
@@ -62,6 +66,7 @@ impl fmt::Display for GaveUp {
             Self::Deadline => "the deadline leaves no time for another attempt",
             Self::Patience => "the service asked for a longer delay than `patience` allows",
             Self::Nested => "the call above is retrying already",
+            Self::Strategy => "the strategy said so",
             Self::BreakerOpen => "the circuit breaker is open",
             Self::Throttle => "the throttle let no attempt through",
             Self::Budget => "the retry budget is empty",
@@ -205,12 +210,9 @@ impl Call {
         asked: Option<Duration>,
         around: &impl Surroundings,
     ) -> Result<Duration, GaveUp> {
-        if matches!(policy.nested, Nested::Collapse) && around.is_nested() {
-            return Err(GaveUp::Nested);
-        }
+        bearable(policy, asked, around)?;
         let retry = self.failures.wrapping_sub(1);
         let delay = match asked {
-            Some(asked) if is_shorter(policy.patience, asked) => return Err(GaveUp::Patience),
             Some(asked) => spread(asked, around.random()),
             None if policy.shape().is_none() => Duration::ZERO,
             None if policy.looks_back() => {
@@ -220,10 +222,46 @@ impl Call {
             }
             None => policy.draw(retry, None, || around.random()),
         };
-        match around.remaining() {
-            Some(left) if !is_shorter(delay, left) => Err(GaveUp::Deadline),
-            _ => Ok(delay),
-        }
+        before_end(delay, around)
+    }
+}
+
+/// What rules a retry out before anybody asks how long to wait.
+#[inline]
+fn bearable(
+    policy: &Policy,
+    asked: Option<Duration>,
+    around: &impl Surroundings,
+) -> Result<(), GaveUp> {
+    if matches!(policy.nested, Nested::Collapse) && around.is_nested() {
+        return Err(GaveUp::Nested);
+    }
+    match asked {
+        Some(asked) if is_shorter(policy.patience, asked) => Err(GaveUp::Patience),
+        _ => Ok(()),
+    }
+}
+
+#[inline]
+fn before_end(delay: Duration, around: &impl Surroundings) -> Result<Duration, GaveUp> {
+    match around.remaining() {
+        Some(left) if !is_shorter(delay, left) => Err(GaveUp::Deadline),
+        _ => Ok(delay),
+    }
+}
+
+/// The second half of a step that a strategy decides.
+pub(crate) fn decided_delay(
+    policy: &Policy,
+    asked: Option<Duration>,
+    around: &impl Surroundings,
+    decide: impl FnOnce() -> Decision,
+) -> Result<Duration, GaveUp> {
+    bearable(policy, asked, around)?;
+    match (decide(), asked) {
+        (Decision::Stop, _) => Err(GaveUp::Strategy),
+        (Decision::Retry(_), Some(asked)) => before_end(spread(asked, around.random()), around),
+        (Decision::Retry(delay), None) => before_end(delay, around),
     }
 }
 

@@ -41,6 +41,7 @@ impl fmt::Display for Explanation<'_> {
         match policy.attempts() {
             Some(1) => f.write_str("1 attempt, no retry")?,
             Some(max) => write!(f, "Up to {max} attempts")?,
+            None if policy.decided => f.write_str("Attempts")?,
             None => f.write_str("As many attempts as it takes")?,
         }
         if policy.attempts() != Some(1) {
@@ -67,6 +68,10 @@ impl Explanation<'_> {
     fn delays(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let policy = self.0;
         match policy.shape {
+            _ if policy.decided && policy.attempts().is_none() => {
+                return f.write_str(" and delays as its strategy says");
+            }
+            _ if policy.decided => return f.write_str("; delays as its strategy says"),
             Shape::None => return f.write_str(" without a delay"),
             Shape::Custom(_) => {
                 write!(

@@ -148,6 +148,7 @@ impl Classify for Interrupted {
             GaveUp::Attempts
             | GaveUp::Deadline
             | GaveUp::Nested
+            | GaveUp::Strategy
             | GaveUp::BreakerOpen
             | GaveUp::Throttle
             | GaveUp::Budget => Verdict::Transient,

@@ -41,6 +41,7 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
+pub mod strategy;
 #[cfg(feature = "std")]
 mod sync;
 mod telemetry;
@@ -79,7 +80,10 @@ pub use keyed::Keyed;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
-pub use run::{ByClassify, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell};
+pub use run::{
+    ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
+};
+pub use strategy::{Decision, Failure, Strategy};
 pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "std")]
 pub use throttle::Throttle;

@@ -56,6 +56,8 @@ pub struct Policy {
     pub(crate) idempotent: bool,
     pub(crate) nested: Nested,
     pub(crate) telemetry: Telemetry,
+    /// Whether a strategy decides how often and how long to wait.
+    pub(crate) decided: bool,
     #[cfg(feature = "std")]
     pub(crate) budget: Option<&'static Budget>,
     pub(crate) given: Keys,
@@ -96,6 +98,7 @@ impl Policy {
             idempotent: true,
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),
+            decided: false,
             #[cfg(feature = "std")]
             budget: None,
             given: Keys::NONE,
@@ -423,6 +426,17 @@ impl Policy {
     #[doc(hidden)]
     pub const fn budgeted(mut self) -> Self {
         self.given = self.given.with(Key::Budget);
+        self
+    }
+
+    /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.
+    #[doc(hidden)]
+    pub const fn decided(mut self) -> Self {
+        self.shape = Shape::None;
+        self.decided = true;
+        if !self.has(Key::Max) {
+            self.max = UNLIMITED;
+        }
         self
     }
 

@@ -10,6 +10,7 @@
 mod breaker;
 mod budget;
 mod grpc;
+mod strategy;
 mod table;
 mod throttle;
 

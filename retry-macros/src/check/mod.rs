@@ -4,6 +4,7 @@
 mod constant;
 mod function;
 mod limits;
+mod strategy;
 mod together;
 
 use proc_macro2::{Span, TokenStream};
@@ -165,7 +166,7 @@ impl Draft<'_> {
 }
 
 fn policy(
-    args: Args,
+    mut args: Args,
     parameters: &[(Ident, bool)],
     default_name: TokenStream,
     error_span: Option<Span>,
@@ -174,6 +175,7 @@ fn policy(
     together::together(&args, faults);
     limits::no_gate(&args, faults);
     limits::hedge_rules(&args, faults);
+    let known = strategy::alone(&mut args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
     let inherited = args
         .policy
@@ -183,7 +185,7 @@ fn policy(
             expr,
         });
     let mut draft = Draft {
-        known: Policy::new(),
+        known,
         unknown: Keys::NONE,
         settings: Vec::new(),
         places: Vec::new(),
@@ -219,6 +221,9 @@ fn policy(
     });
     draft.take(Key::Idempotent, args.idempotent, |policy, on| {
         policy.idempotent(*on)
+    });
+    draft.take(Key::Telemetry, args.telemetry, |policy, telemetry| {
+        policy.telemetry(*telemetry)
     });
     draft.take(Key::Nested, args.nested, |policy, nested| {
         policy.nested(*nested)
@@ -262,6 +267,7 @@ fn policy(
             .and_then(|name| named(name, faults))
             .unwrap_or(default_name),
         generics: Vec::new(),
+        strategy: args.strategy.and_then(|code| expression(code, faults)),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
     }

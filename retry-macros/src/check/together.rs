@@ -41,6 +41,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
                 args.before_retry.as_ref().map(|code| code.key),
             ),
             ("on_retry", args.on_retry.as_ref().map(|code| code.key)),
+            ("strategy", args.strategy.as_ref().map(|code| code.key)),
             ("clone", args.clone.as_ref().map(|names| names.key)),
         ];
         for (key, place) in only_for_retries {

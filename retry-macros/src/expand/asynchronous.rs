@@ -52,7 +52,7 @@ pub(super) fn looped(
     let (end, give_up) = (parts.end(), parts.give_up());
     let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
     let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
-    let failed = ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
+    let (decided, failed) = parts.failed();
     // Where the compiler says that a timer is none.
     let waits = model
         .timer
@@ -75,11 +75,11 @@ pub(super) fn looped(
     };
     let (step, waits_inside) = match (hook, parts.is_watched()) {
         (Some(hook), _) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #again } #give_up }),
+            ours!(#decided match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #again } #give_up }),
             true,
         ),
         (None, true) => (
-            ours!(match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause } #give_up }),
+            ours!(#decided match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause } #give_up }),
             false,
         ),
         (None, false) => (

@@ -166,7 +166,11 @@ impl Parts<'_> {
         let model = self.model;
         let may_time_out = self.cutting() != Cutting::Never;
         let hooks = model.on_retry.is_some() || model.before_retry.is_some();
-        hooks || model.until.is_some() || may_time_out || (self.asynchronous && model.is_gated())
+        hooks
+            || model.strategy.is_some()
+            || model.until.is_some()
+            || may_time_out
+            || (self.asynchronous && model.is_gated())
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up.

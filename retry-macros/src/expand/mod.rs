@@ -14,6 +14,7 @@ mod observe;
 mod outcome;
 mod parts;
 mod policy;
+mod strategy;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -101,10 +101,11 @@ impl<'m> Parts<'m> {
             .until
             .as_ref()
             .map(|_| ours!(let mut retried = #krate::__private::Count::new();));
+        let state = self.strategy_state();
         if self.model.looks_back() {
             ours!(let mut call = #krate::Call::new(); #retried)
         } else {
-            ours!(let mut call = #krate::__private::Count::new(); #retried)
+            ours!(let mut call = #krate::__private::Count::new(); #retried #state)
         }
     }
 

@@ -27,7 +27,10 @@ impl Parts<'_> {
             Some(Inherited { .. }) => ours!(policy),
             None => ours!(#krate::Policy::new()),
         };
-        let mut policy = start;
+        let mut policy = match self.model.strategy {
+            Some(_) => ours!(#start.decided()),
+            None => start,
+        };
         for setting in &self.model.settings {
             let (method, value) = (method(setting.key.word()), &setting.value);
             policy = match (setting.key.word(), &setting.expression) {

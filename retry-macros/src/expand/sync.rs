@@ -36,8 +36,10 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let late = parts.if_late();
+        let (decided, failed) = parts.failed();
         ours! {
-            match #krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits) {
+            #decided
+            match #failed {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);

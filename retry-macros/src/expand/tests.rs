@@ -402,6 +402,98 @@ fn every_hook() {
     );
 }
 
+/// What a strategy is asked is a statement of its own, before the step is taken apart.
+#[test]
+fn a_strategy() {
+    attribute(
+        "strategy = &self.strategy, on(_), deadline = \"5s\"",
+        "fn fetch(&mut self) -> Result<Page, FetchError> { self.get() }",
+        &expect![[r#"
+            ///
+            /// **Retried:** Attempts and delays as its strategy says; 5 s for all attempts and delays together.
+            fn fetch(&mut self) -> Result<Page, FetchError> {
+                let until = ::reattempt::__private::Until::start(
+                    ::reattempt::Operation::policy(const {
+                        &::reattempt::Operation::new(
+                            ::core::concat!(::core::module_path!(), "::", "fetch"),
+                            ::reattempt::Policy::new()
+                                .decided()
+                                .deadline(::core::time::Duration::new(5u64, 0u32)),
+                        )
+                    }),
+                    &::reattempt::__private::BLOCKING_TIMER,
+                );
+                let mut call = ::reattempt::__private::Count::new();
+                let mut state = ::core::option::Option::None;
+                loop {
+                    let outcome = ::reattempt::__private::attempt_until(
+                        call,
+                        until,
+                        &::reattempt::__private::BLOCKING_TIMER,
+                        || -> Result<Page, FetchError> { self.get() },
+                    );
+                    let error = match ::reattempt::__private::split(outcome, &call) {
+                        ::core::result::Result::Ok(answer) => break answer,
+                        ::core::result::Result::Err(error) => error,
+                    };
+                    let cause = ::reattempt::Cause::Error(&error);
+                    let verdict = ::reattempt::__private::verdict(
+                        cause,
+                        |error| ::reattempt::__private::judge(
+                            error,
+                            |error| ::core::matches!(error, _),
+                        ),
+                    );
+                    let step = ::reattempt::__private::decided(
+                        &mut call,
+                        const {
+                            &::reattempt::Operation::new(
+                                ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                ::reattempt::Policy::new()
+                                    .decided()
+                                    .deadline(::core::time::Duration::new(5u64, 0u32)),
+                            )
+                        },
+                        until,
+                        &::reattempt::__private::BLOCKING_TIMER,
+                        cause,
+                        verdict,
+                        &mut (),
+                        &mut state,
+                        &(&self.strategy),
+                    );
+                    match step {
+                        ::core::result::Result::Ok(retry) => {
+                            ::reattempt::__private::sleep(
+                                ::reattempt::Retry::delay(&retry),
+                                &::reattempt::__private::BLOCKING_TIMER,
+                            );
+                            if ::reattempt::__private::is_over(
+                                until,
+                                &::reattempt::__private::BLOCKING_TIMER,
+                            ) {
+                                let _ = ::reattempt::__private::over(
+                                    &call,
+                                    const {
+                                        &::reattempt::Operation::new(
+                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                            ::reattempt::Policy::new()
+                                                .decided()
+                                                .deadline(::core::time::Duration::new(5u64, 0u32)),
+                                        )
+                                    },
+                                );
+                                break ::reattempt::__private::fail(error);
+                            }
+                        }
+                        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
 #[test]
 fn a_refused_function_is_still_there() {
     attribute(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proc_macro2::TokenStream;
 use retry_runtime::words::{Whole, Word, Written};
-use retry_runtime::{Jitter, Nested, Shape};
+use retry_runtime::{Jitter, Nested, Shape, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 pub(crate) use limits::Copies;
@@ -128,6 +128,20 @@ impl Literal for Nested {
             ours!(#krate::Nested::Multiply)
         } else {
             ours!(#krate::Nested::Collapse)
+        }
+    }
+}
+
+impl Literal for Telemetry {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        if *self == Self::quiet() {
+            ours!(#krate::Telemetry::quiet())
+        } else if *self == Self::new().spans() {
+            ours!(#krate::Telemetry::new().spans())
+        } else if *self == Self::new().times() {
+            ours!(#krate::Telemetry::new().times())
+        } else {
+            ours!(#krate::Telemetry::new())
         }
     }
 }

@@ -148,7 +148,7 @@ fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
         );
     }
     let ours = words::foreign(word).map(|(ours, _)| ours);
-    if CODE.contains(&word) || word == "strategy" {
+    if CODE.contains(&word) {
         return (
             "X15",
             format!(

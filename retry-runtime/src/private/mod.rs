@@ -16,6 +16,7 @@ mod limit;
 mod limits;
 mod outcome;
 mod progress;
+mod strategy;
 #[cfg(feature = "observe")]
 mod told;
 mod until;
@@ -59,6 +60,7 @@ use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+pub use strategy::{decided, decided_by};
 #[cfg(all(
     feature = "observe",
     any(

@@ -81,10 +81,20 @@ impl Progress for Call {
     }
 }
 
-struct Around<'a, C> {
+pub(super) struct Around<'a, C> {
     until: Until,
     clock: &'a C,
     failed: bool,
+}
+
+impl<'a, C> Around<'a, C> {
+    pub(super) const fn new(until: Until, clock: &'a C, failed: bool) -> Self {
+        Self {
+            until,
+            clock,
+            failed,
+        }
+    }
 }
 
 impl<C: Clock> Surroundings for Around<'_, C> {
@@ -237,20 +247,25 @@ pub(super) fn general<P: Progress>(
     failed: bool,
 ) -> Result<Duration, Interrupted> {
     let mut call = progress.call();
-    let around = Around {
-        until,
-        clock,
-        failed,
-    };
+    let around = Around::new(until, clock, failed);
     let delay = call.delay(operation.policy(), asked, &around);
     progress.keep(call);
-    let delay = delay.and_then(|delay| match around.remaining() {
+    let delay = delay.and_then(|delay| in_time(delay, &around, clock));
+    delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
+}
+
+// A delay, if it ends before the deadline however late the timer may be.
+pub(super) fn in_time<C: Clock>(
+    delay: Duration,
+    around: &Around<'_, C>,
+    clock: &C,
+) -> Result<Duration, GaveUp> {
+    match around.remaining() {
         Some(left) if !delay.is_zero() && left <= delay.saturating_add(clock.slack()) => {
             Err(GaveUp::Deadline)
         }
         _ => Ok(delay),
-    });
-    delay.map_err(|reason| Interrupted::new(reason, progress.failures()))
+    }
 }
 
 // The retry that comes, for those who look at it, or the end. The limits are asked last.
@@ -264,16 +279,39 @@ pub fn failed<'a, E: ?Sized>(
     verdict: Verdict,
     limits: &mut impl Limits,
 ) -> Result<Retry<'a, E>, Interrupted> {
+    stepped(
+        progress,
+        operation,
+        clock,
+        cause,
+        verdict,
+        limits,
+        |progress, failed| {
+            admit(progress, operation, until, verdict)
+                .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed))
+        },
+    )
+}
+
+// The same, whoever says how long to wait: told what progress there is, and whether anything failed.
+#[inline(always)]
+pub(super) fn stepped<'a, E: ?Sized, P: Progress>(
+    progress: &mut P,
+    operation: &'a Operation,
+    clock: &impl Clock,
+    cause: Cause<'a, E>,
+    verdict: Verdict,
+    limits: &mut impl Limits,
+    delay: impl FnOnce(&mut P, bool) -> Result<Duration, Interrupted>,
+) -> Result<Retry<'a, E>, Interrupted> {
     let came = Came::to(&cause, verdict);
     let watch = watch(progress, came);
     limits.failed(operation, came, clock);
     let failed = !matches!(cause, Cause::NotFinal);
-    let delay = admit(progress, operation, until, verdict)
-        .and_then(|admitted| delay(progress, operation, until, clock, admitted, failed))
-        .and_then(|delay| {
-            let afforded = afford(limits, operation, came, clock);
-            or_end(*progress, afforded.map(|()| delay))
-        });
+    let delay = delay(progress, failed).and_then(|delay| {
+        let afforded = afford(limits, operation, came, clock);
+        or_end(*progress, afforded.map(|()| delay))
+    });
     match delay {
         Ok(delay) => {
             watch.retries(operation, delay);

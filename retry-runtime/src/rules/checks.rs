@@ -320,9 +320,9 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
     None
 }
 
-/// X6: a call that may never end.
+/// X6: a call that may never end. What a strategy decides it bounds, here and in X7.
 pub(super) const fn endless(policy: &Policy) -> Broken {
-    if policy.attempts().is_some() {
+    if policy.attempts().is_some() || policy.decided {
         return None;
     }
     if policy.shape.is_none() {
@@ -349,7 +349,7 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
     let Some(max) = policy.attempts() else {
         return None;
     };
-    if policy.has(Budget) {
+    if policy.has(Budget) || policy.decided {
         return None;
     }
     if policy.shape.is_none() && max > 3 {

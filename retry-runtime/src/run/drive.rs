@@ -3,19 +3,23 @@
 use core::future::Future;
 
 use super::runner::Gates;
-use super::{Judge, Observe, Runner};
+use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
 use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
 use crate::private::{
-    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, failed,
-    in_time, is_over, limited, made, note, over, pause, recovered, sleep, split_limited_told,
-    succeeded, tell_limited, verdict, words,
+    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_time,
+    is_over, limited, made, note, over, pause, recovered, sleep, split_limited_told, succeeded,
+    tell_limited, verdict, words,
 };
 use crate::timer::{ForAsync, ForSync};
 
-impl<J, O, T> Runner<'_, J, O, T> {
+#[expect(
+    private_bounds,
+    reason = "there are two, made by the methods of a runner"
+)]
+impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     /// As [`Policy::run`](crate::Policy::run).
     ///
     /// # Errors
@@ -27,6 +31,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         R: Outcome,
         J: Judge<R::Error>,
         O: Observe<R::Error>,
+        S: Decide<R::Error>,
         T: ForSync,
     {
         match self.blocking(|| operation().split()) {
@@ -51,6 +56,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         R: Outcome,
         J: Judge<R::Error>,
         O: Observe<R::Error>,
+        S: Decide<R::Error>,
         T: ForAsync,
     {
         let named = self.plan.operation();
@@ -58,7 +64,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let call_began = Began::start(named.policy(), &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         loop {
             begun(&mut limits, &timer);
             let delay = {
@@ -78,7 +84,8 @@ impl<J, O, T> Runner<'_, J, O, T> {
                 note(&call, &named, &timer, began, cause, |error| {
                     words(self.judge.message(error))
                 });
-                match failed(
+                match self.strategy.failed(
+                    &mut state,
                     &mut call,
                     &named,
                     until,
@@ -103,7 +110,7 @@ impl<J, O, T> Runner<'_, J, O, T> {
     private_bounds,
     reason = "there are two, made by the methods of a runner"
 )]
-impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
+impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
     /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
     ///
     /// # Errors
@@ -114,6 +121,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
     where
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForSync,
     {
         self.blocking(operation)
@@ -128,6 +136,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
     where
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForSync,
     {
         let named = self.plan.operation();
@@ -135,7 +144,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let call_began = Began::start(named.policy(), &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
             return Err((None, end));
         }
@@ -158,7 +167,8 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
             note(&call, &named, &timer, began, cause, |error| {
                 words(self.judge.message(error))
             });
-            match failed(
+            match self.strategy.failed(
+                &mut state,
                 &mut call,
                 &named,
                 until,
@@ -201,6 +211,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         F: Future<Output = Result<V, E>>,
         J: Judge<E>,
         O: Observe<E>,
+        S: Decide<E>,
         T: ForAsync,
     {
         let named = self.plan.operation();
@@ -208,7 +219,7 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
         let call_began = Began::start(named.policy(), &timer);
-        let mut call = Call::new();
+        let (mut call, mut state) = (Call::new(), S::State::default());
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
         loop {
@@ -239,7 +250,8 @@ impl<'p, J, O, T, G: Gates<'p>> Runner<'p, J, O, T, G> {
                 note(&call, &named, &timer, began, cause, |error| {
                     words(self.judge.message(error))
                 });
-                match failed(
+                match self.strategy.failed(
+                    &mut state,
                     &mut call,
                     &named,
                     until,

@@ -1,9 +1,12 @@
 //! The programmatic form: a policy run around a closure, where no attribute can
 //! stand.
 
+mod decide;
 mod drive;
 mod runner;
 
+pub use decide::ByStrategy;
+use decide::Decide;
 pub use runner::{Gated, Runner};
 
 use core::fmt;

@@ -1,6 +1,6 @@
 //! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
 
-use super::{Shown, Tell};
+use super::{ByStrategy, Shown, Tell};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -20,12 +20,13 @@ use crate::timer::{ByFeature, Clock};
 /// its own: such a runner has `try_run` and `try_run_async`, whose error can say so.
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a runner does nothing until `run` or `run_async` is called"]
-pub struct Runner<'p, J, O, T, G = ()> {
+pub struct Runner<'p, J, O, T, G = (), S = ()> {
     pub(super) plan: Plan<'p>,
     pub(super) judge: J,
     pub(super) observer: O,
     pub(super) timer: T,
     pub(super) gates: G,
+    pub(super) strategy: S,
 }
 
 /// What a call is made from.
@@ -33,13 +34,21 @@ pub struct Runner<'p, J, O, T, G = ()> {
 pub(super) struct Plan<'p> {
     policy: &'p Policy,
     name: &'static str,
+    /// Whether a strategy decides.
+    decided: bool,
     #[cfg(feature = "std")]
     budget: Option<&'p Budget>,
 }
 
 impl<'p> Plan<'p> {
     pub(super) fn operation(self) -> Operation {
-        Operation::new(self.name, *self.policy)
+        let policy = *self.policy;
+        let policy = if self.decided {
+            policy.decided()
+        } else {
+            policy
+        };
+        Operation::new(self.name, policy)
     }
 
     pub(super) fn start(self, clock: &impl Clock) -> Until {
@@ -71,6 +80,7 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
             plan: Plan {
                 policy,
                 name: UNNAMED,
+                decided: false,
                 #[cfg(feature = "std")]
                 budget: None,
             },
@@ -78,11 +88,12 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
             observer: (),
             timer: ByFeature,
             gates: (),
+            strategy: (),
         }
     }
 }
 
-impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
+impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     /// The name of the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {
         self.plan.name = name;
@@ -90,43 +101,65 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
     }
 
     /// Told of each retry before its delay: `|retry: &Retry<'_, E>| ...`.
-    pub fn on_retry<F>(self, observer: F) -> Runner<'p, J, Tell<F>, T, G> {
+    pub fn on_retry<F>(self, observer: F) -> Runner<'p, J, Tell<F>, T, G, S> {
         Runner {
             plan: self.plan,
             judge: self.judge,
             observer: Tell(observer),
             timer: self.timer,
             gates: self.gates,
+            strategy: self.strategy,
         }
     }
 
     /// Has the errors show themselves in telemetry, by their `Display`: for those of [`Policy::on`], of which
     /// else only the type is known. An error with [`Classify`](crate::Classify) says by
     /// [`message`](crate::Classify::message) what it shows.
-    pub fn shown(self) -> Runner<'p, Shown<J>, O, T, G> {
+    pub fn shown(self) -> Runner<'p, Shown<J>, O, T, G, S> {
         Runner {
             plan: self.plan,
             judge: Shown(self.judge),
             observer: self.observer,
             timer: self.timer,
             gates: self.gates,
+            strategy: self.strategy,
         }
     }
 
     /// Waits with `timer` instead of the one that the features choose.
-    pub fn timer<U>(self, timer: U) -> Runner<'p, J, O, U, G> {
+    pub fn timer<U>(self, timer: U) -> Runner<'p, J, O, U, G, S> {
         Runner {
             plan: self.plan,
             judge: self.judge,
             observer: self.observer,
             timer,
             gates: self.gates,
+            strategy: self.strategy,
+        }
+    }
+
+    /// Asks `strategy` about each failure that may be retried: it says whether there is another attempt, and after
+    /// which delay.
+    ///
+    /// The delays of the policy are not read then, and its `max` only where it is given. A closure goes through
+    /// [`strategy::from_fn`](crate::strategy::from_fn), with the type of its parameter written out.
+    pub fn strategy<D>(self, strategy: D) -> Runner<'p, J, O, T, G, ByStrategy<D>> {
+        Runner {
+            plan: Plan {
+                decided: true,
+                ..self.plan
+            },
+            judge: self.judge,
+            observer: self.observer,
+            timer: self.timer,
+            gates: self.gates,
+            strategy: ByStrategy(strategy),
         }
     }
 }
 
 #[cfg(feature = "std")]
-impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
+impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     /// Pays for retries from `budget`, not from that of the policy.
     pub const fn budget(mut self, budget: &'p Budget) -> Self {
         self.plan.budget = Some(budget);
@@ -139,7 +172,7 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
     ///
     /// When its window of time is below twice the policy's `timeout` ([`Breaker::refusal`]).
     #[track_caller]
-    pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>>
+    pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>, S>
     where
         G: Into<Gated<'p>>,
     {
@@ -150,14 +183,14 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
     }
 
     /// Makes no attempt that `throttle` does not let through, and tells it what attempts come to.
-    pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, J, O, T, Gated<'p>>
+    pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, J, O, T, Gated<'p>, S>
     where
         G: Into<Gated<'p>>,
     {
         self.gated(|gates| gates.throttle = Some(throttle))
     }
 
-    fn gated(self, set: impl FnOnce(&mut Gated<'p>)) -> Runner<'p, J, O, T, Gated<'p>>
+    fn gated(self, set: impl FnOnce(&mut Gated<'p>)) -> Runner<'p, J, O, T, Gated<'p>, S>
     where
         G: Into<Gated<'p>>,
     {
@@ -169,6 +202,7 @@ impl<'p, J, O, T, G> Runner<'p, J, O, T, G> {
             observer: self.observer,
             timer: self.timer,
             gates,
+            strategy: self.strategy,
         }
     }
 }

@@ -23,17 +23,15 @@ pub const CODE: &[&str] = &[
     "clone",
     "name",
     "policy",
+    "strategy",
     "timer",
     "crate",
 ];
 
-/// The keys of a policy that attributes have: not `telemetry`, the last, which is written in files and builders alone.
-const VALUES: usize = Key::ALL.len() - 1;
-
 /// Every key of the attribute and the block, in the order of the documentation.
 pub const KEYS: &[&str] = &{
-    let mut all = [""; VALUES + CODE.len()];
-    let (mut rest, code) = all.split_at_mut(VALUES);
+    let mut all = [""; Key::ALL.len() + CODE.len()];
+    let (mut rest, code) = all.split_at_mut(Key::ALL.len());
     let mut keys: &[Key] = &Key::ALL;
     while let ([word, words @ ..], [key, tail @ ..]) = (rest, keys) {
         *word = key.word();
@@ -58,7 +56,6 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("initial_delay", "base", ""),
     ("min_delay", "base", ""),
     ("initial_interval", "base", ""),
-    ("strategy", "backoff", ""),
     ("max_delay", "cap", ""),
     ("max_interval", "cap", ""),
     ("multiplier", "factor", ""),

@@ -239,7 +239,8 @@ pub(crate) const TELEMETRY: &[(&str, Telemetry)] = &[
 ];
 
 impl Word for Telemetry {
-    const EXAMPLE: &'static str = "a kind of telemetry, or a table; write `telemetry = \"quiet\"` or `telemetry = { give_up = \"error\" }`";
+    const EXAMPLE: &'static str = "a kind of telemetry, or an expression of type `Telemetry`; write `telemetry = \"quiet\"` or `telemetry = Telemetry::new().give_up(Level::Error)`";
+    const EXAMPLE_IN_FILE: &'static str = "a kind of telemetry, or a table; write `telemetry = \"quiet\"` or `telemetry = { give_up = \"error\" }`";
 
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Interrupted, Policy, retry, retry_block};
+use reattempt::{Decision, Failed, Failure, Interrupted, Policy, retry, retry_block, strategy};
 
 type Answer = Result<u32, String>;
 
@@ -129,8 +129,24 @@ fn with_parentheses() -> Option<u32> {
     Some(1)
 }
 
+#[retry(on(_), strategy = |_| Decision::Stop)]
+fn decided() -> Result<u32, String> {
+    Ok(1)
+}
+
+#[retry(on(_), max = 21, deadline = "50ms", patience = "1s", nested = "multiply", strategy = strategy::from_fn(stop))]
+async fn decided_later() -> Result<u32, Failed<String>> {
+    Ok(1)
+}
+
+fn stop(_: &Failure<'_, String>) -> Decision {
+    Decision::Stop
+}
+
 fn main() {
+    let _ = decided_later();
     for answer in [
+        decided(),
         one_attempt(),
         one_constant_attempt(),
         twenty_attempts(),

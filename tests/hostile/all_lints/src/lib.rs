@@ -7,6 +7,7 @@ pub mod blocks;
 pub mod limits;
 pub mod methods;
 pub mod once;
+pub mod strategy;
 pub mod support;
 pub mod sync;
 pub mod time;

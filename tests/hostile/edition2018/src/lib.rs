@@ -10,6 +10,8 @@ pub mod limits;
 pub mod methods;
 #[path = "../../all_lints/src/once.rs"]
 pub mod once;
+#[path = "../../all_lints/src/strategy.rs"]
+pub mod strategy;
 #[path = "../../all_lints/src/support.rs"]
 pub mod support;
 #[path = "../../all_lints/src/sync.rs"]

@@ -102,6 +102,27 @@ fn judged(
     fault == Fault::Busy && error + retry + outcome + call + cause + end == 6
 }
 
+// The strategy sees the parameters, too.
+#[again(on(_), strategy = decided(state + step))]
+pub fn parameters_in_a_strategy(
+    calls: &::core::cell::Cell<::core::primitive::u32>,
+    state: ::core::primitive::u32,
+    step: ::core::primitive::u32,
+) -> Answer<()> {
+    calls.set(calls.get() + state + step);
+    ::core::result::Result::Err(Fault::Busy)
+}
+
+fn decided(most: ::core::primitive::u32) -> impl ::reattempt::Strategy<Fault> {
+    ::reattempt::strategy::from_fn(move |failure: &::reattempt::Failure<'_, Fault>| {
+        if failure.attempt() == most {
+            ::reattempt::Decision::Stop
+        } else {
+            ::reattempt::Decision::Retry(Time::ZERO)
+        }
+    })
+}
+
 #[again(max = 2, backoff = "none")]
 pub fn classified(answer: ::core::primitive::u32) -> Answer<::core::primitive::u32> {
     if answer == 0 {

@@ -1,0 +1,66 @@
+//! Rules about `strategy`, and what has no effect beside it.
+
+use proc_macro2::Span;
+use retry_runtime::Policy;
+use syn::Expr;
+use syn::spanned::Spanned as _;
+
+use super::function::async_closure;
+use crate::args::{Args, Value};
+use crate::faults::Faults;
+
+/// X11: what a strategy decides nobody else does. The keys beside it are taken out, so that no other rule reads
+/// them. The policy that the other keys start from.
+pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
+    fn key<T>(value: Option<Value<T>>) -> Option<Span> {
+        value.map(|value| value.key)
+    }
+    let Some(strategy) = &args.strategy else {
+        return Policy::new();
+    };
+    if let Ok(given) = &strategy.given {
+        no_strategy(given, faults);
+    }
+    if let Some(policy) = args.policy.take() {
+        faults.push(
+            policy.key,
+            "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
+        );
+    }
+    let delays = [
+        ("backoff", key(args.backoff.take())),
+        ("base", key(args.base.take())),
+        ("first", key(args.first.take())),
+        ("factor", key(args.factor.take())),
+        ("cap", key(args.cap.take())),
+        ("jitter", key(args.jitter.take())),
+        ("fast_first", key(args.fast_first.take())),
+    ];
+    for (key, place) in delays {
+        if let Some(span) = place {
+            faults.push(
+                span,
+                format!(
+                    "`{key}` has no effect beside `strategy`, which says how long to wait; drop `{key}` or `strategy`"
+                ),
+            );
+        }
+    }
+    Policy::new().decided()
+}
+
+/// What certainly decides nothing.
+fn no_strategy(given: &Expr, faults: &mut Faults) {
+    if let Expr::Lit(literal) = given {
+        faults.push(
+            literal.span(),
+            "`strategy` is a value that implements `Strategy`, or a closure; write `backoff = \"exp\"` for one of the shapes, or `strategy = |failure| ...`",
+        );
+    }
+    if let Some(span) = async_closure(given) {
+        faults.push(
+            span,
+            "`strategy` answers at once and cannot be async; make the closure sync",
+        );
+    }
+}

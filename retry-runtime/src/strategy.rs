@@ -1,0 +1,211 @@
+//! Decisions of the user's own: whether there is another attempt, and after which
+//! delay. What they are asked about, and when, the loops know.
+
+use core::fmt;
+use core::time::Duration;
+
+use crate::attempt::Cause;
+use crate::call::Surroundings;
+use crate::jitter::unit;
+use crate::operation::Operation;
+
+/// The user's own decision after each failure, with a state of its own for each call.
+///
+/// It is asked about failures that may be retried: after `on`, `except`, `Classify`, `idempotent` and `verify`, and
+/// after `max` where that is given; without it the strategy alone says how often. What it allows, a deadline, a
+/// breaker or a budget may still forbid. A reference to a strategy is one, too, and [`from_fn`] makes one of a
+/// function that needs no state.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Decision, Failure, Policy, Strategy};
+/// use std::time::Duration;
+///
+/// /// Waits for a second, and stops when an error comes twice in a row.
+/// struct Unless;
+///
+/// impl Strategy<u32> for Unless {
+///     type State = Option<u32>;
+///
+///     fn start(&self) -> Option<u32> {
+///         None
+///     }
+///
+///     fn failed(&self, last: &mut Option<u32>, failure: &Failure<'_, u32>) -> Decision {
+///         match failure.error() {
+///             Some(error) if last.replace(*error) == Some(*error) => Decision::Stop,
+///             _ => Decision::Retry(Duration::ZERO),
+///         }
+///     }
+/// }
+///
+/// let mut errors = [1, 2, 1, 1, 3].into_iter();
+/// let policy = Policy::new();
+/// let answer = policy.on(|_: &u32| true).strategy(Unless).run(|| match errors.next() {
+///     Some(error) => Err(error),
+///     None => Ok(()),
+/// });
+/// assert_eq!((answer, errors.len()), (Err(1), 1));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no strategy for errors of type `{E}`",
+    label = "`Strategy<{E}>` is not implemented for it",
+    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::Decision`; a function is asked by `reattempt::strategy::from_fn`"
+)]
+pub trait Strategy<E: ?Sized> {
+    /// What one call remembers from failure to failure.
+    type State;
+
+    /// The state of a call: made at the first failure that the strategy is asked about, so that a call that
+    /// succeeds at once pays nothing.
+    fn start(&self) -> Self::State;
+
+    /// An attempt has failed, and may be retried: is it, and when?
+    fn failed(&self, state: &mut Self::State, failure: &Failure<'_, E>) -> Decision;
+}
+
+impl<E: ?Sized, S: Strategy<E> + ?Sized> Strategy<E> for &S {
+    type State = S::State;
+
+    fn start(&self) -> S::State {
+        S::start(self)
+    }
+
+    fn failed(&self, state: &mut S::State, failure: &Failure<'_, E>) -> Decision {
+        S::failed(self, state, failure)
+    }
+}
+
+/// What a [`Strategy`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// Wait this long, then attempt again.
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 means at once. Neither a `cap` nor jitter applies; a delay that would not end before the deadline ends the
+    /// call. A delay that the error asks for replaces this one.
+    Retry(Duration),
+    /// End the call, with [`GaveUp::Strategy`](crate::GaveUp::Strategy).
+    Stop,
+}
+
+/// A failure that a [`Strategy`] decides about.
+pub struct Failure<'a, E: ?Sized> {
+    pub(crate) operation: &'a Operation,
+    pub(crate) attempt: u32,
+    pub(crate) cause: Cause<'a, E>,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) around: &'a dyn Surroundings,
+}
+
+impl<'a, E: ?Sized> Failure<'a, E> {
+    /// The name of the operation.
+    pub const fn operation(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    /// The number of the attempt that failed, from 1.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// The number of the retry that would follow, from 0, as delays count.
+    pub const fn retry(&self) -> u32 {
+        self.attempt.saturating_sub(1)
+    }
+
+    /// Attempts that `max` allows in all; `None` without it.
+    pub const fn max(&self) -> Option<u32> {
+        self.operation.policy().attempts()
+    }
+
+    /// The error of the failed attempt; `None` when it timed out, or succeeded
+    /// with a value that `until` does not accept.
+    pub const fn error(&self) -> Option<&'a E> {
+        match self.cause {
+            Cause::Error(error) => Some(error),
+            Cause::NotFinal | Cause::TimedOut => None,
+        }
+    }
+
+    /// What failed; shows itself where the error does.
+    pub const fn cause(&self) -> Cause<'a, E> {
+        self.cause
+    }
+
+    /// The delay that the error asks for, which replaces that of the decision.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// Time left until the deadline, the call's own or one from above; `None` without one.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.around.remaining()
+    }
+
+    /// A random number, another each time, from the source of the call: that of its timer, seeded in tests.
+    ///
+    /// # Units and ranges
+    ///
+    /// From 0 up to, but not including, 1.
+    pub fn random(&self) -> f64 {
+        unit(self.around.random())
+    }
+}
+
+impl<E: fmt::Debug + ?Sized> fmt::Debug for Failure<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failure")
+            .field("operation", &self.operation())
+            .field("attempt", &self.attempt)
+            .field("cause", &self.cause)
+            .field("retry_after", &self.retry_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A strategy without a state, made by [`from_fn`].
+#[derive(Debug, Clone, Copy)]
+pub struct FromFn<F>(F);
+
+/// The strategy of a function of the failure: for [`Runner::strategy`](crate::Runner::strategy), and for functions
+/// with a name. The key `strategy` takes closures as they are.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Decision, Failure, Policy, strategy};
+/// use std::time::Duration;
+///
+/// fn twice(failure: &Failure<'_, u32>) -> Decision {
+///     match failure.retry() {
+///         0 | 1 => Decision::Retry(Duration::ZERO),
+///         _ => Decision::Stop,
+///     }
+/// }
+///
+/// let mut calls = 0;
+/// let policy = Policy::new();
+/// let answer = policy.on(|_: &u32| true).strategy(strategy::from_fn(twice)).run(|| {
+///     calls += 1;
+///     Err::<(), _>(calls)
+/// });
+/// assert_eq!(answer, Err(3));
+/// ```
+pub const fn from_fn<F>(decide: F) -> FromFn<F> {
+    FromFn(decide)
+}
+
+impl<E: ?Sized, F: Fn(&Failure<'_, E>) -> Decision> Strategy<E> for FromFn<F> {
+    type State = ();
+
+    fn start(&self) {}
+
+    fn failed(&self, (): &mut (), failure: &Failure<'_, E>) -> Decision {
+        (self.0)(failure)
+    }
+}

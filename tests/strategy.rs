@@ -1,0 +1,112 @@
+//! `strategy`: every shape asks it, its state is that of one call, and everything beside it holds as in any other
+//! call.
+#![allow(
+    clippy::panic_in_result_fn,
+    clippy::unused_async,
+    clippy::unwrap_used,
+    reason = "a test that panics has failed, and bodies are as short as they can be"
+)]
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::{
+    Breaker, Budget, Decision, Failed, Failure, GaveUp, Interrupted, Policy, Strategy, Verdict,
+    deadline, retry, retry_block, strategy, testing,
+};
+
+#[path = "strategy/around.rs"]
+mod around;
+#[path = "strategy/shapes.rs"]
+mod shapes;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A clock that goes on only while somebody sleeps; its random numbers are all one half.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    sleeps: RefCell<Vec<Duration>>,
+}
+
+impl Recorder {
+    fn seconds(&self) -> Vec<u64> {
+        self.sleeps.borrow().iter().map(Duration::as_secs).collect()
+    }
+}
+
+impl Clock for Recorder {
+    fn now(&self) -> Moment {
+        Moment::from_origin(1000 * SECOND + self.sleeps.borrow().iter().sum::<Duration>())
+    }
+
+    fn random(&self) -> u64 {
+        1 << 63
+    }
+}
+
+impl Blocking for Recorder {
+    fn sleep(&self, duration: Duration) {
+        self.sleeps.borrow_mut().push(duration);
+    }
+}
+
+/// What fails: the number of the attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fault(u32);
+
+impl From<Interrupted> for Fault {
+    fn from(_: Interrupted) -> Self {
+        Self(0)
+    }
+}
+
+/// Counts its attempts, of which the first ones fail.
+#[derive(Debug, Default)]
+pub(crate) struct Service {
+    calls: Cell<u32>,
+    failures: u32,
+}
+
+impl Service {
+    fn failing(failures: u32) -> Self {
+        Self {
+            calls: Cell::new(0),
+            failures,
+        }
+    }
+
+    fn call(&self) -> Result<u32, Fault> {
+        self.calls.set(self.calls.get() + 1);
+        if self.calls.get() > self.failures {
+            Ok(self.calls.get())
+        } else {
+            Err(Fault(self.calls.get()))
+        }
+    }
+}
+
+/// Waits a second longer each time, and stops when it has been asked `stop` times in one call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Longer {
+    stop: u32,
+}
+
+impl<E: ?Sized> Strategy<E> for Longer {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        0
+    }
+
+    fn failed(&self, asked: &mut u32, _: &Failure<'_, E>) -> Decision {
+        *asked += 1;
+        if *asked >= self.stop {
+            Decision::Stop
+        } else {
+            Decision::Retry(SECOND * *asked)
+        }
+    }
+}
+
+static FOUR: Longer = Longer { stop: 4 };
