@@ -59,9 +59,11 @@ pub(super) fn looped(
         .as_ref()
         .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
     let (waits, waiting) = (at(waits), model.krate_at(waits));
-    let after = quote_spanned! {waits=>
-        #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict, #limits)
-    };
+    let after = parts.told_step().unwrap_or_else(|| {
+        quote_spanned! {waits=>
+            #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict, #limits)
+        }
+    });
     let pause = quote_spanned! {waits=>
         #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
     };

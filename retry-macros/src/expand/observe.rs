@@ -1,11 +1,14 @@
 //! What the loops tell of their attempts to those who watch: a note after a failure, in front of the step, and word
 //! of a recovery. Without the feature `observe` nothing of it stands in an expansion.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::quote_spanned;
 use retry_runtime::rules::Key;
+use syn::spanned::Spanned;
 
 use super::parts::Parts;
 use crate::item::Answer;
+use crate::model::at;
 
 /// Whether a type leaves a part of it to the compiler, which may not know it yet.
 fn has_hole(ty: &TokenStream) -> bool {
@@ -48,13 +51,21 @@ impl Parts<'_> {
         }
     }
 
-    /// `let mut began = ...;`, the beginning of the attempt, in front of the loop; and after the wait, where the next
-    /// begins. Where there are two places to wait for an attempt, each says it of its own.
+    /// What the loop keeps of its attempts, in front of it, and what it says where the next one begins. Of a sync loop
+    /// that is a flag; where an async one has two places to wait for an attempt, each says it of its own.
     pub(super) fn begins(&self) -> (TokenStream, TokenStream) {
         if !is_on() || self.has_two_places() {
             return (TokenStream::new(), TokenStream::new());
         }
-        let (krate, start, timer) = (&self.krate, self.start(), &self.timer_kept);
+        let (krate, timer) = (&self.krate, &self.timer_kept);
+        if !self.asynchronous {
+            let (operation, began) = (self.operation(), self.beginnings());
+            return (
+                ours!(let mut retry = #krate::__private::InRetry::new();),
+                ours!(retry.enter(&call, #operation, #timer, #began);),
+            );
+        }
+        let start = self.start();
         (
             ours!(let mut began = #start;),
             ours!(began = #krate::__private::Began::again(#timer);),
@@ -89,22 +100,53 @@ impl Parts<'_> {
 
     /// What is known of the times of the attempt and of the call.
     fn beginnings(&self) -> TokenStream {
-        if self.may_be_timed() || self.model.may_have_deadline() {
-            let (start, until) = (self.start(), self.until());
-            ours!((#start, began, #until))
-        } else {
-            ours!(began)
+        let krate = &self.krate;
+        let knows_call = self.may_be_timed() || self.model.may_have_deadline();
+        let (start, until) = (self.start(), self.until());
+        match (self.asynchronous, knows_call) {
+            (true, true) => ours!((#start, began, #until)),
+            (true, false) => ours!(began),
+            (false, true) => ours!(#krate::__private::HereSince(#start, #until)),
+            (false, false) => ours!(#krate::__private::Here),
         }
+    }
+
+    /// Whether the step tells of the attempt itself, which the error goes through; not where a call that is turned
+    /// away before the next attempt ends with that error.
+    fn is_told_by_step(&self) -> bool {
+        is_on() && self.asynchronous && !self.is_watched() && !self.model.is_gated()
+    }
+
+    /// The step that tells, as an expression.
+    pub(super) fn told_step(&self) -> Option<TokenStream> {
+        if !self.is_told_by_step() {
+            return None;
+        }
+        let place = self
+            .model
+            .timer
+            .as_ref()
+            .map_or_else(Span::mixed_site, Spanned::span);
+        let krate = self.model.krate_at(place);
+        let (operation, until, timer) = (self.operation(), self.until(), &self.timer);
+        let (limits, began, words) = (self.limits(), self.beginnings(), self.words());
+        Some(quote_spanned! {at(place)=>
+            #krate::__private::pause_told(error, &mut call, #operation, #until, #timer, verdict, #limits, #began, #words)
+        })
     }
 
     /// The failed attempt, in front of the step that says what comes of it.
     pub(super) fn noted(&self) -> TokenStream {
-        if !is_on() {
+        if !is_on() || self.is_told_by_step() {
             return TokenStream::new();
         }
         let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
         let (began, cause, words) = (self.beginnings(), self.cause(), self.words());
-        ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
+        if self.asynchronous {
+            ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
+        } else {
+            ours!(retry.note(&call, #operation, #timer, #began, #cause, #words);)
+        }
     }
 
     /// What the error says of itself, where its type is known by now: which of its traits it has is asked of a method.
@@ -128,9 +170,9 @@ impl Parts<'_> {
         }
     }
 
-    /// A success on its way out of the loop.
+    /// A success on its way out of the loop; a sync one is told by the flag.
     pub(super) fn recovered(&self, answer: TokenStream) -> TokenStream {
-        if !is_on() {
+        if !is_on() || !self.asynchronous {
             return answer;
         }
         let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);

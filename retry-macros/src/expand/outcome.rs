@@ -104,8 +104,8 @@ impl Parts<'_> {
             (begins, begins_again)
         } else {
             (
-                ours!(let mut inside = #krate::__private::Inside::new(); #begins),
-                ours!(inside.enter(#retries); #begins_again),
+                ours!(#begins let mut inside = #krate::__private::Inside::new();),
+                ours!(#begins_again inside.enter(#retries);),
             )
         }
     }

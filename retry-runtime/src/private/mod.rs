@@ -74,8 +74,8 @@ pub(crate) use told::note_answer;
 pub(crate) use told::words;
 #[cfg(feature = "observe")]
 pub use told::{
-    AgainTold, Began, Beginnings, NoWords, Words, WordsByDebug, WordsByDisplay, again_told, note,
-    recovered,
+    AgainTold, Began, Beginnings, Here, HereSince, InRetry, NoWords, Words, WordsByDebug,
+    WordsByDisplay, again_told, note, pause_told, recovered,
 };
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 

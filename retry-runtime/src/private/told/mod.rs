@@ -1,7 +1,15 @@
 //! What a loop tells of its attempts where somebody may be watching: when each began, what its error says of
 //! itself, and that the call has recovered. All of it after a failure.
 
-use core::fmt;
+mod here;
+mod step;
+mod words;
+
+pub use here::{Here, HereSince, InRetry};
+pub use step::pause_told;
+pub(crate) use words::words;
+pub use words::{NoWords, Words, WordsByDebug, WordsByDisplay};
+
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -9,7 +17,8 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::{Again, Progress, Until, again};
+use super::{Progress, Until};
+use crate::ambient::Retrying;
 use crate::attempt::Cause;
 use crate::observe::{self, Times, Told};
 use crate::operation::Operation;
@@ -65,6 +74,10 @@ impl Began {
     #[cfg(feature = "tower")]
     pub(crate) const fn known(self, call: Self, until: Until) -> (Self, Self, Until) {
         (call, self, until)
+    }
+
+    const fn at(moment: Moment) -> Self {
+        Self(moment)
     }
 
     fn since(self, now: Moment) -> Option<Duration> {
@@ -183,31 +196,43 @@ pub(crate) fn note_answer<R, E>(
 }
 
 pin_project! {
-    // As `Again`, and it gives the beginning of the attempt along with its outcome.
+    // As `Again`, and it gives the beginning of the attempt along with its outcome. Out of line, like all of it, it
+    // looks at the clock when it is first polled.
     #[derive(Debug)]
-    pub struct AgainTold<F> {
+    pub struct AgainTold<F, C> {
         #[pin]
-        body: Again<F>,
+        body: F,
+        clock: C,
+        failures: u32,
+        is_begun: bool,
         began: Began,
     }
 }
 
 #[inline(always)]
-pub fn again_told<F>(body: F, progress: impl Progress, clock: impl Clock) -> AgainTold<F> {
+pub fn again_told<F, C: Clock>(body: F, progress: impl Progress, clock: C) -> AgainTold<F, C> {
     AgainTold {
-        body: again(body, progress),
-        began: Began::again(clock),
+        body,
+        clock,
+        failures: progress.failures(),
+        is_begun: false,
+        began: Began::UNKNOWN,
     }
 }
 
-impl<F: Future> Future for AgainTold<F> {
+impl<F: Future, C: Clock> Future for AgainTold<F, C> {
     type Output = (F::Output, Began);
 
     #[cold]
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        if !*this.is_begun {
+            *this.is_begun = true;
+            *this.began = Began::again(&*this.clock);
+        }
         let began = *this.began;
+        let _retry = Retrying::after(*this.failures);
         this.body.poll(cx).map(|outcome| (outcome, began))
     }
 }
@@ -234,43 +259,4 @@ fn recovers(failures: u32, operation: &Operation, clock: impl Clock, began: impl
         let times = began.times(failures, operation, &clock);
         observe::recovered(operation, failures.saturating_add(1), times);
     }
-}
-
-// What an error says of itself, as its type allows: the method that needs fewer references is found first.
-#[derive(Debug)]
-pub struct Words<'e, E: ?Sized>(pub &'e E);
-
-pub trait WordsByDisplay {
-    fn reattempt_words(self) -> Option<String>;
-}
-
-impl<E: fmt::Display + ?Sized> WordsByDisplay for &&Words<'_, E> {
-    fn reattempt_words(self) -> Option<String> {
-        Some(self.0.to_string())
-    }
-}
-
-pub trait WordsByDebug {
-    fn reattempt_words(self) -> Option<String>;
-}
-
-impl<E: fmt::Debug + ?Sized> WordsByDebug for &Words<'_, E> {
-    fn reattempt_words(self) -> Option<String> {
-        Some(format!("{:?}", self.0))
-    }
-}
-
-pub trait NoWords {
-    fn reattempt_words(self) -> Option<String>;
-}
-
-impl<E: ?Sized> NoWords for Words<'_, E> {
-    fn reattempt_words(self) -> Option<String> {
-        None
-    }
-}
-
-// The words that an error is asked for as a trait object.
-pub(crate) fn words(message: Option<&dyn fmt::Display>) -> Option<String> {
-    message.map(ToString::to_string)
 }

@@ -1,0 +1,145 @@
+//! The same in a sync loop. When a retry began is kept by the thread, not by the function: all that stands there
+//! is a flag, which a constant folds away until something fails.
+
+use std::cell::RefCell;
+
+use super::{Beginnings, note};
+use crate::ambient;
+use crate::attempt::Cause;
+use crate::observe::{self, Times};
+use crate::operation::Operation;
+use crate::private::{Began, Progress, Until};
+use crate::timer::{Clock, Moment};
+
+// A retry that runs.
+#[derive(Clone, Copy)]
+struct Retrying {
+    operation: Operation,
+    attempt: u32,
+    began: Moment,
+    // By the clock that can still be read when nobody has the call's own at hand.
+    began_shared: Moment,
+    // Of the call until then.
+    call: Option<core::time::Duration>,
+}
+
+thread_local! {
+    // One inside the other.
+    static RETRYING: RefCell<Vec<Retrying>> = const { RefCell::new(Vec::new()) };
+}
+
+// Whether a retry runs of which the thread knows. Dropped while one does, the call has recovered, or panics.
+#[derive(Debug)]
+pub struct InRetry(bool);
+
+impl InRetry {
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "only an expansion makes one")]
+    pub const fn new() -> Self {
+        Self(false)
+    }
+
+    // As `note`, and the retry is over.
+    #[inline(always)]
+    pub fn note<E: ?Sized>(
+        &mut self,
+        progress: &impl Progress,
+        operation: &Operation,
+        clock: impl Clock,
+        began: impl Beginnings,
+        cause: Cause<'_, E>,
+        words: impl FnOnce(&E) -> Option<String>,
+    ) {
+        self.0 = false;
+        note(progress, operation, clock, began, cause, words);
+    }
+
+    // A retry begins.
+    #[inline(always)]
+    pub fn enter(
+        &mut self,
+        progress: &impl Progress,
+        operation: &Operation,
+        clock: impl Clock,
+        began: impl Beginnings,
+    ) {
+        self.0 = enter(progress.failures(), operation, clock, began);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn enter(failures: u32, operation: &Operation, clock: impl Clock, began: impl Beginnings) -> bool {
+    if !observe::is_watched() {
+        return false;
+    }
+    let retrying = Retrying {
+        operation: *operation,
+        attempt: failures.saturating_add(1),
+        began: clock.now(),
+        began_shared: ambient::now(),
+        call: began.times(0, operation, &clock).call,
+    };
+    RETRYING.with_borrow_mut(|stack| stack.push(retrying));
+    true
+}
+
+impl Drop for InRetry {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0 {
+            recovers();
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn recovers() {
+    let popped = RETRYING.try_with(|stack| stack.try_borrow_mut().ok()?.pop());
+    let Some(retrying) = popped.ok().flatten() else {
+        return;
+    };
+    if std::thread::panicking() {
+        return;
+    }
+    let attempt = ambient::now().since(retrying.began_shared);
+    let times = Times {
+        attempt: Some(attempt),
+        call: retrying.call.map(|before| before.saturating_add(attempt)),
+    };
+    observe::recovered(&retrying.operation, retrying.attempt, times);
+}
+
+// The retry that has just failed.
+fn popped(operation: &Operation, attempt: u32) -> Option<Moment> {
+    RETRYING.with_borrow_mut(|stack| {
+        let mine = |retrying: &mut Retrying| {
+            retrying.attempt == attempt && retrying.operation.name() == operation.name()
+        };
+        stack.pop_if(mine).map(|retrying| retrying.began)
+    })
+}
+
+// What is known of times in a sync loop: of the attempt what the thread knows, of the call what it looked at itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Here;
+
+impl Beginnings for Here {
+    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
+        HereSince(Began::UNKNOWN, Until::NEVER).times(failures, operation, clock)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct HereSince(pub Began, pub Until);
+
+impl Beginnings for HereSince {
+    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
+        let attempt = (failures > 0)
+            .then(|| popped(operation, failures.saturating_add(1)))
+            .flatten();
+        let attempt = attempt.map_or(Began::UNKNOWN, Began::at);
+        (self.0, attempt, self.1).times(failures, operation, clock)
+    }
+}

@@ -1,0 +1,42 @@
+//! What an error says of itself, as its type allows.
+
+use core::fmt;
+
+// What an error says of itself, as its type allows: the method that needs fewer references is found first.
+#[derive(Debug)]
+pub struct Words<'e, E: ?Sized>(pub &'e E);
+
+pub trait WordsByDisplay {
+    fn reattempt_words(self) -> Option<String>;
+}
+
+impl<E: fmt::Display + ?Sized> WordsByDisplay for &&Words<'_, E> {
+    fn reattempt_words(self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+}
+
+pub trait WordsByDebug {
+    fn reattempt_words(self) -> Option<String>;
+}
+
+impl<E: fmt::Debug + ?Sized> WordsByDebug for &Words<'_, E> {
+    fn reattempt_words(self) -> Option<String> {
+        Some(format!("{:?}", self.0))
+    }
+}
+
+pub trait NoWords {
+    fn reattempt_words(self) -> Option<String>;
+}
+
+impl<E: ?Sized> NoWords for Words<'_, E> {
+    fn reattempt_words(self) -> Option<String> {
+        None
+    }
+}
+
+// The words that an error is asked for as a trait object.
+pub(crate) fn words(message: Option<&dyn fmt::Display>) -> Option<String> {
+    message.map(ToString::to_string)
+}
