@@ -50,7 +50,7 @@ fn an_operation_since_the_start() {
         .lines()
         .find(|line| line.starts_with("stats.pay "))
         .unwrap();
-    let words: Vec<_> = line.split_whitespace().take(11).collect();
+    let words: Vec<_> = line.split_whitespace().take(12).collect();
     assert_eq!(
         words.join(" "),
         "stats.pay 4 7 5 2 2 (attempts 1, permanent 1) 700 ms"
