@@ -1,9 +1,9 @@
 //! Facts and events for the tests of what is told.
 
-use std::sync::mpsc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::event::{Facts, Told};
+#[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::breaker::{Breaker, Change};
 use crate::telemetry::Telemetry;
 
@@ -24,6 +24,7 @@ pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a Told>) -> Fac
     }
 }
 
+#[cfg(any(feature = "tracing", feature = "stats"))]
 pub(super) fn told(message: &str) -> Told {
     Told {
         kind: "shop::Unavailable",
@@ -32,8 +33,9 @@ pub(super) fn told(message: &str) -> Told {
 }
 
 /// What a breaker of this name says of itself while `change` is done to it.
+#[cfg(any(feature = "tracing", feature = "metrics"))]
 pub(super) fn changes(name: &'static str, change: impl FnOnce(&Breaker)) -> Vec<Change> {
-    let (sender, changes) = mpsc::channel();
+    let (sender, changes) = std::sync::mpsc::channel();
     let breaker = Breaker::count(10).name(name).observed(move |change| {
         let _ = sender.send(change.clone());
     });
