@@ -56,5 +56,20 @@ pub mod overload {}
 #[doc = include_str!("../docs/configuration.md")]
 pub mod configuration {}
 
+/// Events, lines, metrics and statistics of what is retried.
+///
+#[cfg(any(
+    doc,
+    all(
+        doctest,
+        feature = "test-util",
+        feature = "tracing",
+        feature = "metrics",
+        feature = "stats-page"
+    )
+))]
+#[doc = include_str!("../docs/watching.md")]
+pub mod watching {}
+
 #[doc(hidden)]
 pub use retry_runtime::private as __private;

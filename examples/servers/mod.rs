@@ -157,7 +157,7 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// Where `program` is; `None` after a word on how to install it.
-fn installed(program: &str, package: &str) -> Option<PathBuf> {
+pub(crate) fn installed(program: &str, package: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps the programs of PostgreSQL out of the path, in a folder for each version.
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
@@ -177,7 +177,7 @@ fn installed(program: &str, package: &str) -> Option<PathBuf> {
 }
 
 /// An empty folder that the server may write to.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = env::temp_dir().join(format!("reattempt-{name}-{}-{count}", std::process::id()));

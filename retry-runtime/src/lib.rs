@@ -77,6 +77,10 @@ pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
 #[cfg(feature = "keyed")]
 pub use keyed::Keyed;
+#[cfg(feature = "stats")]
+pub use observe::stats::{Stats, stats};
+#[cfg(feature = "stats-page")]
+pub use observe::stats_page;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};

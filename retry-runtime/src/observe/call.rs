@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::event::{Event, Facts, Told};
 use super::{observer, scope};
 use crate::breaker::Change;
+use crate::budget::Budget;
 use crate::call::GaveUp;
 use crate::events::End;
 use crate::operation::Operation;
@@ -144,6 +145,7 @@ impl<'a> Facts<'a> {
             elapsed: None,
             call_elapsed: None,
             error: None,
+            budget_balance: policy.budget.map(Budget::balance),
             telemetry: policy.telemetry,
         }
     }

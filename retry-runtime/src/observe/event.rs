@@ -61,6 +61,7 @@ pub struct Facts<'a> {
     pub(crate) elapsed: Option<Duration>,
     pub(crate) call_elapsed: Option<Duration>,
     pub(crate) error: Option<&'a Told>,
+    pub(crate) budget_balance: Option<f64>,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -127,6 +128,11 @@ impl<'a> Facts<'a> {
     /// The last error in words: its `Display`, or its `Debug` where it has none.
     pub fn error_message(&self) -> Option<&str> {
         self.error?.message.as_deref()
+    }
+
+    /// The tokens that are left in the policy's budget; `None` without a budget, and where it was not asked.
+    pub const fn budget_balance(&self) -> Option<f64> {
+        self.budget_balance
     }
 
     /// What the policy says about telemetry.

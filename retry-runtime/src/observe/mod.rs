@@ -6,21 +6,54 @@
 mod call;
 mod event;
 mod observer;
+#[cfg(feature = "stats-page")]
+mod page;
 mod scope;
+#[cfg(feature = "stats")]
+pub mod stats;
+#[cfg(all(test, any(feature = "tracing", feature = "metrics", feature = "stats")))]
+mod support;
+#[cfg(any(feature = "tracing", feature = "stats"))]
+mod time;
+#[cfg(feature = "metrics")]
+mod to_metrics;
+#[cfg(feature = "tracing")]
+pub(crate) mod to_tracing;
 
 pub use call::Times;
 pub(crate) use call::{breaker_changed, gives_up, is_watched, note, recovered, retries};
 pub(crate) use event::Told;
 pub use event::{Event, Facts};
 pub use observer::{Added, Observer, add};
+#[cfg(feature = "stats-page")]
+pub use page::stats_page;
 pub use scope::{
     Scope, Scoped, current, request, request_blocking, request_id, scope, scope_blocking,
 };
+#[cfg(feature = "stats")]
+pub use stats::stats;
+#[cfg(feature = "metrics")]
+pub use to_metrics::describe_metrics;
 
 /// Whether a feature of this crate is told, whoever else is.
 fn has_sinks() -> bool {
-    false
+    // Nobody can tell whether a recorder of metrics is there; statistics always are.
+    #[cfg(any(feature = "metrics", feature = "stats"))]
+    return true;
+    #[cfg(all(feature = "tracing", not(any(feature = "metrics", feature = "stats"))))]
+    return to_tracing::is_on();
+    #[cfg(not(any(feature = "tracing", feature = "metrics", feature = "stats")))]
+    return false;
 }
 
 /// Tells what features of this crate tell.
-fn tell_sinks(_: &Event<'_>) {}
+fn tell_sinks(event: &Event<'_>) {
+    #[cfg(feature = "stats")]
+    stats::tell(event);
+    #[cfg(feature = "metrics")]
+    to_metrics::tell(event);
+    // The last one: it is the code of others, which may panic.
+    #[cfg(feature = "tracing")]
+    to_tracing::tell(event);
+    let _ = event;
+}

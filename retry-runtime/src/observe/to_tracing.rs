@@ -1,0 +1,215 @@
+//! Events as lines of `tracing`, at the levels of the policy, and the span of an attempt.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tracing::field::Empty;
+use tracing::level_filters::LevelFilter;
+
+use super::event::{Event, Facts};
+use super::{scope, time};
+use crate::ambient;
+use crate::breaker::{Change, State};
+use crate::operation::Operation;
+use crate::telemetry::{Level, Telemetry};
+use crate::timer::Moment;
+
+/// Operations whose give-ups are limited each by itself; those that come later share one limit.
+const OPERATIONS: usize = 1000;
+
+/// Whether somebody reads anything at all.
+#[cfg(not(any(feature = "metrics", feature = "stats")))]
+pub(super) fn is_on() -> bool {
+    LevelFilter::current() != LevelFilter::OFF
+}
+
+/// Writes the line of an event.
+pub(super) fn tell(event: &Event<'_>) {
+    let line = match *event {
+        Event::BreakerChanged(change) => return tell_breaker(change),
+        Event::AttemptFailed(facts) => Line::new("attempt failed", facts),
+        Event::Retry(facts, delay) => Line {
+            delay: Some(delay.as_secs_f64()),
+            ..Line::new("retry", facts)
+        },
+        Event::GaveUp(facts, reason) => Line {
+            reason: Some(reason.word()),
+            ..Line::new("gave up", facts)
+        },
+        Event::Recovered(facts) => Line::new("recovered", facts),
+    };
+    line.write(level(event));
+}
+
+/// What the policy says; an attempt that failed is told where its retry would be.
+fn level(event: &Event<'_>) -> Level {
+    let of_retry = |facts: &Facts<'_>, telemetry: &Telemetry| match facts.attempt {
+        1 => telemetry.first_retry,
+        _ => telemetry.later_retry,
+    };
+    match event {
+        Event::AttemptFailed(facts) => of_retry(facts, facts.telemetry()).min(Level::Trace),
+        Event::Retry(facts, _) => of_retry(facts, facts.telemetry()),
+        Event::GaveUp(facts, _) => facts.telemetry().give_up,
+        Event::Recovered(facts) => facts.telemetry().recovery,
+        Event::BreakerChanged(change) => match change.to() {
+            State::Open | State::ForcedOpen => Level::Warn,
+            State::Closed | State::HalfOpen | State::ForcedClosed => Level::Info,
+        },
+    }
+}
+
+/// One line about a call.
+struct Line<'a> {
+    message: &'static str,
+    facts: &'a Facts<'a>,
+    delay: Option<f64>,
+    reason: Option<&'static str>,
+}
+
+/// A place for each level, which `tracing` wants to know when it compiles.
+macro_rules! at {
+    ($level:expr, $($line:tt)*) => {
+        match $level {
+            Level::Off => {}
+            Level::Trace => tracing::event!(target: "reattempt", tracing::Level::TRACE, $($line)*),
+            Level::Debug => tracing::event!(target: "reattempt", tracing::Level::DEBUG, $($line)*),
+            Level::Info => tracing::event!(target: "reattempt", tracing::Level::INFO, $($line)*),
+            Level::Warn => tracing::event!(target: "reattempt", tracing::Level::WARN, $($line)*),
+            Level::Error => tracing::event!(target: "reattempt", tracing::Level::ERROR, $($line)*),
+        }
+    };
+}
+
+impl<'a> Line<'a> {
+    const fn new(message: &'static str, facts: &'a Facts<'a>) -> Self {
+        Self {
+            message,
+            facts,
+            delay: None,
+            reason: None,
+        }
+    }
+
+    fn write(&self, level: Level) {
+        if !is_read(level) {
+            return;
+        }
+        let facts = self.facts;
+        let left_out = match self.reason {
+            Some(_) => match may_tell(facts.operation, facts.telemetry.give_up_every) {
+                Some(left_out) => (left_out > 0).then_some(left_out),
+                None => return,
+            },
+            None => None,
+        };
+        let (message, delay, reason) = (self.message, self.delay, self.reason);
+        let started_at = facts.started_at().map(time::rfc3339);
+        let ended_at = time::rfc3339(facts.ended_at);
+        at!(
+            level,
+            {
+                operation = facts.operation,
+                request_id = facts.request_id,
+                policy = facts.policy,
+                attempt = facts.attempt,
+                max = facts.max,
+                delay,
+                started_at = started_at.as_deref(),
+                ended_at = ended_at.as_str(),
+                elapsed = facts.elapsed.map(|elapsed| elapsed.as_secs_f64()),
+                "error.type" = facts.error_type(),
+                "error.message" = facts.error_message(),
+                reason,
+                left_out,
+            },
+            "{message}"
+        );
+    }
+}
+
+/// Whether somebody reads lines of this level, before any is put together.
+fn is_read(level: Level) -> bool {
+    let level = match level {
+        Level::Off => return false,
+        Level::Trace => tracing::Level::TRACE,
+        Level::Debug => tracing::Level::DEBUG,
+        Level::Info => tracing::Level::INFO,
+        Level::Warn => tracing::Level::WARN,
+        Level::Error => tracing::Level::ERROR,
+    };
+    level <= LevelFilter::current()
+}
+
+fn tell_breaker(change: &Change) {
+    let message = match change.to() {
+        State::Open | State::ForcedOpen => "breaker is open",
+        State::Closed | State::ForcedClosed => "breaker is closed",
+        State::HalfOpen => "breaker is half open",
+    };
+    at!(
+        level(&Event::BreakerChanged(change)),
+        {
+            breaker = change.name(),
+            from = change.from().as_str(),
+            to = change.to().as_str(),
+            cooldown = change.cooldown().map(|cooldown| cooldown.as_secs_f64()),
+        },
+        "{message}"
+    );
+}
+
+/// Whether a give-up may be told, by the clock by which deadlines travel; then how many were not since the last
+/// one that was.
+fn may_tell(operation: &'static str, every: Duration) -> Option<u64> {
+    static LINES: Mutex<Lines> = Mutex::new(Lines(BTreeMap::new()));
+
+    // The lock goes first, so that the time of others is no later than the one read here.
+    let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    lines.may_tell(operation, every, ambient::now())
+}
+
+/// The last line of each operation, and how many were left out since.
+struct Lines(BTreeMap<&'static str, (Moment, u64)>);
+
+impl Lines {
+    fn may_tell(&mut self, operation: &'static str, every: Duration, now: Moment) -> Option<u64> {
+        let is_known = self.0.contains_key(operation) || self.0.len() < OPERATIONS;
+        let name = if is_known { operation } else { "" };
+        let Some((last, left_out)) = self.0.get_mut(name) else {
+            self.0.insert(name, (now, 0));
+            return Some(0);
+        };
+        // A time before the last line is that of another clock.
+        if *last <= now && now.since(*last) < every {
+            *left_out = left_out.saturating_add(1);
+            return None;
+        }
+        *last = now;
+        Some(core::mem::take(left_out))
+    }
+}
+
+/// A span around an attempt, below the span of the caller.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "entered by the loops, which do not yet")
+)]
+pub(crate) fn attempt_span(operation: &Operation, attempt: u32) -> tracing::Span {
+    let span = tracing::info_span!(
+        target: "reattempt",
+        "attempt",
+        operation = operation.name(),
+        attempt,
+        max = operation.policy().attempts(),
+        request_id = Empty,
+    );
+    if !span.is_disabled() {
+        span.record("request_id", scope::request_id().as_deref());
+    }
+    span
+}
+
+#[cfg(test)]
+mod tests;

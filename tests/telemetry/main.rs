@@ -1,0 +1,13 @@
+//! What others read of calls that are retried: lines and spans of `tracing`, metrics by a scrape over HTTP,
+//! statistics. Operations have names of their own, because metrics and statistics are those of the process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed"
+)]
+
+mod lines;
+mod metrics;
+mod spans;
+mod stats;
+mod support;

@@ -1,0 +1,90 @@
+//! The span of an attempt, where the policy asks for it.
+
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy, Telemetry, observe, retry};
+use serde_json::json;
+use tracing::{Level, info};
+
+use crate::support::{Declined, Lines, told};
+
+const STEADY: Policy = Policy::new()
+    .base(Duration::from_millis(100))
+    .jitter(Jitter::None);
+const SPANS: Policy = STEADY.telemetry(Telemetry::new().spans());
+
+#[retry(policy = SPANS, name = "spans.sync", on(_))]
+fn inside(failures: &mut u32) -> Result<(), Declined> {
+    info!("in the body");
+    if *failures > 0 {
+        *failures -= 1;
+        return Err(Declined(503));
+    }
+    Ok(())
+}
+
+#[retry(policy = SPANS, name = "spans.async", on(_))]
+async fn inside_async(failures: &mut u32) -> Result<(), Declined> {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    info!("in the body");
+    if *failures > 0 {
+        *failures -= 1;
+        return Err(Declined(503));
+    }
+    Ok(())
+}
+
+#[retry(policy = STEADY, name = "spans.none", on(_))]
+fn outside() -> Result<(), Declined> {
+    info!("in the body");
+    Ok(())
+}
+
+/// Two attempts below the span `handler`; the lines between them belong to the caller.
+fn assert_spans(lines: &Lines, operation: &str) {
+    let lines = lines.take();
+    assert_eq!(
+        told(&lines),
+        ["INFO in the body", "INFO in the body", "INFO recovered"]
+    );
+    let handler = json!({ "name": "handler" });
+    for (line, attempt) in lines.iter().zip(1..=2) {
+        let span = json!({
+            "name": "attempt",
+            "operation": operation,
+            "attempt": attempt,
+            "max": 3,
+            "request_id": "r-1",
+        });
+        assert_eq!(line["spans"], json!([handler, span]));
+    }
+    assert_eq!(lines[2]["spans"], json!([handler]));
+}
+
+#[test]
+fn each_attempt_has_one() {
+    let (_time, lines) = (reattempt::testing::virtual_time(), Lines::keep(Level::INFO));
+    tracing::info_span!("handler")
+        .in_scope(|| observe::request_blocking("r-1", || inside(&mut 1)))
+        .unwrap();
+    assert_spans(&lines, "spans.sync");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_of_an_async_call_has_one() {
+    use tracing::Instrument as _;
+
+    let lines = Lines::keep(Level::INFO);
+    observe::request("r-1", inside_async(&mut 1))
+        .instrument(tracing::info_span!("handler"))
+        .await
+        .unwrap();
+    assert_spans(&lines, "spans.async");
+}
+
+#[test]
+fn without_being_asked_there_is_none() {
+    let lines = Lines::keep(Level::INFO);
+    tracing::info_span!("handler").in_scope(outside).unwrap();
+    assert_eq!(lines.take()[0]["spans"], json!([{ "name": "handler" }]));
+}

@@ -1,0 +1,64 @@
+//! The statistics of the process.
+
+use std::time::{Duration, SystemTime};
+
+use reattempt::testing::virtual_time;
+use reattempt::{GaveUp, Jitter, Policy, retry};
+
+use crate::support::Declined;
+
+/// Delays of 100 ms and 200 ms.
+const STEADY: Policy = Policy::new()
+    .max(3)
+    .base(Duration::from_millis(100))
+    .jitter(Jitter::None);
+
+#[retry(policy = STEADY, name = "stats.pay", on(Declined(503)))]
+fn pay(failures: &mut u32, status: u16) -> Result<(), Declined> {
+    if *failures > 0 {
+        *failures -= 1;
+        return Err(Declined(status));
+    }
+    Ok(())
+}
+
+#[test]
+fn an_operation_since_the_start() {
+    let _time = virtual_time();
+    assert!(pay(&mut 0, 503).is_ok());
+    assert!(pay(&mut 1, 503).is_ok());
+    assert!(pay(&mut 2, 503).is_ok());
+    assert!(pay(&mut 9, 503).is_err());
+    assert!(pay(&mut 9, 402).is_err());
+
+    let stats = reattempt::stats();
+    let pay = stats.operation("stats.pay").unwrap();
+    assert_eq!((pay.calls(), pay.recoveries(), pay.gave_up()), (4, 2, 2));
+    assert_eq!((pay.failed_attempts(), pay.retries()), (7, 5));
+    assert_eq!(
+        pay.give_ups(),
+        [(GaveUp::Attempts, 1), (GaveUp::Permanent, 1)]
+    );
+    assert_eq!(pay.delay(), Duration::from_millis(100 + 300 + 300));
+    let error = pay.last_error().unwrap();
+    assert_eq!(error.error_type(), std::any::type_name::<Declined>());
+    assert_eq!(error.message(), Some("status 402"));
+    assert!(error.at() <= SystemTime::now());
+
+    let table = stats.to_string();
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("stats.pay "))
+        .unwrap();
+    let words: Vec<_> = line.split_whitespace().take(12).collect();
+    assert_eq!(
+        words.join(" "),
+        "stats.pay 4 7 5 2 2 (attempts 1, permanent 1) 700 ms"
+    );
+    let json = serde_json::to_value(&stats).unwrap();
+    let operations = json["operations"].as_array().unwrap();
+    let pay = operations
+        .iter()
+        .find(|operation| operation["operation"] == "stats.pay");
+    assert_eq!(pay.unwrap()["delay"], 0.7);
+}
