@@ -35,7 +35,7 @@ impl Parts<'_> {
     }
 
     fn may_be_timed(&self) -> bool {
-        is_on() && (self.model.inherited.is_some() || self.model.has(Key::Telemetry))
+        is_on() && (self.model.is_inherited() || self.model.has(Key::Telemetry))
     }
 
     /// When the call began.

@@ -17,6 +17,14 @@ pub use scope::{
     Scope, Scoped, current, request, request_blocking, request_id, scope, scope_blocking,
 };
 
+/// What became of a configuration.
+#[cfg(feature = "config")]
+pub(crate) fn tell_of_configuration(event: &Event<'_>) {
+    if observer::is_anybody_there() {
+        observer::tell(event);
+    }
+}
+
 /// Whether a feature of this crate is told, whoever else is.
 fn has_sinks() -> bool {
     false

@@ -14,8 +14,12 @@ mod hook;
 #[cfg(feature = "std")]
 mod limit;
 mod limits;
+#[cfg(feature = "config")]
+mod named;
 mod outcome;
 mod progress;
+#[cfg(feature = "config")]
+mod stop;
 mod strategy;
 #[cfg(feature = "observe")]
 mod told;
@@ -23,8 +27,12 @@ mod until;
 #[cfg(not(feature = "observe"))]
 mod untold;
 
+#[cfg(feature = "config")]
+pub use crate::config::{Live, Site};
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
+#[cfg(feature = "config")]
+pub use asynchronous::pause_keeping;
 #[cfg(feature = "std")]
 pub use asynchronous::{Again, Pause, again, entered_in_line, pause, pause_after};
 #[cfg(not(feature = "std"))]
@@ -51,6 +59,10 @@ pub use limits::{
     ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards,
     pays, released,
 };
+#[cfg(feature = "config")]
+pub use named::{
+    answered_named, attempt_named, failed_named, paying_named, until_named, wait_named,
+};
 pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, failure, fall_back, found, refuse_alias,
     retry_after, split, split_told, tell,
@@ -60,6 +72,8 @@ use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+#[cfg(feature = "config")]
+pub use stop::{Drops, Keep, Keeps, Kept, Stopped, stopped};
 pub use strategy::{decided, decided_by};
 #[cfg(all(
     feature = "observe",

@@ -8,6 +8,8 @@ use crate::attempt::Cause;
 use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
+#[cfg(feature = "config")]
+use crate::private::stopped;
 use crate::private::{
     Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_time,
     is_over, limited, made, note, over, pause, recovered, sleep, split_limited_told, succeeded,
@@ -180,6 +182,10 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
+                    #[cfg(feature = "config")]
+                    if let Some(end) = stopped(&call, &named) {
+                        break Err((Some(error), end));
+                    }
                     if is_over(until, &timer) {
                         break Err((Some(error), over(&call, &named)));
                     }
@@ -223,6 +229,13 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
         loop {
+            #[cfg(feature = "config")]
+            if let Some(error) = last.take() {
+                match stopped(&call, &named) {
+                    Some(end) => break tell_limited(error, end),
+                    None => last = Some(error),
+                }
+            }
             if let Err(end) = entered_in_line(&mut limits, &call, &named, until, &timer).await {
                 break match last {
                     Some(error) => tell_limited(error, end),
@@ -263,7 +276,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         let delay = retry.delay();
-                        last = G::ASKS.then_some(error);
+                        last = (G::ASKS || cfg!(feature = "config")).then_some(error);
                         delay
                     }
                     Err(end) => break tell_limited(error, end),

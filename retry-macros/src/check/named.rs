@@ -1,0 +1,70 @@
+//! `policy = "storage"`: a policy that has a name in the configuration.
+
+use syn::{Expr, ExprLit, Lit, LitStr};
+
+use crate::config;
+use crate::expand::mentions;
+use crate::faults::Faults;
+use crate::model::Model;
+
+/// The name, if the policy is given by one.
+pub(super) fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
+    let name = match expr {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        }) => name,
+        Expr::Group(group) => return name_of(&group.expr, faults),
+        Expr::Paren(paren) => return name_of(&paren.expr, faults),
+        _ => return None,
+    };
+    let text = name.value();
+    if text.is_empty() {
+        faults.push(
+            name.span(),
+            "the name of a policy is not empty; write `policy = \"storage\"`",
+        );
+    } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        let mended = text.split_whitespace().collect::<Vec<_>>().join("_");
+        faults.push(
+            name.span(),
+            format!(
+                "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
+            ),
+        );
+    } else if !config::is_on() {
+        faults.push(
+            name.span(),
+            format!(
+                "`policy = \"{text}\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`"
+            ),
+        );
+    }
+    Some(name.clone())
+}
+
+/// All instances of a generic function share what they ask for, so the keys beside it are the same for all.
+pub(super) fn shared(model: &Model, faults: &mut Faults) {
+    if model.named.is_none() {
+        return;
+    }
+    let settings = model.settings.iter();
+    for setting in settings.filter(|setting| mentions(&setting.value, &model.generics)) {
+        let span = setting
+            .expression
+            .unwrap_or_else(proc_macro2::Span::call_site);
+        faults.push(
+            span,
+            format!(
+                "beside a `policy` from the configuration `{}` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a value or a constant",
+                setting.key.word()
+            ),
+        );
+    }
+    if mentions(&model.name, &model.generics) {
+        faults.push(
+            model.error_span,
+            "beside a `policy` from the configuration `name` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a text or a constant",
+        );
+    }
+}
