@@ -75,6 +75,20 @@ async fn nothing_is_retried() {
     assert_eq!(calls.get(), 7);
 }
 
+#[retry(max = 5, on(_), strategy = |_| Decision::Retry(ms(1)))]
+fn by_strategy(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+    no(calls)
+}
+
+#[test]
+fn a_strategy_is_not_asked() {
+    let (_turn, _time) = sync_turn();
+    let calls = Cell::new(0);
+    assert_eq!(by_strategy(&calls).unwrap_err().attempts(), 5);
+    config::stop_retries();
+    is_disabled(by_strategy(&calls), 1);
+}
+
 #[test]
 fn what_would_end_anyway_says_why() {
     let (_turn, _time) = sync_turn();
