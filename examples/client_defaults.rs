@@ -2,6 +2,7 @@
 //! single call brings a policy of its own.
 //!
 //! `cargo run --example client_defaults`
+#![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 //! retries off.
 //!
 //! `cargo run --example configuration --features config`
+#![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::cell::Cell;
 use std::error::Error;

@@ -68,7 +68,6 @@ async fn hanging(calls: &Cell<u32>) -> Result<(), Failed<String>> {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn a_timeout_of_the_file_cuts_off() {
     let _turn = turn();
     install("[policies.timeouts]\ntimeout = \"20ms\"\nmax = 2\n");

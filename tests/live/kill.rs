@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use reattempt::timer::{Blocking, Clock, Moment, Threads};
-use reattempt::{Failed, GaveUp, Policy, Verdict, config, retry};
+use reattempt::{Decision, Failed, GaveUp, Policy, Retry, Verdict, config, retry};
 use tower::{Layer as _, Service as _};
 
 use crate::support::{Local, install, ms, sync_turn, turn};
@@ -55,7 +55,6 @@ fn is_disabled(end: Result<(), Failed<String>>, calls: u32) {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn nothing_is_retried() {
     let _turn = turn();
     config::stop_retries();
@@ -176,7 +175,6 @@ async fn stopped_in_wait<F: Future>(future: F) -> F::Output {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn polling_that_waits_ends() {
     let _turn = turn();
     let calls = Cell::new(0);
@@ -192,7 +190,7 @@ async fn watched(calls: &Cell<u32>) -> Result<(), Failed<String>> {
     no(calls)
 }
 
-#[retry(max = 5, base = "1s", on(_), before_retry = || unwanted())]
+#[retry(max = 5, base = "1s", on(_), before_retry = unwanted)]
 async fn before(calls: &Cell<u32>) -> Result<(), Failed<String>> {
     no(calls)
 }
@@ -208,7 +206,7 @@ async fn until(calls: &Cell<u32>) -> Result<(), Cut> {
     Err(Cut(None))
 }
 
-fn unwanted() {
+fn unwanted(_: &Retry<'_, String>) {
     panic!("no retry");
 }
 
@@ -237,16 +235,16 @@ async fn local(calls: &Cell<u32>) -> Result<(), Local> {
     no(calls).map_err(|_| Local::new())
 }
 
+async fn ends(call: impl AsyncFnOnce(&Cell<u32>) -> Result<(), Failed<String>>) {
+    let calls = Cell::new(0);
+    is_disabled(stopped_in_wait(call(&calls)).await, 1);
+    config::resume_retries();
+    assert_eq!(calls.get(), 1);
+}
+
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn async_calls_that_wait_end() {
     let _turn = turn();
-    async fn ends(call: impl AsyncFnOnce(&Cell<u32>) -> Result<(), Failed<String>>) {
-        let calls = Cell::new(0);
-        is_disabled(stopped_in_wait(call(&calls)).await, 1);
-        config::resume_retries();
-        assert_eq!(calls.get(), 1);
-    }
     ends(constant_async).await;
     ends(watched).await;
     ends(before).await;
@@ -269,7 +267,6 @@ async fn async_calls_that_wait_end() {
 /// An error that cannot be sent is gone before the wait, so there is nothing to end with but that of the attempt that
 /// was admitted.
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn an_error_that_cannot_be_sent_is_not_kept() {
     let _turn = turn();
     let calls = Cell::new(0);
@@ -278,7 +275,6 @@ async fn an_error_that_cannot_be_sent_is_not_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn one_operation_that_waits_ends() {
     let _turn = turn();
     let calls = Cell::new(0);
@@ -291,7 +287,6 @@ async fn one_operation_that_waits_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn layers_end_too() {
     let _turn = turn();
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use reattempt::config::Fault;
 use reattempt::{GaveUp, config, retry};
 
 use crate::support::{File, install, ms, sync_turn};
@@ -72,10 +73,7 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     config::load(file.path()).unwrap();
     file.write("[policies.broken]\nmax = 2\ncap = \"1s\"\n");
     let faults = config::reload().unwrap_err();
-    assert_eq!(
-        faults.iter().map(|fault| fault.rule()).collect::<Vec<_>>(),
-        ["X1"]
-    );
+    assert_eq!(faults.iter().map(Fault::rule).collect::<Vec<_>>(), ["X1"]);
     assert_eq!(
         config::status().last_faults().unwrap().to_string(),
         faults.to_string()

@@ -35,6 +35,7 @@ async fn generic_async<T: Copy, const N: u32>(calls: &Cell<u32>, error: T) -> Re
     Err(error)
 }
 
+#[expect(clippy::manual_async_fn, reason = "the shape is under test")]
 #[retry(policy = "shapes", max = 2, on(_))]
 fn future(calls: &Cell<u32>) -> impl Future<Output = Result<(), String>> {
     async move {
@@ -160,10 +161,10 @@ fn sync_shapes_have_the_policy_of_the_file() {
             });
         });
         [
-            counted(|calls| sync(calls)),
+            counted(sync),
             counted(|calls| generic::<u8, 1>(calls, 7)),
             counted(|calls| generic::<&str, 1>(calls, "x")),
-            counted(|calls| polled(calls)),
+            counted(polled),
             counted(|calls| cloned(calls, "x".to_owned())),
             counted(|calls| client.provided(calls)),
             block,
@@ -221,7 +222,6 @@ async fn every_async() -> Vec<u32> {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn async_shapes_have_the_policy_of_the_file() {
     let _turn = turn();
     assert_eq!(every_async().await, [2; 13]);
@@ -267,12 +267,11 @@ async fn limited(calls: &Cell<u32>) -> Result<(), Failed<String>> {
 }
 
 #[tokio::test(start_paused = true)]
-#[expect(clippy::await_holding_lock, reason = "tests take turns")]
 async fn what_else_may_stand_beside_a_name() {
     let _turn = turn();
     for (text, max) in [("", 2), (FIVE, 5)] {
         install(text);
-        assert_eq!(counted(|calls| gated(calls)), max);
+        assert_eq!(counted(gated), max);
         let found = [
             counted_async(async |calls| drop(gated_async(calls).await)).await,
             counted_async(async |calls| drop(hedged(calls).await)).await,
@@ -300,14 +299,14 @@ fn futures_are_sent_as_without_a_name() {
         Err(Local::new())
     }
 
-    fn _generic<E: Clone + Send>(error: E) {
+    fn _generic<E: Clone + Send>(error: &E) {
         #[retry(max = 2, on(_))]
         async fn inner<E: Clone>(error: &E) -> Result<(), E> {
             Err(error.clone())
         }
-        let _future = inner(&error);
+        let _future = inner(error);
     }
 
-    let _ = is_send(sent("x".to_owned()));
-    let _ = is_send(not_kept());
+    drop(is_send(sent("x".to_owned())));
+    drop(is_send(not_kept()));
 }
