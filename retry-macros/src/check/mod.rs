@@ -19,7 +19,7 @@ use crate::args::{Args, Code, Filter, Given, Predicate, Value};
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
-use crate::model::{Inherited, Model, Setting};
+use crate::model::{Model, Setting};
 
 /// Checks the arguments of a function.
 pub(crate) fn function(
@@ -181,14 +181,8 @@ fn policy(
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
-    let inherited = args.policy.and_then(|code| expression(code, faults));
-    let named = inherited
-        .as_ref()
-        .and_then(|expr| named::name_of(expr, faults));
-    let inherited = inherited.filter(|_| named.is_none()).map(|expr| Inherited {
-        constant: constant::is_constant(&expr, parameters),
-        expr,
-    });
+    let policy = args.policy.and_then(|code| expression(code, faults));
+    let (inherited, named) = named::told_apart(policy, parameters, faults);
     let mut draft = Draft {
         known,
         unknown: Keys::NONE,

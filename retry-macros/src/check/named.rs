@@ -1,14 +1,32 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
-use syn::{Expr, ExprLit, Lit, LitStr};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
+use super::constant;
 use crate::config;
 use crate::expand::mentions;
 use crate::faults::Faults;
-use crate::model::Model;
+use crate::model::{Inherited, Model};
+
+/// A policy that is an expression, or the name of one.
+pub(super) fn told_apart(
+    policy: Option<Expr>,
+    parameters: &[(Ident, bool)],
+    faults: &mut Faults,
+) -> (Option<Inherited>, Option<LitStr>) {
+    let Some(expr) = policy else {
+        return (None, None);
+    };
+    let named = name_of(&expr, faults);
+    let inherited = named.is_none().then(|| Inherited {
+        constant: constant::is_constant(&expr, parameters),
+        expr,
+    });
+    (inherited, named)
+}
 
 /// The name, if the policy is given by one.
-pub(super) fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
+fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
     let name = match expr {
         Expr::Lit(ExprLit {
             lit: Lit::Str(name),

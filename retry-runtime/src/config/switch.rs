@@ -17,7 +17,7 @@ static OFF: AtomicU8 = AtomicU8::new(0);
 /// After a failure no retry is admitted: the call ends with its error, and its reason is
 /// [`GaveUp::Disabled`](crate::GaveUp::Disabled). Calls that wait for their next attempt when this is called
 /// end with their error at the end of the wait; an async call whose error cannot be sent between
-/// threads, or that is run by [`Policy::run_async`](crate::Policy::run_async), has not kept it and makes
+/// threads, or that is run by `Policy::run_async`, has not kept it and makes
 /// that one attempt.
 ///
 /// It holds for all calls: constant policies, blocks, [`Runner`](crate::Runner), layers and middleware.
