@@ -1,9 +1,12 @@
 //! What holds: the defaults, the keys in the code, the policy of the file, the operation of the file.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reattempt::config::Fault;
+use reattempt::observe::{self, Event};
 use reattempt::{GaveUp, config, retry};
 
 use crate::support::{File, install, ms, sync_turn};
@@ -101,10 +104,18 @@ fn late(calls: &RefCell<u32>) -> Result<(), String> {
 fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
     let (_turn, _time) = sync_turn();
     install("[policies.late]\ncap = \"1s\"\nmax = 2\n");
+    let told = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&told);
+    let added = observe::add(move |event: &Event<'_>| {
+        if matches!(event, Event::ReloadRefused(_)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
     let calls = RefCell::new(0);
     let _ = late(&calls);
     let _ = late(&calls);
-    assert_eq!(calls.take(), 6);
+    added.remove();
+    assert_eq!((calls.take(), told.load(Ordering::Relaxed)), (6, 1));
     let status = config::status();
     assert!(status.last_faults().unwrap().to_string().contains("[X1]"));
 }

@@ -22,7 +22,8 @@ const PATIENCE: u32 = 40;
 /// Loads the file at `path`, and again whenever it changes, until the answer is dropped.
 ///
 /// A change is read when the file has been quiet for 50 ms. Files that are renamed over it are seen, and links that
-/// are turned, as Kubernetes does with config maps. A reload that is refused changes nothing.
+/// are turned, as Kubernetes does with config maps. Of a link into another folder the one that it points to when
+/// watching begins is watched, too. A reload that is refused changes nothing.
 ///
 /// # Errors
 ///
