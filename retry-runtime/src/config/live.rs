@@ -1,18 +1,17 @@
 //! What is loaded now, and the places in the code that ask for it. One lock for whoever loads and for a place
 //! that is used for the first time; calls do not take it.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::clash::{self, Read};
+use super::clash::Read;
 use super::place::Place;
+use super::resolve::{Resolution, resolve};
 use super::site::Site;
 use super::{Config, Fault, Faults, environment, switch, text_of};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::rules::Rule;
 
 /// What is loaded, and who has asked for it.
 struct State {
@@ -212,55 +211,6 @@ fn refuse(faults: Faults) -> Came {
     let faults = Arc::new(faults);
     state().last_faults = Some(Arc::clone(&faults));
     Came::Refused(faults)
-}
-
-/// What a site is to have.
-struct Resolution {
-    policy: Policy,
-    label: &'static str,
-    enabled: bool,
-}
-
-fn resolve(config: Option<&Config>, read: Option<&Read>, site: &Site) -> Result<Resolution, Fault> {
-    let Some(config) = config else {
-        return Ok(Resolution {
-            policy: *site.inline(),
-            label: site.named(),
-            enabled: true,
-        });
-    };
-    let resolved = config.resolve(site.name(), site.named(), site.inline());
-    // A key that has no effect is a slip where it is written, not where another layer overrides what it
-    // was for.
-    let broken = Rule::ALL
-        .iter()
-        .filter(|rule| !matches!(rule, Rule::OnlyForRetries | Rule::WithoutEffect))
-        .find_map(|rule| rule.check(&resolved.policy));
-    match broken {
-        None => Ok(Resolution {
-            policy: resolved.policy,
-            label: label(resolved.label, site),
-            enabled: resolved.enabled,
-        }),
-        Some(violation) => Err(clash::fault(read, site.name(), resolved.label, &violation)),
-    }
-}
-
-/// A name that lives as long as the process; each is kept once.
-fn label(name: &str, site: &Site) -> &'static str {
-    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-
-    if name == site.named() {
-        return site.named();
-    }
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let names = names.get_or_insert_default();
-    if let Some(known) = names.get(name) {
-        return known;
-    }
-    let name = &*Box::leak(name.to_owned().into_boxed_str());
-    names.insert(name);
-    name
 }
 
 fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {

@@ -11,6 +11,7 @@ mod live;
 mod place;
 mod provider;
 mod read;
+mod resolve;
 mod schema;
 mod site;
 mod switch;
