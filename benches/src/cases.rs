@@ -6,6 +6,8 @@ mod asynchronous;
 pub(crate) mod breakers;
 mod by_hand;
 mod limits;
+#[cfg(feature = "config")]
+mod named;
 mod service;
 mod sync;
 mod time;
@@ -33,6 +35,8 @@ pub(crate) fn find(name: &str) -> Option<Run> {
         .chain(limits::CASES)
         .chain(breakers::CASES)
         .chain(service::CASES);
+    #[cfg(feature = "config")]
+    let cases = cases.chain(named::CASES);
     let (_, run) = cases.into_iter().find(|(case, _)| *case == name)?;
     Some(*run)
 }

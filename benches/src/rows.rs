@@ -1,6 +1,8 @@
 //! The rows: what is measured, and what is promised about it.
 
 mod limits;
+#[cfg(feature = "config")]
+mod named;
 
 use std::error::Error;
 
@@ -175,6 +177,8 @@ pub(crate) fn print(word: &str) -> Result<(), Box<dyn Error>> {
         limits::INSTRUCTIONS,
         word,
     )?;
+    #[cfg(feature = "config")]
+    section("instructions with a name", WITHOUT, named::ROWS, word)?;
     section(
         "instructions of a closed breaker",
         PEERS,

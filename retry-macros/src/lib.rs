@@ -13,6 +13,7 @@ macro_rules! ours {
 mod args;
 mod check;
 mod classify;
+mod config;
 mod expand;
 mod faults;
 mod foreign;

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::{Key, Keys};
 use retry_runtime::{Policy, Shape};
-use syn::{Expr, Ident, Path};
+use syn::{Expr, Ident, LitStr, Path};
 
 use crate::args::Predicate;
 use crate::rename::self_to;
@@ -15,6 +15,8 @@ pub(crate) struct Model {
     pub(crate) krate: Option<Path>,
     /// The policy that the keys override: `policy = ...`.
     pub(crate) inherited: Option<Inherited>,
+    /// Its name in the configuration, which the keys stand below: `policy = "storage"`.
+    pub(crate) named: Option<LitStr>,
     /// The given keys, each as a call on the builder.
     pub(crate) settings: Vec<Setting>,
     /// The policy as far as literals tell.
@@ -142,9 +144,14 @@ impl Model {
         self.may_have_deadline() || self.has(Key::Timeout)
     }
 
+    /// Whether the policy is another than the keys alone make.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.inherited.is_some() || self.named.is_some()
+    }
+
     /// Whether the deadline may be set: by a key, or by an inherited policy.
     pub(crate) fn may_have_deadline(&self) -> bool {
-        self.inherited.is_some() || self.has(Key::Deadline)
+        self.is_inherited() || self.has(Key::Deadline)
     }
 
     /// Whether a call may be turned away before an attempt.
@@ -154,7 +161,7 @@ impl Model {
 
     /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.
     pub(crate) fn is_limited(&self) -> bool {
-        self.is_gated() || self.budget.is_some() || self.inherited.is_some()
+        self.is_gated() || self.budget.is_some() || self.is_inherited()
     }
 
     pub(crate) fn has(&self, key: Key) -> bool {
@@ -169,6 +176,7 @@ impl Model {
     /// `max = 1`, in the open, and nothing else asks what failures mean.
     pub(crate) fn is_single_attempt(&self) -> bool {
         !self.is_gated()
+            && self.named.is_none()
             && self.hedge.is_none()
             && self.has(Key::Max)
             && !self.unknown.contains(Key::Max)
@@ -178,12 +186,12 @@ impl Model {
     /// Whether a delay may depend on the one before it: unless the shape is
     /// known to be another than decorrelated.
     pub(crate) fn looks_back(&self) -> bool {
-        self.inherited.is_some()
+        self.is_inherited()
             || self.unknown.contains(Key::Backoff)
             || matches!(self.known.shape(), Shape::Decorrelated)
     }
 
-    /// Whether all of the policy is written in literals.
+    /// Whether all of the policy in the code is written in literals.
     pub(crate) fn is_literal(&self) -> bool {
         self.inherited.is_none() && self.unknown == Keys::NONE
     }

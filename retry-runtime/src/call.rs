@@ -37,6 +37,8 @@ pub enum GaveUp {
     Throttle,
     /// The retry budget is empty: too many calls of this service failed.
     Budget,
+    /// Retries are switched off.
+    Disabled,
 }
 
 impl GaveUp {
@@ -53,6 +55,7 @@ impl GaveUp {
             Self::BreakerOpen => "breaker_open",
             Self::Throttle => "throttle",
             Self::Budget => "budget",
+            Self::Disabled => "disabled",
         }
     }
 }
@@ -70,6 +73,7 @@ impl fmt::Display for GaveUp {
             Self::BreakerOpen => "the circuit breaker is open",
             Self::Throttle => "the throttle let no attempt through",
             Self::Budget => "the retry budget is empty",
+            Self::Disabled => "retries are switched off",
         })
     }
 }

@@ -151,7 +151,8 @@ impl Classify for Interrupted {
             | GaveUp::Strategy
             | GaveUp::BreakerOpen
             | GaveUp::Throttle
-            | GaveUp::Budget => Verdict::Transient,
+            | GaveUp::Budget
+            | GaveUp::Disabled => Verdict::Transient,
         }
     }
 

@@ -21,6 +21,9 @@ pub struct Operation {
     policy: Policy,
     /// The name of the policy in the configuration.
     named: Option<&'static str>,
+    /// What switches its retries on and off, if it has a switch of its own.
+    #[cfg(feature = "config")]
+    switch: Option<&'static core::sync::atomic::AtomicBool>,
 }
 
 impl Operation {
@@ -30,6 +33,8 @@ impl Operation {
             name,
             policy,
             named: None,
+            #[cfg(feature = "config")]
+            switch: None,
         }
     }
 
@@ -56,6 +61,38 @@ impl Operation {
     /// The policy.
     pub const fn policy(&self) -> &Policy {
         &self.policy
+    }
+}
+
+#[cfg(feature = "config")]
+impl Operation {
+    /// The same with a switch of its own.
+    pub(crate) const fn switched_by(mut self, on: &'static core::sync::atomic::AtomicBool) -> Self {
+        self.switch = Some(on);
+        self
+    }
+
+    /// Whether that is off.
+    pub(crate) fn is_switched_off(&self) -> bool {
+        let on = self.switch;
+        on.is_some_and(|on| !on.load(core::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+impl Operation {
+    /// Whether retries are switched off, all or those of this operation.
+    #[cfg(feature = "config")]
+    #[inline(always)]
+    pub(crate) fn is_stopped(&self) -> bool {
+        crate::config::is_stopped(self)
+    }
+
+    /// Without a switch they are not.
+    #[cfg(not(feature = "config"))]
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "there is no switch")]
+    pub(crate) const fn is_stopped(&self) -> bool {
+        false
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const WITHOUT: Columns = ["bare", "without"];
 pub(super) const PEERS: Columns = ["recloser", "failsafe"];
 
 /// The case of a function with a limit, and those that it is compared with.
-fn limited(function: &str, limit: &str, way: &str) -> String {
+pub(super) fn limited(function: &str, limit: &str, way: &str) -> String {
     match way {
         "bare" => format!("{function}-bare"),
         "without" => format!("{function}-ours"),

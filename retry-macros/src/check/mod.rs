@@ -4,6 +4,7 @@
 mod constant;
 mod function;
 mod limits;
+mod named;
 mod strategy;
 mod together;
 
@@ -18,7 +19,7 @@ use crate::args::{Args, Code, Filter, Given, Predicate, Value};
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
-use crate::model::{Inherited, Model, Setting};
+use crate::model::{Model, Setting};
 
 /// Checks the arguments of a function.
 pub(crate) fn function(
@@ -44,6 +45,7 @@ pub(crate) fn function(
     let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
     model.generics = generics;
+    named::shared(&model, faults);
     model
 }
 
@@ -82,7 +84,9 @@ pub(crate) fn block(
         ":",
         ::core::line!()
     ));
-    policy(args, &[], name, error_span, faults)
+    let model = policy(args, &[], name, error_span, faults);
+    named::shared(&model, faults);
+    model
 }
 
 /// The parts of a policy that arrive one by one.
@@ -177,13 +181,8 @@ fn policy(
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
-    let inherited = args
-        .policy
-        .and_then(|code| expression(code, faults))
-        .map(|expr| Inherited {
-            constant: constant::is_constant(&expr, parameters),
-            expr,
-        });
+    let policy = args.policy.and_then(|code| expression(code, faults));
+    let (inherited, named) = named::told_apart(policy, parameters, faults);
     let mut draft = Draft {
         known,
         unknown: Keys::NONE,
@@ -240,6 +239,7 @@ fn policy(
     Model {
         krate,
         inherited,
+        named,
         settings,
         known,
         unknown,
@@ -264,7 +264,7 @@ fn policy(
             }),
         name: args
             .name
-            .and_then(|name| named(name, faults))
+            .and_then(|name| operation_name(name, faults))
             .unwrap_or(default_name),
         generics: Vec::new(),
         strategy: args.strategy.and_then(|code| expression(code, faults)),
@@ -281,7 +281,7 @@ fn literal_value<T: Copy>(value: Option<&Value<T>>) -> Option<T> {
     }
 }
 
-fn named(name: Value<Name>, faults: &mut Faults) -> Option<TokenStream> {
+fn operation_name(name: Value<Name>, faults: &mut Faults) -> Option<TokenStream> {
     match name.given {
         Given::Literal(name, _) => Some(name.tokens(&TokenStream::new())),
         // A constant; that it is a text the compiler sees.

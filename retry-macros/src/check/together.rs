@@ -16,6 +16,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         given: Given::Literal(Attempts(1), _),
         ..
     }) = &args.max
+        && !names_policy(args)
     {
         // What failures mean matters to a breaker, too, and a budget pays for copies.
         let is_asked = args.breaker.is_some() || args.throttle.is_some() || args.hedge.is_some();
@@ -72,6 +73,12 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
     {
         faults.push(*place, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
     }
+}
+
+/// `policy = "storage"`: the configuration may allow retries where the code does not.
+fn names_policy(args: &Args) -> bool {
+    let policy = args.policy.as_ref().map(|code| &code.given);
+    matches!(policy, Some(Ok(Expr::Lit(_))))
 }
 
 /// `retry_after` is asked and answers at once.

@@ -24,7 +24,7 @@
 //! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `pause`,
 //! `BEFORE_RETRY`. With a limit in time the attempt is `limited(async { BODY }, ...)`.
 
-use proc_macro2::{Group, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
@@ -42,61 +42,16 @@ pub(super) fn looped(
     attempt: impl Fn(&Parts<'_>) -> TokenStream,
 ) -> TokenStream {
     let parts = Parts::asynchronous(model, answer);
-    let Parts { krate, timer, .. } = &parts;
-    let prelude = parts.prelude();
-    let context = parts.context();
-    let (entered, again, limits) = (parts.entered(), parts.entered_again(), parts.limits());
-    let attempted = parts.attempted(&parts.hedged(attempt(&parts)));
+    let (prelude, context) = (parts.prelude(), parts.context());
+    let entered = parts.entered();
+    let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt(&parts))));
     let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
-    let (operation, until) = (parts.operation(), parts.until());
-    let (end, give_up) = (parts.end(), parts.give_up());
-    let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
-    let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
-    let (decided, failed) = parts.failed();
-    // Where the compiler says that a timer is none.
-    let waits = model
-        .timer
-        .as_ref()
-        .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
-    let (waits, waiting) = (at(waits), model.krate_at(waits));
-    let after = parts.told_step().unwrap_or_else(|| {
-        quote_spanned! {waits=>
-            #waiting::__private::pause_after(error, &mut call, #operation, #until, #timer, verdict, #limits)
-        }
-    });
-    let pause = quote_spanned! {waits=>
-        #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
-    };
-    let (on_retry, late) = (parts.on_retry(), parts.if_late());
-    // `before_retry` sees the error, and a call that is turned away ends with it; otherwise it is gone before the
-    // wait.
-    let hook = parts.before_retry();
-    let hook = match hook {
-        None if model.is_gated() => Some(TokenStream::new()),
-        hook => hook.map(|hook| ours!(#hook #late)),
-    };
-    let (step, waits_inside) = match (hook, parts.is_watched()) {
-        (Some(hook), _) => (
-            ours!(#decided match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #hook #again } #give_up }),
-            true,
-        ),
-        (None, true) => (
-            ours!(#decided match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause } #give_up }),
-            false,
-        ),
-        (None, false) => (
-            ours!(match #after { ::core::result::Result::Ok(pause) => pause, #over }),
-            false,
-        ),
-    };
-    let (bind, wait) = if waits_inside {
-        (TokenStream::new(), TokenStream::new())
-    } else {
-        (
-            ours!(let pause =),
-            quote_spanned!(waits=> pause.await; #again),
-        )
-    };
+    let renewed = parts.renewed();
+    let Step {
+        bind,
+        decided,
+        wait,
+    } = step(&parts);
     let (first, later) = parts.told_apart();
     let looped = ours! {
         loop {
@@ -104,8 +59,9 @@ pub(super) fn looped(
             #bind {
                 #context
                 #attempted
+                #renewed
                 #judged
-                #step
+                #decided
             };
             #wait
             #later
@@ -118,6 +74,91 @@ pub(super) fn looped(
         #progress
         #first
         #looped
+    }
+}
+
+/// What follows a failure: the decision, where the attempt still is, and the wait, where it is gone.
+struct Step {
+    /// `let pause =`, unless the wait is part of the decision.
+    bind: TokenStream,
+    decided: TokenStream,
+    wait: TokenStream,
+}
+
+fn step(parts: &Parts<'_>) -> Step {
+    let (krate, timer, model) = (&parts.krate, &parts.timer, parts.model);
+    let (operation, until, limits) = (parts.operation(), parts.until(), parts.limits());
+    let (end, give_up, again) = (parts.end(), parts.give_up(), parts.entered_again());
+    let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
+    let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
+    let (asked, failed) = parts.failed();
+    // Where the compiler says that a timer is none.
+    let waits = model
+        .timer
+        .as_ref()
+        .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
+    let (waits, waiting) = (at(waits), model.krate_at(waits));
+    let pause = quote_spanned! {waits=>
+        #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
+    };
+    let (on_retry, stopped) = (parts.on_retry(), parts.if_stopped());
+    // `before_retry` sees the error, and a call that is turned away ends with it; otherwise it is gone before the
+    // wait, or kept.
+    let hook = match parts.before_retry() {
+        None if model.is_gated() => Some(TokenStream::new()),
+        hook => hook.map(|hook| {
+            let late = parts.if_late();
+            ours!(#hook #late)
+        }),
+    };
+    if let Some(hook) = hook {
+        return Step {
+            bind: TokenStream::new(),
+            decided: ours!(#asked match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #stopped #hook #again } #give_up }),
+            wait: TokenStream::new(),
+        };
+    }
+    let (bind, kept, stopped, after) = if parts.keeps() {
+        let kept = parts.kept();
+        (
+            ours!(let (pause, kept) =),
+            Some(ours!(let kept = #kept;)),
+            parts.if_stopped_keeping(),
+            "pause_keeping",
+        )
+    } else {
+        (ours!(let pause =), None, TokenStream::new(), "pause_after")
+    };
+    let (paused, given) = if kept.is_some() {
+        (ours!((pause, error)), ours!((pause, kept)))
+    } else {
+        (ours!(pause), ours!(pause))
+    };
+    let decided = if parts.is_watched() {
+        let value = if kept.is_some() {
+            ours!(let pause = #pause; #kept #given)
+        } else {
+            pause
+        };
+        ours!(#asked match #failed { ::core::result::Result::Ok(retry) => { #on_retry #value } #give_up })
+    } else {
+        let after = Ident::new(after, waits);
+        let after = parts.told_step().unwrap_or_else(|| {
+            quote_spanned! {waits=>
+                #waiting::__private::#after(error, &mut call, #operation, #until, #timer, verdict, #limits)
+            }
+        });
+        let value = if kept.is_some() {
+            ours!({ #kept #given })
+        } else {
+            given
+        };
+        ours!(match #after { ::core::result::Result::Ok(#paused) => #value, #over })
+    };
+    Step {
+        bind,
+        decided,
+        wait: quote_spanned!(waits=> pause.await; #stopped #again),
     }
 }
 

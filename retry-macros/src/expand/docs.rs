@@ -7,9 +7,18 @@ use super::policy::literal_policy;
 use crate::model::Model;
 
 pub(super) fn lines(model: &Model) -> TokenStream {
-    let text = match literal_policy(model) {
-        Some(policy) => format!(" **Retried:** {}", policy.explain()),
-        None => " **Retried**, by a policy that is defined elsewhere.".to_owned(),
+    let text = match (literal_policy(model), &model.named) {
+        (Some(policy), Some(named)) => format!(
+            " **Retried** by the policy `{}` of the configuration; where that says nothing: {}",
+            named.value(),
+            policy.explain()
+        ),
+        (None, Some(named)) => format!(
+            " **Retried** by the policy `{}` of the configuration.",
+            named.value()
+        ),
+        (Some(policy), None) => format!(" **Retried:** {}", policy.explain()),
+        (None, None) => " **Retried**, by a policy that is defined elsewhere.".to_owned(),
     };
     ours! {
         #[doc = ""]

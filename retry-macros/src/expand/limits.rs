@@ -46,6 +46,10 @@ impl Parts<'_> {
     /// X10 where the breaker or the policy is known only when the call begins.
     fn window_fits(&self) -> TokenStream {
         let model = self.model;
+        // The configuration may change at any time, and no call fails for it.
+        if model.named.is_some() {
+            return TokenStream::new();
+        }
         let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
         let Some(breaker) = model.breaker.as_ref().filter(|_| may_time_out) else {
             return TokenStream::new();
@@ -81,6 +85,11 @@ impl Parts<'_> {
             (Some(Purse::Lent(lender)), _) => {
                 let make = Ident::new("paying", at(lender.span()));
                 self.lent(lender, "budget", &make)
+            }
+            _ if self.model.named.is_some() => {
+                let operation = self.operation();
+                let purse = ours!(#krate::__private::paying_named(#operation));
+                (TokenStream::new(), purse)
             }
             (Some(_), _) => (TokenStream::new(), by_policy(krate, &ours!(true))),
             (None, Some(inherited)) => {
@@ -183,7 +192,8 @@ impl Parts<'_> {
             return answer.clone();
         }
         let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
-        ours!(#krate::__private::answered(#answer, &mut limits, #operation, #timer))
+        let answered = self.step("answered");
+        ours!(#krate::__private::#answered(#answer, &mut limits, #operation, #timer))
     }
 
     /// What the call still holds goes back before others are asked.

@@ -14,6 +14,7 @@ mod observe;
 mod outcome;
 mod parts;
 mod policy;
+mod site;
 mod strategy;
 mod sync;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::faults::Faults;
 use crate::item::{self, Kind};
 
 pub(crate) use block::block;
+pub(crate) use policy::mentions;
 
 /// `#[retry(...)]`: on any fault the function is still there, so that its
 /// callers do not fail too.

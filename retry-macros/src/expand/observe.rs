@@ -38,7 +38,25 @@ impl Parts<'_> {
     }
 
     fn may_be_timed(&self) -> bool {
-        is_on() && (self.model.inherited.is_some() || self.model.has(Key::Telemetry))
+        is_on() && (self.model.is_inherited() || self.model.has(Key::Telemetry))
+    }
+
+    /// The future of an attempt, in a span where the policy may say that it has one.
+    pub(super) fn spanned(&self, attempt: TokenStream) -> TokenStream {
+        if !self.may_be_timed() {
+            return attempt;
+        }
+        let (krate, operation) = (&self.krate, self.operation());
+        ours!(#krate::__private::spanned(#operation, &call, #attempt))
+    }
+
+    /// The same of a closure, which is called at once.
+    pub(super) fn in_span(&self, attempt: TokenStream) -> TokenStream {
+        if !self.may_be_timed() {
+            return attempt;
+        }
+        let (krate, operation) = (&self.krate, self.operation());
+        ours!(|| #krate::__private::in_span(#operation, &call, #attempt))
     }
 
     /// When the call began.
@@ -111,10 +129,11 @@ impl Parts<'_> {
         }
     }
 
-    /// Whether the step tells of the attempt itself, which the error goes through; not where a call that is turned
-    /// away before the next attempt ends with that error.
+    /// Whether the step tells of the attempt itself, which the error goes through; not where a call may end after the
+    /// wait with that error.
     fn is_told_by_step(&self) -> bool {
-        is_on() && self.asynchronous && !self.is_watched() && !self.model.is_gated()
+        let steps = self.is_watched() || self.model.is_gated() || self.keeps();
+        is_on() && self.asynchronous && !steps
     }
 
     /// The step that tells, as an expression.

@@ -47,7 +47,7 @@ impl Parts<'_> {
         }
     }
 
-    fn is_told(&self) -> bool {
+    pub(super) fn is_told(&self) -> bool {
         matches!(self.answer, Answer::Failed(..))
     }
 
@@ -196,7 +196,7 @@ impl Parts<'_> {
         let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
         let (until, operation, retries) = (self.until(), self.operation(), self.retries());
         let limits = self.limits();
-        let limit = if self.model.inherited.is_some() || self.model.has(Key::Timeout) {
+        let limit = if self.may_time_out() {
             ours!(#krate::__private::Until::of_attempt(#until, #krate::Operation::policy(#operation), #timer))
         } else {
             until.clone()
@@ -211,12 +211,13 @@ impl Parts<'_> {
                 ours!(cut(end)),
             )
         } else {
-            let attempt = ours! {{
+            let ready = self.ready(attempt);
+            let limited = ours! {{
                 use #krate::__private::{MayCut as _, NeverCuts as _};
-                #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, #retries, #kept)
+                #krate::__private::Either(::core::option::Option::Some(#ready)).reattempt_limited(#limit, #until, #retries, #kept)
             }};
             (
-                ours!(#attempt.await),
+                self.idle(attempt, &limited),
                 TokenStream::new(),
                 ours!(lost),
                 ours!(#krate::__private::Lost::answer(lost, end)),
@@ -228,9 +229,11 @@ impl Parts<'_> {
             let error = self.split(true);
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
+        let renewed = self.renewed_if_cut();
         ours! {
             let outcome = #outcome;
             #cut
+            #renewed
             let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer, #limits) {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,

@@ -15,7 +15,7 @@ use crate::model::{Inherited, Model, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
-    fn policy(&self) -> TokenStream {
+    pub(super) fn policy(&self) -> TokenStream {
         let krate = &self.krate;
         let start = match &self.model.inherited {
             Some(Inherited {
@@ -58,8 +58,12 @@ impl Parts<'_> {
                 let operation = #krate::Operation::new(#name, #policy);
             }
         });
+        let site = self.site();
         let until = self.model.may_have_deadline().then(|| {
             let operation = self.operation();
+            if self.model.named.is_some() {
+                return ours!(let until = #krate::__private::until_named(#operation, #timer););
+            }
             ours!(let until = #krate::__private::Until::start(#krate::Operation::policy(#operation), #timer);)
         });
         let started = self
@@ -69,7 +73,7 @@ impl Parts<'_> {
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
         let (budget, limits) = (self.own_budget(), self.start_limits());
         let (beside, began) = (self.checks_beside(), self.started());
-        ours!(#budget #checks #beside #operation #until #started #began #limits)
+        ours!(#budget #site #checks #beside #operation #until #started #began #limits)
     }
 
     /// The inherited policy, if it can only be evaluated when the function is called.
@@ -184,7 +188,7 @@ impl Parts<'_> {
 
     /// A `&Operation`.
     pub(super) fn operation(&self) -> TokenStream {
-        if self.runtime_policy().is_some() {
+        if self.runtime_policy().is_some() || self.model.named.is_some() {
             return ours!((&operation));
         }
         let (krate, name, policy) = (&self.krate, &self.model.name, self.policy());
@@ -222,7 +226,7 @@ fn variant(word: &str) -> Ident {
 
 /// Whether a constant needs what an item in the function cannot see: `Self`,
 /// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
-pub(super) fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
+pub(crate) fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
     let mut tokens = tokens.clone().into_iter().peekable();
     while let Some(token) = tokens.next() {
         let starts_path =

@@ -32,7 +32,8 @@ impl Parts<'_> {
         let (krate, timer) = (&self.krate, &self.timer);
         let (operation, until, limits) = (self.operation(), self.until(), self.limits());
         let Some(strategy) = &self.model.strategy else {
-            let failed = ours!(#krate::__private::failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
+            let failed = self.step("failed");
+            let failed = ours!(#krate::__private::#failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
             return (TokenStream::new(), failed);
         };
         let span = at(strategy.span());

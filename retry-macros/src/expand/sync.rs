@@ -33,9 +33,11 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (operation, until) = (parts.operation(), parts.until());
     let (end, give_up) = (parts.end(), parts.give_up());
     let (inside, enter) = parts.told_apart();
+    let renewed = parts.renewed();
+    let wait = parts.step("wait");
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
-        let late = parts.if_late();
+        let (stopped, late) = (parts.if_stopped(), parts.if_late());
         let (decided, failed) = parts.failed();
         ours! {
             #decided
@@ -43,6 +45,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
                     #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
+                    #stopped
                     #before_retry
                     #late
                     #again
@@ -53,7 +56,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         }
     } else {
         ours! {
-            match #krate::__private::wait(&mut call, #operation, #until, #timer, verdict, #limits) {
+            match #krate::__private::#wait(&mut call, #operation, #until, #timer, verdict, #limits) {
                 ::core::result::Result::Ok(()) => { #again #enter }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
@@ -64,6 +67,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #entered
             #context
             #attempted
+            #renewed
             #judged
             #step
         }
@@ -89,8 +93,12 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         ours!({ #statements })
     };
     let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
+    let closure = parts.in_span(closure);
     if parts.model.may_have_deadline() {
         let (until, timer, retries) = (parts.until(), &parts.timer, parts.retries());
+        if parts.model.named.is_some() {
+            return ours!(#krate::__private::attempt_named(&operation, &#retries, #until, #timer, #closure));
+        }
         return ours!(#krate::__private::attempt_until(#retries, #until, #timer, #closure));
     }
     ours!(#krate::__private::attempt(#closure))

@@ -12,9 +12,11 @@ use crate::call::Call;
 use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
 use crate::operation::Operation;
 use crate::policy::Policy;
+#[cfg(feature = "config")]
+use crate::private::stopped;
 use crate::private::{
     Began, Limits, Until, answered, endured, failed, note_answer, pause, policy_limits, recovered,
-    succeeded, words,
+    spanned, succeeded, words,
 };
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
@@ -174,10 +176,14 @@ macro_rules! reqwest_middleware {
                 loop {
                     limits.begin(&timer);
                     let again = request.try_clone();
+                    // Kept through the wait, for the kill switch.
+                    #[cfg(feature = "config")]
+                    let kept;
                     let pause =
                         {
                             let began = call_began.attempt(call, until, &timer);
                             let attempt = next.clone().run(request, extensions);
+                            let attempt = spanned(&operation, &call, attempt);
                             let Ok(answer) = endured(attempt, until, call, &timer).await;
                             let last = match &answer {
                                 Ok(response) => Some(response.url()),
@@ -215,12 +221,21 @@ macro_rules! reqwest_middleware {
                             match retry {
                                 Ok(retry) => {
                                     self.observer.observe(&retry);
-                                    pause(retry.delay(), &timer)
+                                    let pause = pause(retry.delay(), &timer);
+                                    #[cfg(feature = "config")]
+                                    {
+                                        kept = answer;
+                                    }
+                                    pause
                                 }
                                 Err(_) => break answer,
                             }
                         };
                     pause.await;
+                    #[cfg(feature = "config")]
+                    if stopped(&call, &operation).is_some() {
+                        break kept;
+                    }
                     match again {
                         Some(copy) => request = copy,
                         None => unreachable!("without a copy there is no retry"),

@@ -2,17 +2,24 @@
 //! under them asks a [`Config`]; what is in one never changes.
 
 mod budget;
+mod clash;
 mod cut;
 mod fault;
 mod judge;
 mod layer;
+mod live;
 mod place;
 mod provider;
 mod read;
+mod resolve;
 mod schema;
+mod site;
+mod switch;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "watch")]
+mod watch;
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -24,7 +31,14 @@ use crate::policy::Policy;
 use place::{File, Place};
 
 pub use fault::{Fault, Faults};
+pub use live::{Status, current, load, policy, reload, status};
 pub use schema::schema;
+#[doc(hidden)]
+pub use site::{Live, Site};
+pub(crate) use switch::is_stopped;
+pub use switch::{are_retries_on, resume_retries, stop_retries};
+#[cfg(feature = "watch")]
+pub use watch::{WatchError, Watching, watch};
 
 pub(crate) const ENABLED: &str = "enabled";
 pub(crate) const DEFAULT: &str = "default";

@@ -99,7 +99,7 @@ impl File {
     }
 
     /// The place of a key, if this file has it.
-    fn find(&self, path: &Path) -> Option<Place> {
+    pub(super) fn find(&self, path: &Path) -> Option<Place> {
         let span = span(self.document.as_table(), path)?;
         Some(Place::at(&self.name, self.document.raw(), span.start))
     }

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::breaker::Change;
 use crate::call::GaveUp;
+#[cfg(feature = "config")]
+use crate::config::Faults;
 use crate::telemetry::Telemetry;
 
 /// Something that happened.
@@ -23,10 +25,18 @@ pub enum Event<'a> {
     Recovered(&'a Facts<'a>),
     /// A breaker changed its state.
     BreakerChanged(&'a Change),
+    /// Other policies hold from now on.
+    #[cfg(feature = "config")]
+    Reloaded,
+    /// A configuration was refused, and what held before holds on; or one does not go with the keys in the code of
+    /// an operation that has just run for the first time, and those hold.
+    #[cfg(feature = "config")]
+    ReloadRefused(&'a Faults),
 }
 
 impl<'a> Event<'a> {
-    /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`.
+    /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
+    /// `reloaded`, `reload_refused`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",
@@ -34,6 +44,10 @@ impl<'a> Event<'a> {
             Self::GaveUp(..) => "gave_up",
             Self::Recovered(_) => "recovered",
             Self::BreakerChanged(_) => "breaker_changed",
+            #[cfg(feature = "config")]
+            Self::Reloaded => "reloaded",
+            #[cfg(feature = "config")]
+            Self::ReloadRefused(_) => "reload_refused",
         }
     }
 
@@ -45,6 +59,8 @@ impl<'a> Event<'a> {
             | Self::GaveUp(facts, _)
             | Self::Recovered(facts) => Some(facts),
             Self::BreakerChanged(_) => None,
+            #[cfg(feature = "config")]
+            Self::Reloaded | Self::ReloadRefused(_) => None,
         }
     }
 }
@@ -151,6 +167,10 @@ impl fmt::Display for Event<'_> {
             Self::BreakerChanged(change) => {
                 write!(f, "breaker {} is {}", change.name(), change.to())
             }
+            #[cfg(feature = "config")]
+            Self::Reloaded => f.write_str("the configuration was loaded"),
+            #[cfg(feature = "config")]
+            Self::ReloadRefused(faults) => write!(f, "the configuration was refused: {faults}"),
         }
     }
 }

@@ -18,7 +18,7 @@ mod time;
 #[cfg(feature = "metrics")]
 mod to_metrics;
 #[cfg(feature = "tracing")]
-pub(crate) mod to_tracing;
+mod to_tracing;
 
 pub use call::Times;
 pub(crate) use call::{breaker_changed, gives_up, is_watched, note, recovered, retries};
@@ -34,6 +34,16 @@ pub use scope::{
 pub use stats::stats;
 #[cfg(feature = "metrics")]
 pub use to_metrics::describe_metrics;
+#[cfg(feature = "tracing")]
+pub(crate) use to_tracing::attempt_span;
+
+/// What became of a configuration.
+#[cfg(feature = "config")]
+pub(crate) fn tell_of_configuration(event: &Event<'_>) {
+    if observer::is_anybody_there() {
+        observer::tell(event);
+    }
+}
 
 /// Whether a feature of this crate is told, whoever else is.
 fn has_sinks() -> bool {

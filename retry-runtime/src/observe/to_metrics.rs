@@ -39,6 +39,11 @@ pub fn describe_metrics() {
         Unit::Count,
         "Tokens that are left in the budget of the operation, when it was last asked"
     );
+    #[cfg(feature = "config")]
+    describe_counter!(
+        "retry_reloads_total",
+        "Configurations that were loaded, and those that were refused"
+    );
     describe_gauge!(
         "retry_breaker_state",
         "State of a circuit breaker: 0 closed, 1 half open, 2 open"
@@ -74,7 +79,16 @@ pub(super) fn tell(event: &Event<'_>) {
             gauge!("retry_breaker_state", "breaker" => change.name().to_owned())
                 .set(number(change.to()));
         }
+        #[cfg(feature = "config")]
+        Event::Reloaded => count_reload("loaded"),
+        #[cfg(feature = "config")]
+        Event::ReloadRefused(_) => count_reload("refused"),
     }
+}
+
+#[cfg(feature = "config")]
+fn count_reload(result: &'static str) {
+    counter!("retry_reloads_total", "result" => result).increment(1);
 }
 
 fn count_attempt(facts: &Facts<'_>) {

@@ -28,6 +28,14 @@ pub(super) fn is_on() -> bool {
 pub(super) fn tell(event: &Event<'_>) {
     let line = match *event {
         Event::BreakerChanged(change) => return tell_breaker(change),
+        #[cfg(feature = "config")]
+        Event::Reloaded => {
+            return tracing::info!(target: "reattempt", "the configuration was loaded");
+        }
+        #[cfg(feature = "config")]
+        Event::ReloadRefused(faults) => {
+            return tracing::error!(target: "reattempt", %faults, "the configuration was refused");
+        }
         Event::AttemptFailed(facts) => Line::new("attempt failed", facts),
         Event::Retry(facts, delay) => Line {
             delay: Some(delay.as_secs_f64()),
@@ -57,6 +65,10 @@ fn level(event: &Event<'_>) -> Level {
             State::Open | State::ForcedOpen => Level::Warn,
             State::Closed | State::HalfOpen | State::ForcedClosed => Level::Info,
         },
+        #[cfg(feature = "config")]
+        Event::Reloaded => Level::Info,
+        #[cfg(feature = "config")]
+        Event::ReloadRefused(_) => Level::Error,
     }
 }
 
@@ -192,10 +204,6 @@ impl Lines {
 }
 
 /// A span around an attempt, below the span of the caller.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "entered by the loops, which do not yet")
-)]
 pub(crate) fn attempt_span(operation: &Operation, attempt: u32) -> tracing::Span {
     let span = tracing::info_span!(
         target: "reattempt",

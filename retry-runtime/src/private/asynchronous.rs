@@ -9,9 +9,13 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::limits::{afford, step};
+#[cfg(feature = "config")]
+use super::progress::failed;
 use super::progress::{general, immediate, surrounded, watch};
 use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
+#[cfg(feature = "config")]
+use crate::attempt::Cause;
 use crate::call::GaveUp;
 use crate::events::{Came, Watch};
 use crate::failure::Interrupted;
@@ -116,6 +120,30 @@ pub fn pause_after<T: Timer, E>(
         watch.gives_up(operation, reason);
         (error, Interrupted::new(reason, progress.failures()))
     })
+}
+
+// The same, and the error comes back, for a call that keeps it through the wait.
+#[cfg(feature = "config")]
+#[inline(always)]
+#[expect(clippy::type_complexity, reason = "the error is there either way")]
+pub fn pause_keeping<T: Timer, E>(
+    error: E,
+    progress: &mut impl Progress,
+    operation: &Operation,
+    until: Until,
+    timer: &T,
+    verdict: Verdict,
+    limits: &mut impl Limits,
+) -> Result<(Pause<T::Sleep>, E), (E, Interrupted)> {
+    let cause = Cause::Error(&error);
+    let retry = failed(progress, operation, until, timer, cause, verdict, limits);
+    match retry {
+        Ok(retry) => {
+            let pause = pause(retry.delay, timer);
+            Ok((pause, error))
+        }
+        Err(end) => Err((error, end)),
+    }
 }
 
 // What went along with the question.

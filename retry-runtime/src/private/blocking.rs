@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::limits::{afford, step};
-use super::progress::{general, immediate, is_over, or_end, surrounded, watch};
+use super::progress::{general, go_on, immediate, is_over, or_end, surrounded, watch};
 use super::{Admitted, Limits, Progress, Question, Until, admit, enter};
 use crate::ambient::{self, Retrying};
 use crate::call::GaveUp;
@@ -150,11 +150,13 @@ fn plain<B: Blocking, Q: Question>(
         held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
+        go_on(operation)?;
     } else {
         let delay = surrounded(operation, retry, timer).inspect_err(tell_end)?;
         held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
+        go_on(operation)?;
         if is_over(Until::NEVER, timer) {
             watch.is_late(operation);
             return Err(GaveUp::Deadline);
@@ -182,6 +184,7 @@ fn waited<Q: Question>(
     let (delay, held) = afforded.inspect_err(|end| watch.gives_up(operation, end.reason()))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
+    or_end(*progress, go_on(operation))?;
     // Threads wake up late.
     if is_over(until, timer) {
         watch.is_late(operation);

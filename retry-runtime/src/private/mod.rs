@@ -14,17 +14,29 @@ mod hook;
 #[cfg(feature = "std")]
 mod limit;
 mod limits;
+#[cfg(feature = "config")]
+mod named;
 mod outcome;
 mod progress;
+#[cfg(feature = "tracing")]
+mod spans;
+#[cfg(feature = "config")]
+mod stop;
 mod strategy;
 #[cfg(feature = "observe")]
 mod told;
+#[cfg(not(feature = "tracing"))]
+mod unspanned;
 mod until;
 #[cfg(not(feature = "observe"))]
 mod untold;
 
+#[cfg(feature = "config")]
+pub use crate::config::{Live, Site};
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
+#[cfg(feature = "config")]
+pub use asynchronous::pause_keeping;
 #[cfg(feature = "std")]
 pub use asynchronous::{Again, Pause, again, entered_in_line, pause, pause_after};
 #[cfg(not(feature = "std"))]
@@ -51,6 +63,10 @@ pub use limits::{
     ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards,
     pays, released,
 };
+#[cfg(feature = "config")]
+pub use named::{
+    answered_named, attempt_named, failed_named, paying_named, until_named, wait_named,
+};
 pub use outcome::{
     Answer, IsNoResult, IsResult, ambiguous, ask, fail, failure, fall_back, found, refuse_alias,
     retry_after, split, split_told, tell,
@@ -58,8 +74,12 @@ pub use outcome::{
 pub(crate) use progress::remaining;
 use progress::{Admitted, admit};
 pub use progress::{Count, Progress, cut_off, failed, is_first, is_over, over, succeeded};
+#[cfg(feature = "tracing")]
+pub use spans::{Spanned, in_span, spanned};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+#[cfg(feature = "config")]
+pub use stop::{Drops, Keep, Keeps, Kept, Stopped, stopped};
 pub use strategy::{decided, decided_by};
 #[cfg(all(
     feature = "observe",
@@ -77,6 +97,8 @@ pub use told::{
     AgainTold, Began, Beginnings, Here, HereSince, InRetry, NoWords, Words, WordsByDebug,
     WordsByDisplay, again_told, note, pause_told, recovered,
 };
+#[cfg(not(feature = "tracing"))]
+pub use unspanned::{in_span, spanned};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 
 #[cfg(all(

@@ -150,6 +150,7 @@ pub(super) fn admit<P: Progress>(
     let retry = call.failures();
     let admitted = call.admit(policy, verdict);
     progress.keep(call);
+    let admitted = admitted.and_then(|asked| go_on(operation).map(|()| asked));
     let asked = admitted.map_err(|reason| Interrupted::new(reason, progress.failures()))?;
     Ok(match policy.shape() {
         _ if asked.is_some() || !until.is_never() => Admitted::General(asked),
@@ -159,6 +160,15 @@ pub(super) fn admit<P: Progress>(
         Shape::Custom(_) | Shape::Decorrelated => Admitted::General(None),
         _ => Admitted::Plain(retry),
     })
+}
+
+// Whether the kill switch lets a retry through; asked again after the wait.
+#[inline(always)]
+pub(super) fn go_on(operation: &Operation) -> Result<(), GaveUp> {
+    if operation.is_stopped() {
+        return Err(GaveUp::Disabled);
+    }
+    Ok(())
 }
 
 // What a function out of line said, which is not told how often it failed.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::progress::{Around, in_time, stepped};
+use super::progress::{Around, go_on, in_time, stepped};
 use super::{Limits, Progress, Until};
 use crate::attempt::{Cause, Retry};
 use crate::call::decided_delay;
@@ -68,6 +68,7 @@ pub fn decided_by<'a, E: ?Sized>(
             let attempt = progress.failures();
             let around = Around::new(until, clock, failed);
             admitted
+                .and_then(|retry_after| go_on(operation).map(|()| retry_after))
                 .and_then(|retry_after| {
                     let decide = || {
                         decide(&Failure {

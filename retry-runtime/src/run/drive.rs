@@ -8,10 +8,12 @@ use crate::attempt::Cause;
 use crate::call::Call;
 use crate::failure::{Failed, Interrupted};
 use crate::outcome::Outcome;
+#[cfg(feature = "config")]
+use crate::private::stopped;
 use crate::private::{
-    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_time,
-    is_over, limited, made, note, over, pause, recovered, sleep, split_limited_told, succeeded,
-    tell_limited, verdict, words,
+    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_span,
+    in_time, is_over, limited, made, note, over, pause, recovered, sleep, spanned,
+    split_limited_told, succeeded, tell_limited, verdict, words,
 };
 use crate::timer::{ForAsync, ForSync};
 
@@ -70,6 +72,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
             let delay = {
                 let began = call_began.attempt(call, until, &timer);
                 let attempt = made(call, until, &timer, &mut operation);
+                let attempt = spanned(&named, &call, attempt);
                 let Ok(outcome) = endured(attempt, until, call, &timer).await;
                 let error = match outcome.split() {
                     Ok(value) => {
@@ -150,7 +153,9 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
         }
         loop {
             let began = call_began.attempt(call, until, &timer);
-            let error = match attempt_until(call, until, &timer, &mut operation) {
+            let error = match attempt_until(call, until, &timer, || {
+                in_span(&named, &call, &mut operation)
+            }) {
                 Ok(value) => {
                     let value = recovered(value, &call, &named, &timer, began);
                     break Ok(answered(
@@ -180,6 +185,10 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                 Ok(retry) => {
                     self.observer.observe(&retry);
                     sleep(retry.delay(), &timer);
+                    #[cfg(feature = "config")]
+                    if let Some(end) = stopped(&call, &named) {
+                        break Err((Some(error), end));
+                    }
                     if is_over(until, &timer) {
                         break Err((Some(error), over(&call, &named)));
                     }
@@ -223,6 +232,13 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
         loop {
+            #[cfg(feature = "config")]
+            if let Some(error) = last.take() {
+                match stopped(&call, &named) {
+                    Some(end) => break tell_limited(error, end),
+                    None => last = Some(error),
+                }
+            }
             if let Err(end) = entered_in_line(&mut limits, &call, &named, until, &timer).await {
                 break match last {
                     Some(error) => tell_limited(error, end),
@@ -233,6 +249,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                 let began = call_began.attempt(call, until, &timer);
                 let limit = until.of_attempt(named.policy(), &timer);
                 let attempt = made(call, limit, &timer, &mut operation);
+                let attempt = spanned(&named, &call, attempt);
                 let outcome = limited(attempt, limit, call, &timer).await;
                 let outcome = match in_time(outcome, &call, &named, until, &timer, &mut limits) {
                     Ok(outcome) => outcome,
@@ -263,7 +280,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         let delay = retry.delay();
-                        last = G::ASKS.then_some(error);
+                        last = (G::ASKS || cfg!(feature = "config")).then_some(error);
                         delay
                     }
                     Err(end) => break tell_limited(error, end),

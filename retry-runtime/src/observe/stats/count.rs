@@ -121,6 +121,8 @@ impl OperationStats {
                 self.give_ups.sort_by_key(|(reason, _)| reason.word());
             }
             Event::BreakerChanged(_) => {}
+            #[cfg(feature = "config")]
+            Event::Reloaded | Event::ReloadRefused(_) => {}
         }
     }
 }

@@ -80,6 +80,73 @@ impl Pay for () {
     fn rest(&mut self) {}
 }
 
+// A budget that may not be there, which one test tells.
+#[cfg(feature = "config")]
+impl<P: Pay> Pay for Option<P> {
+    type Asked = Option<P::Asked>;
+
+    type Rest = Option<P::Rest>;
+
+    #[inline(always)]
+    fn begun(self, operation: &Operation, clock: &impl Clock) -> Self {
+        self.map(|purse| purse.begun(operation, clock))
+    }
+
+    #[inline(always)]
+    fn failed(&mut self, operation: &Operation, verdict: Verdict) {
+        if let Some(purse) = self {
+            purse.failed(operation, verdict);
+        }
+    }
+
+    #[inline(always)]
+    fn asked(&mut self) -> Self::Asked {
+        self.as_mut().map(P::asked)
+    }
+
+    #[inline(always)]
+    fn take_back(&mut self, held: Self::Asked) {
+        if let (Some(purse), Some(held)) = (self, held) {
+            purse.take_back(held);
+        }
+    }
+
+    #[inline(always)]
+    fn spend(&mut self) {
+        if let Some(purse) = self {
+            purse.spend();
+        }
+    }
+
+    #[inline(always)]
+    fn pays(&mut self, operation: &Operation, clock: &impl Clock) -> bool {
+        self.as_mut()
+            .is_none_or(|purse| purse.pays(operation, clock))
+    }
+
+    #[inline(always)]
+    fn succeeded(&mut self, operation: &Operation) -> bool {
+        self.as_mut()
+            .is_some_and(|purse| purse.succeeded(operation))
+    }
+
+    #[inline(always)]
+    fn rest(&mut self) -> Self::Rest {
+        self.as_mut().map(P::rest)
+    }
+}
+
+#[cfg(feature = "config")]
+impl<D: Debit> Debit for Option<D> {
+    #[inline(always)]
+    fn afford(self, operation: &Operation, came: Came, clock: &impl Clock) -> Option<Self> {
+        match self {
+            Some(purse) => purse.afford(operation, came, clock).map(Some),
+            None => Some(None),
+        }
+    }
+}
+
 // Whether a policy has a budget, as a type.
 #[derive(Debug)]
 pub struct IsBudgeted<const YES: bool>;

@@ -6,6 +6,15 @@ use core::fmt;
 #[derive(Debug)]
 pub struct Words<'e, E: ?Sized>(pub &'e E);
 
+// Whatever the error is.
+impl<E: ?Sized> Clone for Words<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E: ?Sized> Copy for Words<'_, E> {}
+
 pub trait WordsByDisplay {
     fn reattempt_words(self) -> Option<String>;
 }

@@ -15,6 +15,8 @@ use super::request::CopyRequest;
 use crate::attempt::Cause;
 use crate::budget::Reservation;
 use crate::call::Call;
+#[cfg(feature = "config")]
+use crate::private::stopped;
 use crate::private::{
     Began, Pause, Split, Until, failed, note_answer, over, pause, recovered, remaining, succeeded,
 };
@@ -230,7 +232,9 @@ where
         };
         plan.observer.observe(&retry);
         let pause = pause(retry.delay(), &plan.timer);
-        let last = remaining(*this.until, &plan.timer).map(|_| answer);
+        // The kill switch may end the call, too.
+        let is_kept = cfg!(feature = "config") || remaining(*this.until, &plan.timer).is_some();
+        let last = is_kept.then_some(answer);
         let phase = Phase::Delay(pause);
         let reserved = limits.into_reserved();
         let between = Boxed(Some(Box::new(Between {
@@ -260,6 +264,10 @@ where
         };
         if let Phase::Delay(delay) = &mut between.phase {
             ready!(Pin::new(delay).poll(cx));
+            #[cfg(feature = "config")]
+            if between.last.is_some() && stopped(this.call, &plan.operation).is_some() {
+                return Poll::Ready(between.last.take());
+            }
             let left = between
                 .last
                 .as_ref()

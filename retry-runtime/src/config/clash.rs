@@ -1,0 +1,44 @@
+//! A rule that the values of a file break together with the keys in the code.
+
+use super::fault::Fault;
+use super::place::{File, Place};
+use super::{OPERATIONS, POLICIES};
+use crate::rules::Violation;
+
+/// What was read, for the lines of faults that are found later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+/// The fault of an operation under the policy `label`: at the key that is blamed if the file has it, else at the
+/// table of the operation or of the policy.
+pub(super) fn fault(
+    read: Option<&Read>,
+    operation: &str,
+    label: &str,
+    violation: &Violation,
+) -> Fault {
+    let file = read.and_then(|read| File::parse(&read.name, &read.text).ok());
+    let tables = [(OPERATIONS, operation), (POLICIES, label)].map(|(kind, name)| {
+        let table = vec![kind.to_owned(), name.to_owned()];
+        let mut key = table.clone();
+        key.push(violation.key().word().to_owned());
+        (table, key)
+    });
+    let keys = tables.iter().map(|(_, key)| key);
+    let mut paths = keys.chain(tables.iter().map(|(table, _)| table));
+    let found = paths.find_map(|path| Some((file.as_ref()?.find(path)?, path)));
+    let (place, path) = found.unwrap_or_else(|| {
+        let name = read.map_or("configuration", |read| &*read.name);
+        let [(operation, _), _] = &tables;
+        (Place::of(name), operation)
+    });
+    let path = super::place::shown(path);
+    let message = format!(
+        "{} (together with the keys in the code of `{operation}`)",
+        violation.message()
+    );
+    Fault::new(place, path, violation.rule().id(), message)
+}

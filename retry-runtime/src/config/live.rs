@@ -1,0 +1,278 @@
+//! What is loaded now, and the places in the code that ask for it. One lock for whoever loads and for a place
+//! that is used for the first time; calls do not take it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::clash::Read;
+use super::place::Place;
+use super::resolve::{Resolution, resolve};
+use super::site::Site;
+use super::{Config, Fault, Faults, environment, switch, text_of};
+use crate::operation::Operation;
+use crate::policy::Policy;
+
+/// What is loaded, and who has asked for it.
+struct State {
+    sites: Vec<&'static Site>,
+    config: Option<Arc<Config>>,
+    from: Option<PathBuf>,
+    /// The text of the file, to tell whether it changed, and to find lines in.
+    read: Option<Read>,
+    loaded_at: Option<SystemTime>,
+    last_faults: Option<Arc<Faults>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    sites: Vec::new(),
+    config: None,
+    from: None,
+    read: None,
+    loaded_at: None,
+    last_faults: None,
+});
+
+/// Held by whoever reads and installs, so that an older text never comes after a newer one.
+static LOADING: Mutex<()> = Mutex::new(());
+
+// Nothing between two changes of it panics.
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn loading() -> MutexGuard<'static, ()> {
+    LOADING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a load came to.
+enum Came {
+    Installed,
+    /// It says what was there already.
+    Same,
+    Refused(Arc<Faults>),
+}
+
+impl Came {
+    /// Told to observers, where no lock is held.
+    fn told(self) -> Result<(), Faults> {
+        match self {
+            Self::Same => Ok(()),
+            Self::Installed => {
+                #[cfg(feature = "observe")]
+                crate::observe::tell_of_configuration(&crate::observe::Event::Reloaded);
+                Ok(())
+            }
+            Self::Refused(faults) => {
+                refused(&faults);
+                Err(Faults::clone(&faults))
+            }
+        }
+    }
+}
+
+fn refused(faults: &Faults) {
+    #[cfg(feature = "observe")]
+    crate::observe::tell_of_configuration(&crate::observe::Event::ReloadRefused(faults));
+    #[cfg(not(feature = "observe"))]
+    let _ = faults;
+}
+
+/// Reads the file at `path` and the environment, checks them, and from then on they hold for the process.
+///
+/// # Errors
+///
+/// Every fault there is; what held before holds on.
+pub fn load(path: impl AsRef<Path>) -> Result<(), Faults> {
+    let came = {
+        let _loading = loading();
+        read(path.as_ref(), false)
+    };
+    came.told()
+}
+
+/// Reads again what [`load`] has read.
+///
+/// A file that says what it said before changes nothing. One that looks cut off in the middle of a write is
+/// refused, as is one whose values break a rule together with the keys in the code of an operation
+/// that has run.
+///
+/// # Errors
+///
+/// Every fault there is; what held before holds on.
+pub fn reload() -> Result<(), Faults> {
+    let came = {
+        let _loading = loading();
+        let from = state().from.clone();
+        from.map_or_else(nothing_to_reload, |path| read(&path, true))
+    };
+    came.told()
+}
+
+fn nothing_to_reload() -> Came {
+    let message = "nothing was loaded from a file; call `config::load` first";
+    let fault = Fault::new(Place::of("reload"), "", "file", message);
+    Came::Refused(Arc::new(fault.into()))
+}
+
+/// As [`reload`], whatever was loaded in between.
+#[cfg(feature = "watch")]
+pub(super) fn load_again(path: &Path) -> Result<(), Faults> {
+    let came = {
+        let _loading = loading();
+        read(path, true)
+    };
+    came.told()
+}
+
+/// What is loaded, if anything is.
+pub fn current() -> Option<Arc<Config>> {
+    state().config.clone()
+}
+
+/// The policy of this name as it is now, for [`Policy::run`] and layers: a snapshot, which later loads do not
+/// change.
+pub fn policy(name: &str) -> Option<Policy> {
+    current()?.policy(name)
+}
+
+/// When and from where the configuration was loaded, and what was wrong last.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Status {
+    loaded_at: Option<SystemTime>,
+    from: Option<PathBuf>,
+    last_faults: Option<Arc<Faults>>,
+}
+
+impl Status {
+    /// When what holds now was loaded; `None` before anything was.
+    pub const fn loaded_at(&self) -> Option<SystemTime> {
+        self.loaded_at
+    }
+
+    /// The file it was read from; `None` for what was not read from one.
+    pub fn from(&self) -> Option<&Path> {
+        self.from.as_deref()
+    }
+
+    /// Why the last load was refused; `None` after a good one.
+    pub fn last_faults(&self) -> Option<&Faults> {
+        self.last_faults.as_deref()
+    }
+}
+
+/// When and from where the configuration was loaded, and what was wrong last.
+pub fn status() -> Status {
+    let state = state();
+    Status {
+        loaded_at: state.loaded_at,
+        from: state.from.clone(),
+        last_faults: state.last_faults.clone(),
+    }
+}
+
+impl Config {
+    /// From now on this holds for the process.
+    ///
+    /// # Errors
+    ///
+    /// Rules that it breaks together with the keys in the code of operations that have run; what held before
+    /// holds on.
+    pub fn install(self) -> Result<(), Faults> {
+        let came = {
+            let _loading = loading();
+            install(self, None, None)
+        };
+        came.told()
+    }
+}
+
+fn read(path: &Path, again: bool) -> Came {
+    let name = path.display().to_string();
+    let text = match text_of(path, &name) {
+        Ok(text) => text,
+        Err(fault) => return refuse(fault.into()),
+    };
+    let before = state().read.clone().map(|read| read.text);
+    if again
+        && before.as_deref() != Some(&text)
+        && let Some(fault) = Config::is_cut_off(&text, before.as_deref())
+    {
+        return refuse(fault.of_source(name).into());
+    }
+    match Config::from_text(&name, &text, environment()) {
+        Ok(config) => install(config, Some(Read { name, text }), Some(path.to_owned())),
+        Err(faults) => refuse(faults),
+    }
+}
+
+fn refuse(faults: Faults) -> Came {
+    let faults = Arc::new(faults);
+    state().last_faults = Some(Arc::clone(&faults));
+    Came::Refused(faults)
+}
+
+fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
+    let mut state = state();
+    let is_same = read.is_some() && read == state.read && from == state.from;
+    let mut resolutions = Vec::new();
+    let mut faults = Vec::new();
+    for site in &state.sites {
+        match resolve(Some(&config), read.as_ref(), site) {
+            Ok(resolution) => resolutions.push(resolution),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        drop(state);
+        return refuse(Faults::new(faults));
+    }
+    for (site, resolution) in state.sites.iter().zip(resolutions) {
+        site.set(resolution.policy, resolution.label, resolution.enabled);
+    }
+    switch::set_by_file(config.is_enabled());
+    state.config = Some(Arc::new(config));
+    state.read = read;
+    state.from = from;
+    state.last_faults = None;
+    if is_same {
+        return Came::Same;
+    }
+    state.loaded_at = Some(SystemTime::now());
+    Came::Installed
+}
+
+/// The first use of a site. With a configuration that does not go with the keys in the code, those hold.
+#[cold]
+pub(super) fn register(site: &'static Site) -> Arc<Operation> {
+    let mut fault = None;
+    let operation = {
+        let mut state = state();
+        if let Some(known) = site.known() {
+            return known; // another thread was first
+        }
+        let resolved = resolve(state.config.as_deref(), state.read.as_ref(), site);
+        let resolution = resolved.unwrap_or_else(|found| {
+            fault = Some(found);
+            Resolution {
+                policy: *site.inline(),
+                label: site.named(),
+                enabled: true,
+            }
+        });
+        site.set(resolution.policy, resolution.label, resolution.enabled);
+        state.sites.push(site);
+        if let Some(fault) = &fault {
+            state.last_faults = Some(Arc::new(fault.clone().into()));
+        }
+        site.known()
+    };
+    if let Some(fault) = fault {
+        refused(&fault.into());
+    }
+    match operation {
+        Some(operation) => operation,
+        None => unreachable!("it was set under the lock, and is never taken away"),
+    }
+}

@@ -1,0 +1,185 @@
+//! Reloading when the file changes. What is watched is the folder: editors and deployments put another file in
+//! its place, or turn a link.
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use super::Faults;
+use super::live;
+
+/// Nothing has been written for this long, so that whoever writes is done with it.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// A writer that is never done is read all the same.
+const PATIENCE: u32 = 40;
+
+/// Loads the file at `path`, and again whenever it changes, until the answer is dropped.
+///
+/// A change is read when the file has been quiet for 50 ms. Files that are renamed over it are seen, and links that
+/// are turned, as Kubernetes does with config maps. Of a link into another folder the one that it points to when
+/// watching begins is watched, too. A reload that is refused changes nothing.
+///
+/// # Errors
+///
+/// [`WatchError::is_refused`] when the file has faults; otherwise the operating system does not let it be watched.
+pub fn watch(path: impl AsRef<Path>) -> Result<Watching, WatchError> {
+    let path = path.as_ref();
+    let (tell, told) = channel();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // Reading it is none.
+        let is_change = event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
+        if is_change {
+            // Nobody listens any more when this ends.
+            let _ = tell.send(());
+        }
+    })?;
+    // Watched first: what changes while it is read is read again.
+    for folder in folders(path) {
+        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+    }
+    live::load(path)?;
+    let last = Arc::new(Mutex::new(None));
+    let thread = {
+        let (path, last) = (path.to_owned(), Arc::clone(&last));
+        std::thread::Builder::new()
+            .name("reattempt-config".to_owned())
+            .spawn(move || follow(&path, &told, &last))
+            .map_err(notify::Error::io)?
+    };
+    Ok(Watching {
+        watcher: Some(watcher),
+        thread: Some(thread),
+        last,
+    })
+}
+
+/// Where the file lies, and where what it points to does.
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let of = |path: &Path| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        folder.unwrap_or(Path::new(".")).to_owned()
+    };
+    let mut folders = vec![of(path)];
+    if let Ok(target) = path.canonicalize() {
+        let folder = of(&target);
+        let is_known = folders
+            .iter()
+            .any(|known| known.canonicalize().is_ok_and(|known| known == folder));
+        if !is_known {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Until the watcher is dropped, which ends the channel.
+fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<Faults>>) {
+    while told.recv().is_ok() {
+        for _ in 0..PATIENCE {
+            match told.recv_timeout(QUIET) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+        let came = live::load_again(path);
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = came.err();
+    }
+}
+
+/// A file that is watched; dropping this ends it.
+#[must_use = "dropped at once it watches nothing"]
+pub struct Watching {
+    watcher: Option<RecommendedWatcher>,
+    thread: Option<JoinHandle<()>>,
+    last: Arc<Mutex<Option<Faults>>>,
+}
+
+impl Watching {
+    /// Why the last change was refused; `None` after a good one.
+    pub fn last_error(&self) -> Option<Faults> {
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        drop(self.watcher.take());
+        // Dropped by an observer, this is that thread.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watching").finish_non_exhaustive()
+    }
+}
+
+/// Why a file is not watched.
+#[derive(Debug)]
+pub struct WatchError(Why);
+
+#[derive(Debug)]
+enum Why {
+    Refused(Faults),
+    Unwatched(notify::Error),
+}
+
+impl WatchError {
+    /// Whether the file was read, and has faults.
+    pub const fn is_refused(&self) -> bool {
+        matches!(self.0, Why::Refused(_))
+    }
+
+    /// The faults of the file.
+    pub const fn faults(&self) -> Option<&Faults> {
+        match &self.0 {
+            Why::Refused(faults) => Some(faults),
+            Why::Unwatched(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for WatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Why::Refused(faults) => faults.fmt(f),
+            Why::Unwatched(error) => write!(f, "the file cannot be watched: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for WatchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            Why::Refused(_) => None,
+            Why::Unwatched(error) => Some(error),
+        }
+    }
+}
+
+impl From<Faults> for WatchError {
+    fn from(faults: Faults) -> Self {
+        Self(Why::Refused(faults))
+    }
+}
+
+impl From<notify::Error> for WatchError {
+    fn from(error: notify::Error) -> Self {
+        Self(Why::Unwatched(error))
+    }
+}

@@ -1,0 +1,16 @@
+//! Names from configuration as operations ask for them, reloading, and the kill switch. One configuration holds for the
+//! process, so the tests here take turns.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic_in_result_fn,
+    reason = "a test that panics has failed"
+)]
+
+mod calls;
+mod kill;
+mod load;
+mod precedence;
+mod shapes;
+mod support;
+mod watching;

@@ -1,0 +1,140 @@
+//! What holds: the defaults, the keys in the code, the policy of the file, the operation of the file.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use reattempt::config::Fault;
+use reattempt::observe::{self, Event};
+use reattempt::{GaveUp, config, retry};
+
+use crate::support::{File, install, ms, sync_turn};
+
+/// Delays as they were decided, and the attempts allowed.
+type Seen = RefCell<Vec<(Option<u32>, Duration)>>;
+
+#[retry(policy = "precedence", name = "precedence.call", max = 3, base = "10ms", jitter = "none", on(_), on_retry = |retry| seen.borrow_mut().push((retry.max(), retry.delay())))]
+fn call(seen: &Seen) -> Result<(), String> {
+    Err("no".to_owned())
+}
+
+fn seen() -> Vec<(Option<u32>, Duration)> {
+    let seen = Seen::default();
+    let _ = call(&seen);
+    seen.into_inner()
+}
+
+#[test]
+fn each_layer_overrides_what_is_below() {
+    let (_turn, _time) = sync_turn();
+    assert_eq!(seen(), [(Some(3), ms(10)), (Some(3), ms(20))]);
+    install("[policies.precedence]\nmax = 2\n");
+    assert_eq!(seen(), [(Some(2), ms(10))]);
+    install(
+        "[policies.precedence]\nmax = 2\nbase = \"1s\"\n[operations.\"precedence.call\"]\nmax = 3\n",
+    );
+    let second = Duration::from_secs(1);
+    assert_eq!(seen(), [(Some(3), second), (Some(3), second * 2)]);
+    // Another policy for the operation.
+    install(
+        "[policies.precedence]\nmax = 9\n[policies.other]\nmax = 2\n[operations.\"precedence.call\"]\npolicy = \"other\"\n",
+    );
+    assert_eq!(seen(), [(Some(2), ms(10))]);
+    install("[operations.\"precedence.call\"]\nenabled = false\n");
+    assert_eq!(seen(), []);
+    install("enabled = false\n");
+    assert_eq!(seen(), []);
+    assert!(!config::are_retries_on());
+    install("");
+    assert_eq!(seen(), [(Some(3), ms(10)), (Some(3), ms(20))]);
+}
+
+#[test]
+fn a_snapshot_by_name() {
+    let (_turn, _time) = sync_turn();
+    assert!(config::policy("precedence").is_none());
+    install("[policies.precedence]\nmax = 7\n");
+    let policy = config::policy("precedence").unwrap();
+    assert_eq!(policy.attempts(), Some(7));
+}
+
+/// `base` of the code above `cap` of the file: together they break a rule.
+#[retry(policy = "broken", max = 3, base = "5s", on(_))]
+fn above(calls: &RefCell<u32>) -> Result<(), String> {
+    *calls.borrow_mut() += 1;
+    Err("no".to_owned())
+}
+
+#[test]
+fn what_breaks_a_rule_together_with_the_code_is_refused() {
+    let (_turn, _time) = sync_turn();
+    let calls = RefCell::new(0);
+    // From now on it is known.
+    let _ = above(&calls);
+    let file = File::new("[policies.broken]\nmax = 2\n");
+    config::load(file.path()).unwrap();
+    file.write("[policies.broken]\nmax = 2\ncap = \"1s\"\n");
+    let faults = config::reload().unwrap_err();
+    assert_eq!(faults.iter().map(Fault::rule).collect::<Vec<_>>(), ["X1"]);
+    assert_eq!(
+        config::status().last_faults().unwrap().to_string(),
+        faults.to_string()
+    );
+    // What held before holds on.
+    calls.replace(0);
+    let _ = above(&calls);
+    assert_eq!(calls.take(), 2);
+    // Keys that do nothing any more break nothing.
+    file.write("[policies.broken]\nmax = 1\n");
+    config::reload().unwrap();
+    assert!(config::status().last_faults().is_none());
+    let _ = above(&calls);
+    assert_eq!(calls.take(), 1);
+}
+
+/// As above, and first used when the file is there already.
+#[retry(policy = "late", max = 3, base = "5s", on(_))]
+fn late(calls: &RefCell<u32>) -> Result<(), String> {
+    *calls.borrow_mut() += 1;
+    Err("no".to_owned())
+}
+
+#[test]
+fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
+    let (_turn, _time) = sync_turn();
+    install("[policies.late]\ncap = \"1s\"\nmax = 2\n");
+    let told = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&told);
+    let added = observe::add(move |event: &Event<'_>| {
+        if matches!(event, Event::ReloadRefused(_)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let calls = RefCell::new(0);
+    let _ = late(&calls);
+    let _ = late(&calls);
+    added.remove();
+    assert_eq!((calls.take(), told.load(Ordering::Relaxed)), (6, 1));
+    let status = config::status();
+    assert!(status.last_faults().unwrap().to_string().contains("[X1]"));
+}
+
+/// Only attempts whose error says so.
+#[retry(policy = "ends", max = 2, on(_))]
+fn ends() -> Result<(), reattempt::Failed<String>> {
+    Err("no".to_owned())
+}
+
+#[test]
+fn a_single_operation_is_switched_off() {
+    let (_turn, _time) = sync_turn();
+    let reason = || ends().unwrap_err().reason();
+    assert_eq!(reason(), GaveUp::Attempts);
+    let name = concat!(module_path!(), "::ends");
+    install(&format!("[operations.\"{name}\"]\nenabled = false\n"));
+    assert_eq!(reason(), GaveUp::Disabled);
+    assert_eq!(GaveUp::Disabled.word(), "disabled");
+    install("");
+    assert_eq!(reason(), GaveUp::Attempts);
+}

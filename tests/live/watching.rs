@@ -1,0 +1,112 @@
+//! A real file that is watched. Each step waits for the event of the one before, at most ten seconds.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use reattempt::config;
+use reattempt::observe::{self, Event};
+
+use crate::support::{File, turn};
+
+const BOUND: Duration = Duration::from_secs(10);
+
+/// What became of each configuration, as it is told.
+fn told() -> (Receiver<String>, observe::Added) {
+    let (tell, told) = channel();
+    let tell = std::sync::Mutex::new(tell);
+    let added = observe::add(move |event: &Event<'_>| {
+        let said = match event {
+            Event::Reloaded => event.name().to_owned(),
+            Event::ReloadRefused(faults) => format!("{}: {faults}", event.name()),
+            _ => return,
+        };
+        let _ = tell.lock().unwrap().send(said);
+    });
+    (told, added)
+}
+
+fn max() -> Option<u32> {
+    config::policy("watched").unwrap().attempts()
+}
+
+#[test]
+fn a_file_that_changes_is_loaded_again() {
+    let _turn = turn();
+    let file = File::new("[policies.watched]\nmax = 2\n");
+    let (told, added) = told();
+    let next = || told.recv_timeout(BOUND).unwrap();
+    let watching = config::watch(file.path()).unwrap();
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
+
+    file.write("[policies.watched]\nmax = 3\n");
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(3)));
+    assert!(watching.last_error().is_none());
+
+    file.replace("[policies.watched]\nmax = 4\n");
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(4)));
+
+    file.write("[policies.watched]\nmax = 0\n");
+    let said = next();
+    assert!(
+        said.starts_with("reload_refused: ") && said.contains("R1"),
+        "{said}"
+    );
+    assert_eq!(max(), Some(4));
+    assert!(config::status().last_faults().is_some());
+
+    // Cut off, and then whole.
+    file.write("[policies.watched]\nmax = 5");
+    assert!(next().contains("cut off"));
+    file.write("[policies.watched]\nmax = 5\n");
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(5)));
+    assert!(config::status().last_faults().is_none());
+
+    // Nobody looks any more.
+    drop(watching);
+    file.write("[policies.watched]\nmax = 6\n");
+    assert_eq!(max(), Some(5));
+    added.remove();
+    assert!(told.recv().is_err(), "an event after the end");
+}
+
+/// As Kubernetes does it: the file is a link into a folder that is a link, which is turned.
+#[cfg(unix)]
+#[test]
+fn a_link_that_is_turned_is_followed() {
+    use std::os::unix::fs::symlink;
+
+    let _turn = turn();
+    let holder = File::new("");
+    let folder = holder.folder().join("mounted");
+    for (version, max) in [("one", 2), ("two", 3)] {
+        let version = folder.join(version);
+        std::fs::create_dir_all(&version).unwrap();
+        let text = format!("[policies.watched]\nmax = {max}\n");
+        std::fs::write(version.join("retry.toml"), text).unwrap();
+    }
+    symlink("one", folder.join("data")).unwrap();
+    symlink("data/retry.toml", folder.join("retry.toml")).unwrap();
+    let (told, added) = told();
+    let watching = Arc::new(config::watch(folder.join("retry.toml")).unwrap());
+    assert_eq!(told.recv_timeout(BOUND).unwrap(), "reloaded");
+    assert_eq!(max(), Some(2));
+    symlink("two", folder.join("data.new")).unwrap();
+    std::fs::rename(folder.join("data.new"), folder.join("data")).unwrap();
+    assert_eq!(told.recv_timeout(BOUND).unwrap(), "reloaded");
+    assert_eq!(max(), Some(3));
+    drop(watching);
+    added.remove();
+}
+
+#[test]
+fn what_cannot_be_watched() {
+    let _turn = turn();
+    let file = File::new("[policies.watched]\nmax = 0\n");
+    let error = config::watch(file.path()).unwrap_err();
+    assert!(error.is_refused() && error.faults().is_some());
+    assert!(error.to_string().contains("R1"), "{error}");
+    let error = config::watch(file.folder().join("nowhere/retry.toml")).unwrap_err();
+    assert!(!error.is_refused(), "{error}");
+    assert!(config::current().is_none_or(|config| config.policy("watched").is_none()));
+}
