@@ -95,7 +95,7 @@ fn no_more_probes_than_allowed() {
                     changes.fetch_add(admitted.half_opened.into(), Ordering::Relaxed);
                 }
             });
-            assert_eq!(admitted.load(Ordering::Relaxed), probes.into());
+            assert_eq!(admitted.load(Ordering::Relaxed), u32::from(probes));
             assert_eq!(half_opened.load(Ordering::Relaxed), 1);
             is_not_stuck(&word, probes);
         });
