@@ -79,8 +79,8 @@ impl Parts<'_> {
         if !self.asynchronous {
             let (operation, began) = (self.operation(), self.beginnings());
             return (
-                ours!(let mut retry = #krate::__private::InRetry::new();),
-                ours!(retry.enter(&call, #operation, #timer, #began);),
+                ours!(let mut told = #krate::__private::InRetry::new();),
+                ours!(told.enter(&call, #operation, #timer, #began);),
             );
         }
         let start = self.start();
@@ -164,7 +164,7 @@ impl Parts<'_> {
         if self.asynchronous {
             ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
         } else {
-            ours!(retry.note(&call, #operation, #timer, #began, #cause, #words);)
+            ours!(told.note(&call, #operation, #timer, #began, #cause, #words);)
         }
     }
 
