@@ -90,6 +90,27 @@ impl Parts<'_> {
         )
     }
 
+    /// The same where the loop is told of a retry by nothing else, with that in one.
+    pub(super) fn inside_told(&self) -> Option<(TokenStream, TokenStream)> {
+        if !self.is_told_inside() {
+            return None;
+        }
+        let (krate, timer) = (&self.krate, &self.timer_kept);
+        let (operation, began) = (self.operation(), self.beginnings());
+        Some((
+            ours!(let mut inside = #krate::__private::InsideTold::new();),
+            ours!(inside.enter(&call, #operation, #timer, #began);),
+        ))
+    }
+
+    /// Values that are not final are no retries of those below, but of those who watch.
+    fn is_told_inside(&self) -> bool {
+        is_on()
+            && !self.asynchronous
+            && !self.model.may_have_deadline()
+            && self.model.until.is_none()
+    }
+
     /// A first attempt, and one that is a retry: what waits for it and takes it apart.
     pub(super) fn places(&self, apart: impl Fn(bool) -> TokenStream) -> (TokenStream, TokenStream) {
         let (krate, retries, timer) = (&self.krate, self.retries(), &self.timer_kept);
@@ -161,7 +182,7 @@ impl Parts<'_> {
         }
         let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
         let (began, cause, words) = (self.beginnings(), self.cause(), self.words());
-        if self.asynchronous {
+        if self.asynchronous || self.is_told_inside() {
             ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
         } else {
             ours!(told.note(&call, #operation, #timer, #began, #cause, #words);)

@@ -103,10 +103,13 @@ impl Parts<'_> {
         } else if self.asynchronous || self.model.may_have_deadline() {
             (begins, begins_again)
         } else {
-            (
-                ours!(#begins let mut inside = #krate::__private::Inside::new();),
-                ours!(#begins_again inside.enter(#retries);),
-            )
+            match self.inside_told() {
+                Some(told) => told,
+                None => (
+                    ours!(#begins let mut inside = #krate::__private::Inside::new();),
+                    ours!(#begins_again inside.enter(#retries);),
+                ),
+            }
         }
     }
 

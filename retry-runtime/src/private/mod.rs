@@ -94,8 +94,8 @@ pub(crate) use told::note_answer;
 pub(crate) use told::words;
 #[cfg(feature = "observe")]
 pub use told::{
-    AgainTold, Began, Beginnings, Here, HereSince, InRetry, NoWords, Words, WordsByDebug,
-    WordsByDisplay, again_told, note, pause_told, recovered,
+    AgainTold, Began, Beginnings, Here, HereSince, InRetry, InsideTold, NoWords, Words,
+    WordsByDebug, WordsByDisplay, again_told, note, pause_told, recovered,
 };
 #[cfg(not(feature = "tracing"))]
 pub use unspanned::{in_span, spanned};

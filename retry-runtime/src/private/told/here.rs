@@ -28,6 +28,9 @@ thread_local! {
     static RETRYING: RefCell<Vec<Retrying>> = const { RefCell::new(Vec::new()) };
 }
 
+// Retries inside retries; deeper than this they are those of calls that panicked.
+const DEEPEST: usize = 64;
+
 // Whether a retry runs of which the thread knows. Dropped while one does, the call has recovered, or panics.
 #[derive(Debug)]
 pub struct InRetry(bool);
@@ -80,8 +83,60 @@ fn enter(failures: u32, operation: &Operation, clock: impl Clock, began: impl Be
         began_shared: ambient::now(),
         call: began.times(0, operation, &clock).call,
     };
-    RETRYING.with_borrow_mut(|stack| stack.push(retrying));
+    RETRYING.with_borrow_mut(|stack| {
+        if stack.len() >= DEEPEST {
+            stack.clear();
+        }
+        stack.push(retrying);
+    });
     true
+}
+
+// The same together with `Inside`, as one value: a success asks one question.
+#[derive(Debug)]
+pub struct InsideTold {
+    inside: Option<ambient::Retrying>,
+    told: bool,
+}
+
+impl InsideTold {
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "only an expansion makes one")]
+    pub const fn new() -> Self {
+        Self {
+            inside: None,
+            told: false,
+        }
+    }
+
+    #[inline(always)]
+    pub fn enter(
+        &mut self,
+        progress: &impl Progress,
+        operation: &Operation,
+        clock: impl Clock,
+        began: impl Beginnings,
+    ) {
+        self.told = enter(progress.failures(), operation, clock, began);
+        self.inside = Some(ambient::Retrying::after(progress.failures()));
+    }
+
+    #[inline(always)]
+    pub fn leave(&mut self) {
+        self.inside = None;
+    }
+}
+
+impl Drop for InsideTold {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(inside) = self.inside.take() {
+            drop(inside);
+            if self.told {
+                recovers();
+            }
+        }
+    }
 }
 
 impl Drop for InRetry {
@@ -126,6 +181,10 @@ fn popped(operation: &Operation, attempt: u32) -> Option<Moment> {
 pub struct Here;
 
 impl Beginnings for Here {
+    fn forget(self, failures: u32, operation: &Operation) {
+        HereSince(Began::UNKNOWN, Until::NEVER).forget(failures, operation);
+    }
+
     fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
         HereSince(Began::UNKNOWN, Until::NEVER).times(failures, operation, clock)
     }
@@ -135,6 +194,10 @@ impl Beginnings for Here {
 pub struct HereSince(pub Began, pub Until);
 
 impl Beginnings for HereSince {
+    fn forget(self, failures: u32, operation: &Operation) {
+        let _retry = popped(operation, failures.saturating_add(1));
+    }
+
     fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
         let attempt = (failures > 0)
             .then(|| popped(operation, failures.saturating_add(1)))

@@ -5,7 +5,7 @@ mod here;
 mod step;
 mod words;
 
-pub use here::{Here, HereSince, InRetry};
+pub use here::{Here, HereSince, InRetry, InsideTold};
 pub use step::pause_told;
 pub(crate) use words::words;
 pub use words::{NoWords, Words, WordsByDebug, WordsByDisplay};
@@ -89,6 +89,9 @@ impl Began {
 // or is timed knows more.
 pub trait Beginnings: Copy {
     fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times;
+
+    // Nobody asks for them any more.
+    fn forget(self, _failures: u32, _operation: &Operation) {}
 }
 
 impl Beginnings for Began {
@@ -168,6 +171,8 @@ fn note_other(
     if observe::is_watched() {
         let times = began.times(failures, operation, &clock);
         observe::note(failures.saturating_add(1), told(), times);
+    } else {
+        began.forget(failures, operation);
     }
 }
 
