@@ -118,6 +118,14 @@ impl Reader<'_> {
             // Writing to a `String` does not fail.
             let _ = write!(message, " (`{blamed}` comes from `[{table}]`)");
         }
+        let is_given = draft.policy.has(blamed) || policy.is_some_and(|of| of.policy.has(blamed));
+        if !is_given {
+            // Nobody has written the value that is spoken of.
+            let _ = write!(
+                message,
+                " (`{blamed}` is not set here, so that its default counts)"
+            );
+        }
         self.path.clone_from(&draft.path);
         let mut tag = draft.tag;
         if let Some((key, of)) = place {

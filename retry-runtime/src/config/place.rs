@@ -156,7 +156,7 @@ fn mend(line: &str) -> String {
         }
         Some((key, "")) if is_word(key) => format!("give `{key}` a value, or drop it"),
         Some((key, value)) if is_word(key) && is_word(value) => {
-            if let Some(flag) = nearest(&value.to_lowercase(), &["true", "false"]) {
+            if let Some(flag) = flag(&value.to_lowercase()) {
                 format!("write `{key} = {flag}`")
             } else if value.starts_with(|c: char| c.is_ascii_digit())
                 && !value.contains(char::is_alphabetic)
@@ -167,6 +167,15 @@ fn mend(line: &str) -> String {
             }
         }
         _ => "write `key = value`, a text or a duration in quotes".to_owned(),
+    }
+}
+
+/// The flag that a word means here; other formats know more words for it.
+fn flag(word: &str) -> Option<&'static str> {
+    match word {
+        "yes" | "on" => Some("true"),
+        "no" | "off" => Some("false"),
+        _ => nearest(word, &["true", "false"]),
     }
 }
 

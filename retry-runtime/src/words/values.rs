@@ -30,7 +30,7 @@ impl Word for Attempts {
             return Some(Ok(Self(u32::MAX)));
         }
         let mend = text.parse::<u32>().map_or_else(
-            |_| "`max = \"unlimited\"`".to_owned(),
+            |_| "`max = 3` or `max = \"unlimited\"`".to_owned(),
             |n| format!("`max = {n}`"),
         );
         Some(Err(Wrong::new(
