@@ -11,8 +11,14 @@ pub use retry_runtime::Keyed;
 pub use retry_runtime::config;
 #[cfg(feature = "http")]
 pub use retry_runtime::http;
+#[cfg(feature = "observe")]
+pub use retry_runtime::observe;
+#[cfg(feature = "stats-page")]
+pub use retry_runtime::stats_page;
 #[cfg(feature = "tower")]
 pub use retry_runtime::tower;
+#[cfg(feature = "stats")]
+pub use retry_runtime::{Stats, stats};
 
 #[cfg(feature = "test-util")]
 #[doc = include_str!("../docs/testing.md")]
