@@ -43,7 +43,9 @@ impl Subscriber for Messages {
 
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
-        if metadata.target() == "reattempt" {
+        // Not the lines about retries, which have the name of their operation.
+        let is_about_call = metadata.fields().field("operation").is_some();
+        if metadata.target() == "reattempt" && !is_about_call {
             assert_eq!(*metadata.level(), Level::WARN);
             event.record(&mut self.clone());
             // As one that sends what it is told to somewhere else.

@@ -76,12 +76,13 @@ fn enter(failures: u32, operation: &Operation, clock: impl Clock, began: impl Be
     if !observe::is_watched() {
         return false;
     }
+    let now = clock.now();
     let retrying = Retrying {
         operation: *operation,
         attempt: failures.saturating_add(1),
-        began: clock.now(),
+        began: now,
         began_shared: ambient::now(),
-        call: began.times(0, operation, &clock).call,
+        call: began.times(0, operation, now).call,
     };
     RETRYING.with_borrow_mut(|stack| {
         if stack.len() >= DEEPEST {
@@ -185,8 +186,8 @@ impl Beginnings for Here {
         HereSince(Began::UNKNOWN, Until::NEVER).forget(failures, operation);
     }
 
-    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
-        HereSince(Began::UNKNOWN, Until::NEVER).times(failures, operation, clock)
+    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
+        HereSince(Began::UNKNOWN, Until::NEVER).times(failures, operation, now)
     }
 }
 
@@ -198,11 +199,11 @@ impl Beginnings for HereSince {
         let _retry = popped(operation, failures.saturating_add(1));
     }
 
-    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
+    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
         let attempt = (failures > 0)
             .then(|| popped(operation, failures.saturating_add(1)))
             .flatten();
         let attempt = attempt.map_or(Began::UNKNOWN, Began::at);
-        (self.0, attempt, self.1).times(failures, operation, clock)
+        (self.0, attempt, self.1).times(failures, operation, now)
     }
 }

@@ -88,25 +88,24 @@ impl Began {
 // What is known of the times of an attempt. Of most it is its own beginning alone; a call that may have a deadline
 // or is timed knows more.
 pub trait Beginnings: Copy {
-    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times;
+    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times;
 
     // Nobody asks for them any more.
     fn forget(self, _failures: u32, _operation: &Operation) {}
 }
 
 impl Beginnings for Began {
-    fn times(self, _: u32, _: &Operation, clock: &impl Clock) -> Times {
+    fn times(self, _: u32, _: &Operation, now: Moment) -> Times {
         Times {
-            attempt: self.since(clock.now()),
+            attempt: self.since(now),
             call: None,
         }
     }
 }
 
 impl Beginnings for (Began, Began, Until) {
-    fn times(self, failures: u32, operation: &Operation, clock: &impl Clock) -> Times {
+    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
         let (call, attempt, until) = self;
-        let now = clock.now();
         // A call with a deadline has looked at the clock when it began.
         let call = call.since(now).or_else(|| {
             let deadline = operation.policy().deadline?;
@@ -169,7 +168,7 @@ fn note_other(
     told: impl FnOnce() -> Told,
 ) {
     if observe::is_watched() {
-        let times = began.times(failures, operation, &clock);
+        let times = began.times(failures, operation, clock.now());
         observe::note(failures.saturating_add(1), told(), times);
     } else {
         began.forget(failures, operation);
@@ -261,7 +260,7 @@ pub fn recovered<R>(
 #[inline(never)]
 fn recovers(failures: u32, operation: &Operation, clock: impl Clock, began: impl Beginnings) {
     if observe::is_watched() {
-        let times = began.times(failures, operation, &clock);
+        let times = began.times(failures, operation, clock.now());
         observe::recovered(operation, failures.saturating_add(1), times);
     }
 }
