@@ -54,6 +54,7 @@ impl Operation {
     pub const fn policy_name(&self) -> &'static str {
         match self.named {
             Some(name) => name,
+            None if self.policy.decided => "strategy",
             None => self.policy.shape.word(),
         }
     }

@@ -91,7 +91,8 @@ impl Telemetry {
         self
     }
 
-    /// The level of a call that ends without success.
+    /// The level of a call that ends without success; [`Level::Debug`] at most where the first attempt fails with an
+    /// error that is not to be retried, which is an answer like another.
     pub const fn give_up(mut self, level: Level) -> Self {
         self.give_up = level;
         self

@@ -67,6 +67,8 @@ fn a_retry_and_a_recovery_have_every_field() {
             "attempt": 2,
             "max": 3,
             "elapsed": 0.25,
+            // Two attempts and a delay.
+            "call_elapsed": 0.6,
         })
     );
 }
@@ -90,6 +92,8 @@ fn a_give_up_has_every_field() {
             "attempt": 3,
             "max": 3,
             "elapsed": 0.25,
+            // Three attempts and two delays.
+            "call_elapsed": 1.05,
             "error.type": std::any::type_name::<Declined>(),
             "error.message": "status 503",
             "reason": "attempts",

@@ -66,8 +66,8 @@ fn sync() {
             retry_block!(timer = hand, max = 4, { plain(hand) })
         })
     }
-    // A body, a judgement and a look at the clock for those who watch each, and two delays with another.
-    assert_eq!(panicking_at_each_step(|| plain(&Hand::default())), 13);
+    // A body and a judgement each, and two delays.
+    assert_eq!(panicking_at_each_step(|| plain(&Hand::default())), 8);
     assert!(panicking_at_each_step(|| hooks(&Hand::default())) > 14);
     assert!(panicking_at_each_step(|| verified(&Hand::default())) > 8);
     assert!(panicking_at_each_step(|| nested(&Hand::default())) > 14);
@@ -108,7 +108,7 @@ fn asynchronous() {
     }
     assert_eq!(
         panicking_at_each_step(|| drive(plain(&Hand::default()))),
-        20
+        15
     );
     assert!(panicking_at_each_step(|| drive(hooks(&Hand::default()))) > 14);
     assert!(panicking_at_each_step(|| drive(limited(&Hand::default()))) > 8);

@@ -33,8 +33,8 @@ impl Parts<'_> {
         if !self.may_be_timed() {
             return TokenStream::new();
         }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
-        ours!(let call_began = #krate::__private::Began::start(#krate::Operation::policy(#operation), #timer);)
+        let (krate, operation) = (&self.krate, self.operation());
+        ours!(let call_began = #krate::__private::Began::start(#krate::Operation::policy(#operation));)
     }
 
     fn may_be_timed(&self) -> bool {
@@ -75,18 +75,18 @@ impl Parts<'_> {
         if !is_on() || self.has_two_places() {
             return (TokenStream::new(), TokenStream::new());
         }
-        let (krate, timer) = (&self.krate, &self.timer_kept);
+        let krate = &self.krate;
         if !self.asynchronous {
             let (operation, began) = (self.operation(), self.beginnings());
             return (
                 ours!(let mut told = #krate::__private::InRetry::new();),
-                ours!(told.enter(&call, #operation, #timer, #began);),
+                ours!(told.enter(&call, #operation, #began);),
             );
         }
         let start = self.start();
         (
             ours!(let mut began = #start;),
-            ours!(began = #krate::__private::Began::again(#timer);),
+            ours!(began = #krate::__private::Began::again();),
         )
     }
 
@@ -95,11 +95,11 @@ impl Parts<'_> {
         if !self.is_told_inside() {
             return None;
         }
-        let (krate, timer) = (&self.krate, &self.timer_kept);
+        let krate = &self.krate;
         let (operation, began) = (self.operation(), self.beginnings());
         Some((
             ours!(let mut inside = #krate::__private::InsideTold::new();),
-            ours!(inside.enter(&call, #operation, #timer, #began);),
+            ours!(inside.enter(&call, #operation, #began);),
         ))
     }
 
@@ -113,7 +113,7 @@ impl Parts<'_> {
 
     /// A first attempt, and one that is a retry: what waits for it and takes it apart.
     pub(super) fn places(&self, apart: impl Fn(bool) -> TokenStream) -> (TokenStream, TokenStream) {
-        let (krate, retries, timer) = (&self.krate, self.retries(), &self.timer_kept);
+        let (krate, retries) = (&self.krate, self.retries());
         let (once, later) = (apart(false), apart(true));
         if !is_on() || !self.has_two_places() {
             return (
@@ -124,7 +124,7 @@ impl Parts<'_> {
         let start = self.start();
         (
             ours!(let outcome = attempt.await; (#once, #start)),
-            ours!(let (outcome, began) = #krate::__private::again_told(attempt, #retries, #timer).await; (#later, began)),
+            ours!(let (outcome, began) = #krate::__private::again_told(attempt, #retries).await; (#later, began)),
         )
     }
 
@@ -141,11 +141,11 @@ impl Parts<'_> {
     fn beginnings(&self) -> TokenStream {
         let krate = &self.krate;
         let knows_call = self.may_be_timed() || self.model.may_have_deadline();
-        let (start, until) = (self.start(), self.until());
+        let (start, until, timer) = (self.start(), self.until(), &self.timer_kept);
         match (self.asynchronous, knows_call) {
-            (true, true) => ours!((#start, began, #until)),
+            (true, true) => ours!((#start, began, #until, #timer)),
             (true, false) => ours!(began),
-            (false, true) => ours!(#krate::__private::HereSince(#start, #until)),
+            (false, true) => ours!(#krate::__private::HereSince(#start, #until, #timer)),
             (false, false) => ours!(#krate::__private::Here),
         }
     }
@@ -180,12 +180,12 @@ impl Parts<'_> {
         if !is_on() || self.is_told_by_step() {
             return TokenStream::new();
         }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
+        let (krate, operation) = (&self.krate, self.operation());
         let (began, cause, words) = (self.beginnings(), self.cause(), self.words());
         if self.asynchronous || self.is_told_inside() {
-            ours!(#krate::__private::note(&call, #operation, #timer, #began, #cause, #words);)
+            ours!(#krate::__private::note(&call, #operation, #began, #cause, #words);)
         } else {
-            ours!(told.note(&call, #operation, #timer, #began, #cause, #words);)
+            ours!(told.note(&call, #operation, #began, #cause, #words);)
         }
     }
 
@@ -215,8 +215,8 @@ impl Parts<'_> {
         if !is_on() || !self.asynchronous {
             return answer;
         }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer_kept);
+        let (krate, operation) = (&self.krate, self.operation());
         let began = self.beginnings();
-        ours!(#krate::__private::recovered(#answer, &call, #operation, #timer, #began))
+        ours!(#krate::__private::recovered(#answer, &call, #operation, #began))
     }
 }

@@ -169,7 +169,7 @@ macro_rules! reqwest_middleware {
                 let timer = ByFeature.for_async();
                 let until = Until::start(operation.policy(), &timer);
                 let mut limits = policy_limits(&operation, &timer);
-                let call_began = Began::start(operation.policy(), &timer);
+                let call_began = Began::start(operation.policy());
                 let mut call = Call::new();
                 let mut request = request;
                 let url = request.url().clone();
@@ -179,58 +179,55 @@ macro_rules! reqwest_middleware {
                     // Kept through the wait, for the kill switch.
                     #[cfg(feature = "config")]
                     let kept;
-                    let pause =
-                        {
-                            let began = call_began.attempt(call, until, &timer);
-                            let attempt = next.clone().run(request, extensions);
-                            let attempt = spanned(&operation, &call, attempt);
-                            let Ok(answer) = endured(attempt, until, call, &timer).await;
-                            let last = match &answer {
-                                Ok(response) => Some(response.url()),
-                                Err(error) => error.url(),
-                            };
-                            let is_redirected = last.is_some_and(|last| *last != url);
-                            let Some(verdict) = self.judge(&answer, is_redirected) else {
-                                let answer = recovered(answer, &call, &operation, &timer, began);
-                                break answered(
-                                    succeeded(answer, &call),
-                                    &mut limits,
-                                    &operation,
-                                    &timer,
-                                );
-                            };
-                            let verdict = match again {
-                                Some(_) => verdict,
-                                None => Verdict::Permanent,
-                            };
-                            note_answer(&call, &operation, &timer, began, &answer, |answer| {
-                                match answer {
-                                    Ok(response) => Some(response.status().to_string()),
-                                    Err(error) => words(error.message()),
-                                }
-                            });
-                            let retry = failed(
-                                &mut call,
-                                &operation,
-                                until,
-                                &timer,
-                                Cause::Error(&answer),
-                                verdict,
-                                &mut limits,
-                            );
-                            match retry {
-                                Ok(retry) => {
-                                    self.observer.observe(&retry);
-                                    let pause = pause(retry.delay(), &timer);
-                                    #[cfg(feature = "config")]
-                                    {
-                                        kept = answer;
-                                    }
-                                    pause
-                                }
-                                Err(_) => break answer,
-                            }
+                    let pause = {
+                        let began = call_began.attempt(call, until, &timer);
+                        let attempt = next.clone().run(request, extensions);
+                        let attempt = spanned(&operation, &call, attempt);
+                        let Ok(answer) = endured(attempt, until, call, &timer).await;
+                        let last = match &answer {
+                            Ok(response) => Some(response.url()),
+                            Err(error) => error.url(),
                         };
+                        let is_redirected = last.is_some_and(|last| *last != url);
+                        let Some(verdict) = self.judge(&answer, is_redirected) else {
+                            let answer = recovered(answer, &call, &operation, began);
+                            break answered(
+                                succeeded(answer, &call),
+                                &mut limits,
+                                &operation,
+                                &timer,
+                            );
+                        };
+                        let verdict = match again {
+                            Some(_) => verdict,
+                            None => Verdict::Permanent,
+                        };
+                        note_answer(&call, &operation, began, &answer, |answer| match answer {
+                            Ok(response) => Some(response.status().to_string()),
+                            Err(error) => words(error.message()),
+                        });
+                        let retry = failed(
+                            &mut call,
+                            &operation,
+                            until,
+                            &timer,
+                            Cause::Error(&answer),
+                            verdict,
+                            &mut limits,
+                        );
+                        match retry {
+                            Ok(retry) => {
+                                self.observer.observe(&retry);
+                                let pause = pause(retry.delay(), &timer);
+                                #[cfg(feature = "config")]
+                                {
+                                    kept = answer;
+                                }
+                                pause
+                            }
+                            Err(_) => break answer,
+                        }
+                    };
                     pause.await;
                     #[cfg(feature = "config")]
                     if stopped(&call, &operation).is_some() {

@@ -47,7 +47,10 @@ fn loading() -> MutexGuard<'static, ()> {
 
 /// What a load came to.
 enum Came {
-    Installed,
+    Installed {
+        /// Whether retries are on now, where that has changed.
+        switched: Option<bool>,
+    },
     /// It says what was there already.
     Same,
     Refused(Arc<Faults>),
@@ -58,9 +61,12 @@ impl Came {
     fn told(self) -> Result<(), Faults> {
         match self {
             Self::Same => Ok(()),
-            Self::Installed => {
+            Self::Installed { switched } => {
                 #[cfg(feature = "observe")]
                 crate::observe::tell_of_configuration(&crate::observe::Event::Reloaded);
+                if let Some(on) = switched {
+                    switch::tell(on);
+                }
                 Ok(())
             }
             Self::Refused(faults) => {
@@ -115,14 +121,19 @@ fn nothing_to_reload() -> Came {
     Came::Refused(Arc::new(fault.into()))
 }
 
-/// As [`reload`], whatever was loaded in between.
+/// As [`reload`], whatever was loaded in between. What was refused for the same faults before is told once: anything
+/// that is written beside the file asks again.
 #[cfg(feature = "watch")]
 pub(super) fn load_again(path: &Path) -> Result<(), Faults> {
-    let came = {
+    let (came, before) = {
         let _loading = loading();
-        read(path, true)
+        let before = state().last_faults.clone();
+        (read(path, true), before)
     };
-    came.told()
+    match (came, before) {
+        (Came::Refused(faults), Some(before)) if faults == before => Err(Faults::clone(&faults)),
+        (came, _) => came.told(),
+    }
 }
 
 /// What is loaded, if anything is.
@@ -231,7 +242,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
     for (site, resolution) in state.sites.iter().zip(resolutions) {
         site.set(resolution.policy, resolution.label, resolution.enabled);
     }
-    switch::set_by_file(config.is_enabled());
+    let switched = switch::set_by_file(config.is_enabled());
     state.config = Some(Arc::new(config));
     state.read = read;
     state.from = from;
@@ -240,7 +251,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
         return Came::Same;
     }
     state.loaded_at = Some(SystemTime::now());
-    Came::Installed
+    Came::Installed { switched }
 }
 
 /// The first use of a site. With a configuration that does not go with the keys in the code, those hold.
@@ -274,5 +285,37 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
     match operation {
         Some(operation) => operation,
         None => unreachable!("it was set under the lock, and is never taken away"),
+    }
+}
+
+#[cfg(all(test, feature = "watch", feature = "observe"))]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::load_again;
+    use crate::observe::{self, Event};
+
+    /// Whatever is written beside a broken file makes a watcher read it again: that is told once.
+    #[test]
+    fn the_same_faults_are_told_once() {
+        let path =
+            std::env::temp_dir().join(format!("reattempt-again-{}.toml", std::process::id()));
+        let refused = Arc::new(AtomicU32::new(0));
+        let (counted, name) = (Arc::clone(&refused), path.display().to_string());
+        let added = observe::add(move |event: &Event<'_>| {
+            if matches!(event, Event::ReloadRefused(faults) if faults.to_string().contains(&name)) {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        std::fs::write(&path, "[policies.storage]\nmax = 0\n").unwrap();
+        assert!(load_again(&path).is_err() && load_again(&path).is_err());
+        assert_eq!(refused.load(Ordering::Relaxed), 1);
+        std::fs::write(&path, "[policies.storage]\nmax = 1.5\n").unwrap();
+        assert!(load_again(&path).is_err() && load_again(&path).is_err());
+        assert_eq!(refused.load(Ordering::Relaxed), 2);
+        added.remove();
+        std::fs::remove_file(&path).unwrap();
     }
 }

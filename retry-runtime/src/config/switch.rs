@@ -40,12 +40,16 @@ static OFF: AtomicU8 = AtomicU8::new(0);
 /// config::resume_retries();
 /// ```
 pub fn stop_retries() {
-    OFF.fetch_or(BY_CALL, Ordering::Relaxed);
+    if OFF.fetch_or(BY_CALL, Ordering::Relaxed) == 0 {
+        tell(false);
+    }
 }
 
 /// Takes [`stop_retries`] back; what the configuration says stays.
 pub fn resume_retries() {
-    OFF.fetch_and(!BY_CALL, Ordering::Relaxed);
+    if OFF.fetch_and(!BY_CALL, Ordering::Relaxed) == BY_CALL {
+        tell(true);
+    }
 }
 
 /// Whether anything is retried: not after [`stop_retries`], nor while the configuration says
@@ -54,13 +58,21 @@ pub fn are_retries_on() -> bool {
     OFF.load(Ordering::Relaxed) == 0
 }
 
-/// What the configuration says.
-pub(super) fn set_by_file(is_enabled: bool) {
+/// What the configuration says: whether retries are on now, where that has changed.
+pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
     if is_enabled {
-        OFF.fetch_and(!BY_FILE, Ordering::Relaxed);
+        (OFF.fetch_and(!BY_FILE, Ordering::Relaxed) == BY_FILE).then_some(true)
     } else {
-        OFF.fetch_or(BY_FILE, Ordering::Relaxed);
+        (OFF.fetch_or(BY_FILE, Ordering::Relaxed) == 0).then_some(false)
     }
+}
+
+/// Told to observers, where no lock is held.
+pub(super) fn tell(on: bool) {
+    #[cfg(feature = "observe")]
+    crate::observe::tell_of_configuration(&crate::observe::Event::RetriesSwitched { on });
+    #[cfg(not(feature = "observe"))]
+    let _ = on;
 }
 
 /// Whether calls of `operation` are not retried, for this moment.

@@ -32,11 +32,17 @@ pub enum Event<'a> {
     /// an operation that has just run for the first time, and those hold.
     #[cfg(feature = "config")]
     ReloadRefused(&'a Faults),
+    /// Retries were switched off, or on again, by the [kill switch](crate::config::stop_retries) or by the configuration.
+    #[cfg(feature = "config")]
+    RetriesSwitched {
+        /// Whether they are on now.
+        on: bool,
+    },
 }
 
 impl<'a> Event<'a> {
     /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
-    /// `reloaded`, `reload_refused`.
+    /// `reloaded`, `reload_refused`, `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",
@@ -48,6 +54,8 @@ impl<'a> Event<'a> {
             Self::Reloaded => "reloaded",
             #[cfg(feature = "config")]
             Self::ReloadRefused(_) => "reload_refused",
+            #[cfg(feature = "config")]
+            Self::RetriesSwitched { .. } => "retries_switched",
         }
     }
 
@@ -60,7 +68,7 @@ impl<'a> Event<'a> {
             | Self::Recovered(facts) => Some(facts),
             Self::BreakerChanged(_) => None,
             #[cfg(feature = "config")]
-            Self::Reloaded | Self::ReloadRefused(_) => None,
+            Self::Reloaded | Self::ReloadRefused(_) | Self::RetriesSwitched { .. } => None,
         }
     }
 }
@@ -160,9 +168,13 @@ impl<'a> Facts<'a> {
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AttemptFailed(facts) => write!(f, "{facts} failed"),
-            Self::Retry(facts, delay) => write!(f, "{facts} failed, retry in {delay:?}"),
-            Self::GaveUp(facts, reason) => write!(f, "{facts} failed, gave up: {reason}"),
+            Self::AttemptFailed(facts) => write!(f, "{facts} failed{}", Because(facts)),
+            Self::Retry(facts, delay) => {
+                write!(f, "{facts} failed{}; retry in {delay:?}", Because(facts))
+            }
+            Self::GaveUp(facts, reason) => {
+                write!(f, "{facts} failed{}; gave up: {reason}", Because(facts))
+            }
             Self::Recovered(facts) => write!(f, "{facts} succeeded"),
             Self::BreakerChanged(change) => {
                 write!(f, "breaker {} is {}", change.name(), change.to())
@@ -171,6 +183,22 @@ impl fmt::Display for Event<'_> {
             Self::Reloaded => f.write_str("the configuration was loaded"),
             #[cfg(feature = "config")]
             Self::ReloadRefused(faults) => write!(f, "the configuration was refused: {faults}"),
+            #[cfg(feature = "config")]
+            Self::RetriesSwitched { on: true } => f.write_str("retries are on again"),
+            #[cfg(feature = "config")]
+            Self::RetriesSwitched { on: false } => f.write_str("retries are switched off"),
+        }
+    }
+}
+
+/// `: connection lost`, or the type of the error, if there is one.
+struct Because<'a>(&'a Facts<'a>);
+
+impl fmt::Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.error_message().or(self.0.error_type()) {
+            Some(error) => write!(f, ": {error}"),
+            None => Ok(()),
         }
     }
 }

@@ -40,6 +40,11 @@ pub fn describe_metrics() {
         "Tokens that are left in the budget of the operation, when it was last asked"
     );
     #[cfg(feature = "config")]
+    describe_gauge!(
+        "retry_enabled",
+        "Whether retries are on: 0 since they were switched off, 1 since they were switched on again"
+    );
+    #[cfg(feature = "config")]
     describe_counter!(
         "retry_reloads_total",
         "Configurations that were loaded, and those that were refused"
@@ -83,6 +88,8 @@ pub(super) fn tell(event: &Event<'_>) {
         Event::Reloaded => count_reload("loaded"),
         #[cfg(feature = "config")]
         Event::ReloadRefused(_) => count_reload("refused"),
+        #[cfg(feature = "config")]
+        Event::RetriesSwitched { on } => gauge!("retry_enabled").set(if on { 1.0 } else { 0.0 }),
     }
 }
 

@@ -11,6 +11,7 @@ use super::event::{Event, Facts};
 use super::{scope, time};
 use crate::ambient;
 use crate::breaker::{Change, State};
+use crate::call::GaveUp;
 use crate::operation::Operation;
 use crate::telemetry::{Level, Telemetry};
 use crate::timer::Moment;
@@ -30,11 +31,23 @@ pub(super) fn tell(event: &Event<'_>) {
         Event::BreakerChanged(change) => return tell_breaker(change),
         #[cfg(feature = "config")]
         Event::Reloaded => {
-            return tracing::info!(target: "reattempt", "the configuration was loaded");
+            let status = crate::config::status();
+            let from = status.from().map(|path| path.display().to_string());
+            return tracing::info!(target: "reattempt", from, "the configuration was loaded");
         }
         #[cfg(feature = "config")]
         Event::ReloadRefused(faults) => {
-            return tracing::error!(target: "reattempt", %faults, "the configuration was refused");
+            return tracing::error!(
+                target: "reattempt", %faults, "the configuration was refused, what held before holds on"
+            );
+        }
+        #[cfg(feature = "config")]
+        Event::RetriesSwitched { on: true } => {
+            return tracing::info!(target: "reattempt", "retries are on again");
+        }
+        #[cfg(feature = "config")]
+        Event::RetriesSwitched { on: false } => {
+            return tracing::warn!(target: "reattempt", "retries are switched off");
         }
         Event::AttemptFailed(facts) => Line::new("attempt failed", facts),
         Event::Retry(facts, delay) => Line {
@@ -59,6 +72,10 @@ fn level(event: &Event<'_>) -> Level {
     match event {
         Event::AttemptFailed(facts) => of_retry(facts, facts.telemetry()).min(Level::Trace),
         Event::Retry(facts, _) => of_retry(facts, facts.telemetry()),
+        // Nothing was given up: an error of this kind is an answer.
+        Event::GaveUp(facts, GaveUp::Permanent) if facts.attempt == 1 => {
+            facts.telemetry().give_up.min(Level::Debug)
+        }
         Event::GaveUp(facts, _) => facts.telemetry().give_up,
         Event::Recovered(facts) => facts.telemetry().recovery,
         Event::BreakerChanged(change) => match change.to() {
@@ -69,6 +86,8 @@ fn level(event: &Event<'_>) -> Level {
         Event::Reloaded => Level::Info,
         #[cfg(feature = "config")]
         Event::ReloadRefused(_) => Level::Error,
+        #[cfg(feature = "config")]
+        Event::RetriesSwitched { .. } => Level::Warn,
     }
 }
 
@@ -117,6 +136,9 @@ impl<'a> Line<'a> {
             None => None,
         };
         let (message, delay, reason) = (self.message, self.delay, self.reason);
+        // Of a call that has ended.
+        let call_elapsed = facts.call_elapsed.filter(|_| delay.is_none());
+        let call_elapsed = call_elapsed.map(|elapsed| elapsed.as_secs_f64());
         let started_at = facts.started_at().map(time::rfc3339);
         let ended_at = time::rfc3339(facts.ended_at);
         at!(
@@ -131,6 +153,7 @@ impl<'a> Line<'a> {
                 started_at = started_at.as_deref(),
                 ended_at = ended_at.as_str(),
                 elapsed = facts.elapsed.map(|elapsed| elapsed.as_secs_f64()),
+                call_elapsed,
                 "error.type" = facts.error_type(),
                 "error.message" = facts.error_message(),
                 reason,
@@ -209,8 +232,8 @@ pub(crate) fn attempt_span(operation: &Operation, attempt: u32) -> tracing::Span
         target: "reattempt",
         "attempt",
         operation = operation.name(),
-        attempt,
-        max = operation.policy().attempts(),
+        attempt = i64::from(attempt),
+        max = operation.policy().attempts().map(i64::from),
         request_id = Empty,
     );
     if !span.is_disabled() {

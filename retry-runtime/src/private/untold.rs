@@ -15,24 +15,24 @@ impl Began {
     pub const UNKNOWN: Self = Self;
 
     #[inline(always)]
-    pub const fn start(_: &Policy, _: &impl Clock) -> Self {
+    pub const fn start(_: &Policy) -> Self {
         Self
     }
 
     #[inline(always)]
-    pub const fn again(_: &impl Clock) -> Self {
+    pub const fn again() -> Self {
         Self
     }
 
     #[inline(always)]
     #[cfg(feature = "tower")]
-    pub(crate) const fn known(self, _: Self, _: Until) -> Self {
+    pub(crate) fn known(self, _: Self, _: Until, _: impl Clock) -> Self {
         self
     }
 
     #[inline(always)]
     #[must_use]
-    pub(crate) const fn attempt(self, _: impl Progress, _: Until, _: &impl Clock) -> Self {
+    pub(crate) fn attempt(self, _: impl Progress, _: Until, _: impl Clock) -> Self {
         self
     }
 }
@@ -41,7 +41,6 @@ impl Began {
 pub fn note<E: ?Sized, W>(
     _: &impl Progress,
     _: &Operation,
-    _: &impl Clock,
     _: Began,
     _: Cause<'_, E>,
     _: impl FnOnce(&E) -> Option<W>,
@@ -57,7 +56,6 @@ pub fn note<E: ?Sized, W>(
 pub(crate) fn note_answer<R, E, W>(
     _: &impl Progress,
     _: &Operation,
-    _: &impl Clock,
     _: Began,
     _: &Result<R, E>,
     _: impl FnOnce(&Result<R, E>) -> Option<W>,
@@ -65,7 +63,7 @@ pub(crate) fn note_answer<R, E, W>(
 }
 
 #[inline(always)]
-pub fn recovered<R>(answer: R, _: &impl Progress, _: &Operation, _: &impl Clock, _: Began) -> R {
+pub fn recovered<R>(answer: R, _: &impl Progress, _: &Operation, _: Began) -> R {
     answer
 }
 

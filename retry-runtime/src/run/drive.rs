@@ -65,7 +65,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy(), &timer);
+        let call_began = Began::start(named.policy());
         let (mut call, mut state) = (Call::new(), S::State::default());
         loop {
             begun(&mut limits, &timer);
@@ -76,7 +76,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
                 let Ok(outcome) = endured(attempt, until, call, &timer).await;
                 let error = match outcome.split() {
                     Ok(value) => {
-                        let value = recovered(value, &call, &named, &timer, began);
+                        let value = recovered(value, &call, &named, began);
                         let answer = R::success(succeeded(value, &call));
                         break answered(answer, &mut limits, &named, &timer);
                     }
@@ -84,7 +84,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
                 };
                 let verdict = self.judge.judge(&error);
                 let cause = Cause::Error(&error);
-                note(&call, &named, &timer, began, cause, |error| {
+                note(&call, &named, began, cause, |error| {
                     words(self.judge.message(error))
                 });
                 match self.strategy.failed(
@@ -146,7 +146,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
         let timer = self.timer.for_sync();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy(), &timer);
+        let call_began = Began::start(named.policy());
         let (mut call, mut state) = (Call::new(), S::State::default());
         if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
             return Err((None, end));
@@ -157,7 +157,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                 in_span(&named, &call, &mut operation)
             }) {
                 Ok(value) => {
-                    let value = recovered(value, &call, &named, &timer, began);
+                    let value = recovered(value, &call, &named, began);
                     break Ok(answered(
                         succeeded(value, &call),
                         &mut limits,
@@ -169,7 +169,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
             };
             let verdict = self.judge.judge(&error);
             let cause = Cause::Error(&error);
-            note(&call, &named, &timer, began, cause, |error| {
+            note(&call, &named, began, cause, |error| {
                 words(self.judge.message(error))
             });
             match self.strategy.failed(
@@ -227,7 +227,7 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
         let timer = self.timer.for_async();
         let until = self.plan.start(&timer);
         let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy(), &timer);
+        let call_began = Began::start(named.policy());
         let (mut call, mut state) = (Call::new(), S::State::default());
         // The error of the attempt before, where the call may be turned away.
         let mut last = None;
@@ -257,14 +257,14 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
                 };
                 let error = match split_limited_told(outcome, &call) {
                     Ok(answer) => {
-                        let answer = recovered(answer, &call, &named, &timer, began);
+                        let answer = recovered(answer, &call, &named, began);
                         break answered(answer, &mut limits, &named, &timer);
                     }
                     Err(error) => error,
                 };
                 let cause = cause_of(&error);
                 let verdict = verdict(cause, |error| self.judge.judge(error));
-                note(&call, &named, &timer, began, cause, |error| {
+                note(&call, &named, began, cause, |error| {
                     words(self.judge.message(error))
                 });
                 match self.strategy.failed(

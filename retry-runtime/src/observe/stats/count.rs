@@ -122,7 +122,7 @@ impl OperationStats {
             }
             Event::BreakerChanged(_) => {}
             #[cfg(feature = "config")]
-            Event::Reloaded | Event::ReloadRefused(_) => {}
+            Event::Reloaded | Event::ReloadRefused(_) | Event::RetriesSwitched { .. } => {}
         }
     }
 }

@@ -17,8 +17,6 @@ struct Retrying {
     operation: Operation,
     attempt: u32,
     began: Moment,
-    // By the clock that can still be read when nobody has the call's own at hand.
-    began_shared: Moment,
     // Of the call until then.
     call: Option<core::time::Duration>,
 }
@@ -48,13 +46,12 @@ impl InRetry {
         &mut self,
         progress: &impl Progress,
         operation: &Operation,
-        clock: impl Clock,
         began: impl Beginnings,
         cause: Cause<'_, E>,
         words: impl FnOnce(&E) -> Option<String>,
     ) {
         self.0 = false;
-        note(progress, operation, clock, began, cause, words);
+        note(progress, operation, began, cause, words);
     }
 
     // A retry begins.
@@ -63,26 +60,23 @@ impl InRetry {
         &mut self,
         progress: &impl Progress,
         operation: &Operation,
-        clock: impl Clock,
         began: impl Beginnings,
     ) {
-        self.0 = enter(progress.failures(), operation, clock, began);
+        self.0 = enter(progress.failures(), operation, began);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn enter(failures: u32, operation: &Operation, clock: impl Clock, began: impl Beginnings) -> bool {
+fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> bool {
     if !observe::is_watched() {
         return false;
     }
-    let now = clock.now();
     let retrying = Retrying {
         operation: *operation,
         attempt: failures.saturating_add(1),
-        began: now,
-        began_shared: ambient::now(),
-        call: began.times(0, operation, now).call,
+        began: ambient::now(),
+        call: began.times(0, operation).call,
     };
     RETRYING.with_borrow_mut(|stack| {
         if stack.len() >= DEEPEST {
@@ -115,10 +109,9 @@ impl InsideTold {
         &mut self,
         progress: &impl Progress,
         operation: &Operation,
-        clock: impl Clock,
         began: impl Beginnings,
     ) {
-        self.told = enter(progress.failures(), operation, clock, began);
+        self.told = enter(progress.failures(), operation, began);
         self.inside = Some(ambient::Retrying::after(progress.failures()));
     }
 
@@ -159,7 +152,7 @@ fn recovers() {
     if std::thread::panicking() {
         return;
     }
-    let attempt = ambient::now().since(retrying.began_shared);
+    let attempt = ambient::now().since(retrying.began);
     let times = Times {
         attempt: Some(attempt),
         call: retrying.call.map(|before| before.saturating_add(attempt)),
@@ -182,28 +175,33 @@ fn popped(operation: &Operation, attempt: u32) -> Option<Moment> {
 pub struct Here;
 
 impl Beginnings for Here {
-    fn forget(self, failures: u32, operation: &Operation) {
-        HereSince(Began::UNKNOWN, Until::NEVER).forget(failures, operation);
+    fn times(self, failures: u32, operation: &Operation) -> Times {
+        attempt(failures, operation).times(failures, operation)
     }
 
-    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
-        HereSince(Began::UNKNOWN, Until::NEVER).times(failures, operation, now)
+    fn forget(self, failures: u32, operation: &Operation) {
+        let _began = attempt(failures, operation);
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct HereSince(pub Began, pub Until);
+pub struct HereSince<C>(pub Began, pub Until, pub C);
 
-impl Beginnings for HereSince {
+impl<C: Clock + Copy> Beginnings for HereSince<C> {
+    fn times(self, failures: u32, operation: &Operation) -> Times {
+        let Self(call, until, clock) = self;
+        let attempt = attempt(failures, operation);
+        (call, attempt, until, clock).times(failures, operation)
+    }
+
     fn forget(self, failures: u32, operation: &Operation) {
-        let _retry = popped(operation, failures.saturating_add(1));
+        Here.forget(failures, operation);
     }
+}
 
-    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
-        let attempt = (failures > 0)
-            .then(|| popped(operation, failures.saturating_add(1)))
-            .flatten();
-        let attempt = attempt.map_or(Began::UNKNOWN, Began::at);
-        (self.0, attempt, self.1).times(failures, operation, now)
-    }
+fn attempt(failures: u32, operation: &Operation) -> Began {
+    let popped = (failures > 0)
+        .then(|| popped(operation, failures.saturating_add(1)))
+        .flatten();
+    popped.map_or(Began::UNKNOWN, Began::at)
 }

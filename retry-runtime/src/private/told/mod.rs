@@ -18,7 +18,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::{Progress, Until};
-use crate::ambient::Retrying;
+use crate::ambient::{self, Retrying};
 use crate::attempt::Cause;
 use crate::observe::{self, Times, Told};
 use crate::operation::Operation;
@@ -34,9 +34,9 @@ impl Began {
 
     // A call begins; only a policy that says so reads the clock for it.
     #[inline(always)]
-    pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
+    pub fn start(policy: &Policy) -> Self {
         if policy.telemetry.times {
-            Self(clock.now())
+            Self(ambient::now())
         } else {
             Self::UNKNOWN
         }
@@ -45,9 +45,9 @@ impl Began {
     // A retry begins.
     #[cold]
     #[inline(never)]
-    pub fn again(clock: impl Clock) -> Self {
+    pub fn again() -> Self {
         if observe::is_watched() {
-            Self(clock.now())
+            Self(ambient::now())
         } else {
             Self::UNKNOWN
         }
@@ -56,24 +56,29 @@ impl Began {
     // An attempt begins, the first of which began with the call.
     #[inline(always)]
     #[must_use]
-    pub(crate) fn attempt(
+    pub(crate) fn attempt<C: Clock>(
         self,
         progress: impl Progress,
         until: Until,
-        clock: &impl Clock,
-    ) -> (Self, Self, Until) {
+        clock: C,
+    ) -> (Self, Self, Until, C) {
         if progress.failures() == 0 {
-            (self, self, until)
+            (self, self, until, clock)
         } else {
-            (self, Self::again(clock), until)
+            (self, Self::again(), until, clock)
         }
     }
 
     // The attempt that began so, with the beginning of its call.
     #[inline(always)]
     #[cfg(feature = "tower")]
-    pub(crate) const fn known(self, call: Self, until: Until) -> (Self, Self, Until) {
-        (call, self, until)
+    pub(crate) const fn known<C: Clock>(
+        self,
+        call: Self,
+        until: Until,
+        clock: C,
+    ) -> (Self, Self, Until, C) {
+        (call, self, until, clock)
     }
 
     const fn at(moment: Moment) -> Self {
@@ -85,31 +90,32 @@ impl Began {
     }
 }
 
-// What is known of the times of an attempt. Of most it is its own beginning alone; a call that may have a deadline
-// or is timed knows more.
+// What is known of the times of an attempt, by the clock by which deadlines travel. Of most it is its own beginning
+// alone; a call that may have a deadline or is timed knows more.
 pub trait Beginnings: Copy {
-    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times;
+    fn times(self, failures: u32, operation: &Operation) -> Times;
 
     // Nobody asks for them any more.
     fn forget(self, _failures: u32, _operation: &Operation) {}
 }
 
 impl Beginnings for Began {
-    fn times(self, _: u32, _: &Operation, now: Moment) -> Times {
+    fn times(self, _: u32, _: &Operation) -> Times {
         Times {
-            attempt: self.since(now),
+            attempt: self.since(ambient::now()),
             call: None,
         }
     }
 }
 
-impl Beginnings for (Began, Began, Until) {
-    fn times(self, failures: u32, operation: &Operation, now: Moment) -> Times {
-        let (call, attempt, until) = self;
-        // A call with a deadline has looked at the clock when it began.
+impl<C: Clock + Copy> Beginnings for (Began, Began, Until, C) {
+    fn times(self, failures: u32, operation: &Operation) -> Times {
+        let (call, attempt, until, clock) = self;
+        let now = ambient::now();
+        // A call with a deadline has looked at its own clock when it began.
         let call = call.since(now).or_else(|| {
             let deadline = operation.policy().deadline?;
-            (!until.is_never()).then(|| deadline.saturating_sub(until.moment().since(now)))
+            Some(deadline.saturating_sub(until.remaining(&clock)?))
         });
         let attempt = attempt.since(now);
         Times {
@@ -129,16 +135,15 @@ impl Beginnings for (Began, Began, Until) {
 pub fn note<E: ?Sized>(
     progress: &impl Progress,
     operation: &Operation,
-    clock: impl Clock,
     began: impl Beginnings,
     cause: Cause<'_, E>,
     words: impl FnOnce(&E) -> Option<String>,
 ) {
     let failures = progress.failures();
     match cause {
-        Cause::Error(error) => note_error(failures, operation, clock, began, error, words),
-        Cause::TimedOut => note_other(failures, operation, clock, began, Told::timed_out),
-        Cause::NotFinal => note_other(failures, operation, clock, began, Told::not_final),
+        Cause::Error(error) => note_error(failures, operation, began, error, words),
+        Cause::TimedOut => note_other(failures, operation, began, Told::timed_out),
+        Cause::NotFinal => note_other(failures, operation, began, Told::not_final),
     }
 }
 
@@ -147,13 +152,12 @@ pub fn note<E: ?Sized>(
 fn note_error<E: ?Sized>(
     failures: u32,
     operation: &Operation,
-    clock: impl Clock,
     began: impl Beginnings,
     error: &E,
     words: impl FnOnce(&E) -> Option<String>,
 ) {
-    note_other(failures, operation, clock, began, || Told {
-        kind: core::any::type_name::<E>(),
+    note_other(failures, operation, began, || Told {
+        kind: kind_of::<E>(),
         message: words(error),
     });
 }
@@ -163,15 +167,23 @@ fn note_error<E: ?Sized>(
 fn note_other(
     failures: u32,
     operation: &Operation,
-    clock: impl Clock,
     began: impl Beginnings,
     told: impl FnOnce() -> Told,
 ) {
     if observe::is_watched() {
-        let times = began.times(failures, operation, clock.now());
+        let times = began.times(failures, operation);
         observe::note(failures.saturating_add(1), told(), times);
     } else {
         began.forget(failures, operation);
+    }
+}
+
+// The type as the compiler names it; those of ours by their name alone, whatever crate they are made in.
+fn kind_of<E: ?Sized>() -> &'static str {
+    let path = core::any::type_name::<E>();
+    match path.strip_prefix("retry_runtime::") {
+        Some(ours) if !ours.contains('<') => ours.rsplit("::").next().unwrap_or(ours),
+        _ => path,
     }
 }
 
@@ -184,15 +196,14 @@ fn note_other(
 pub(crate) fn note_answer<R, E>(
     progress: &impl Progress,
     operation: &Operation,
-    clock: impl Clock,
     began: impl Beginnings,
     answer: &Result<R, E>,
     words: impl FnOnce(&Result<R, E>) -> Option<String>,
 ) {
-    note_other(progress.failures(), operation, clock, began, || {
+    note_other(progress.failures(), operation, began, || {
         let kind = match answer {
             Ok(_) => "bad_status",
-            Err(_) => core::any::type_name::<E>(),
+            Err(_) => kind_of::<E>(),
         };
         let message = words(answer);
         Told { kind, message }
@@ -203,10 +214,9 @@ pin_project! {
     // As `Again`, and it gives the beginning of the attempt along with its outcome. Out of line, like all of it, it
     // looks at the clock when it is first polled.
     #[derive(Debug)]
-    pub struct AgainTold<F, C> {
+    pub struct AgainTold<F> {
         #[pin]
         body: F,
-        clock: C,
         failures: u32,
         is_begun: bool,
         began: Began,
@@ -214,17 +224,16 @@ pin_project! {
 }
 
 #[inline(always)]
-pub fn again_told<F, C: Clock>(body: F, progress: impl Progress, clock: C) -> AgainTold<F, C> {
+pub fn again_told<F>(body: F, progress: impl Progress) -> AgainTold<F> {
     AgainTold {
         body,
-        clock,
         failures: progress.failures(),
         is_begun: false,
         began: Began::UNKNOWN,
     }
 }
 
-impl<F: Future, C: Clock> Future for AgainTold<F, C> {
+impl<F: Future> Future for AgainTold<F> {
     type Output = (F::Output, Began);
 
     #[cold]
@@ -233,7 +242,7 @@ impl<F: Future, C: Clock> Future for AgainTold<F, C> {
         let this = self.project();
         if !*this.is_begun {
             *this.is_begun = true;
-            *this.began = Began::again(&*this.clock);
+            *this.began = Began::again();
         }
         let began = *this.began;
         let _retry = Retrying::after(*this.failures);
@@ -247,20 +256,19 @@ pub fn recovered<R>(
     answer: R,
     progress: &impl Progress,
     operation: &Operation,
-    clock: impl Clock,
     began: impl Beginnings,
 ) -> R {
     if progress.failures() > 0 {
-        recovers(progress.failures(), operation, clock, began);
+        recovers(progress.failures(), operation, began);
     }
     answer
 }
 
 #[cold]
 #[inline(never)]
-fn recovers(failures: u32, operation: &Operation, clock: impl Clock, began: impl Beginnings) {
+fn recovers(failures: u32, operation: &Operation, began: impl Beginnings) {
     if observe::is_watched() {
-        let times = began.times(failures, operation, clock.now());
+        let times = began.times(failures, operation);
         observe::recovered(operation, failures.saturating_add(1), times);
     }
 }

@@ -39,14 +39,7 @@ impl<C: Clock, B: Beginnings> Step<'_, C, B> {
             watch,
             ..
         } = *self;
-        note_error(
-            progress.failures(),
-            operation,
-            clock,
-            self.began,
-            error,
-            words,
-        );
+        note_error(progress.failures(), operation, self.began, error, words);
         let delay = admit(progress, operation, until, self.verdict)
             .and_then(|admitted| delay(progress, operation, until, clock, admitted, true))
             .and_then(|delay| {

@@ -91,7 +91,7 @@ where
     #[inline]
     pub(super) fn start(plan: Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
         let until = Until::start(plan.operation.policy(), &plan.timer);
-        let began = Began::start(plan.operation.policy(), &plan.timer);
+        let began = Began::start(plan.operation.policy());
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let call = Call::new();
@@ -166,8 +166,8 @@ where
         Poll::Ready(match plan.judge.judge(&answer) {
             None => {
                 this.payment.succeeded(&plan.operation, &plan.timer);
-                let began = this.began.known(*this.call_began, *this.until);
-                let answer = recovered(answer, this.call, &plan.operation, &plan.timer, began);
+                let began = this.began.known(*this.call_began, *this.until, &plan.timer);
+                let answer = recovered(answer, this.call, &plan.operation, began);
                 Ok(succeeded(answer, this.call))
             }
             Some(verdict) => Err((answer, verdict)),
@@ -213,8 +213,8 @@ where
             None => (Verdict::Permanent, plan.operation),
         };
         let (until, timer) = (*this.until, &plan.timer);
-        let began = this.began.known(*this.call_began, until);
-        note_answer(this.call, &operation, timer, began, &answer, |answer| {
+        let began = this.began.known(*this.call_began, until, timer);
+        note_answer(this.call, &operation, began, &answer, |answer| {
             plan.judge.message(answer)
         });
         let mut limits = Split::limits();
@@ -303,7 +303,7 @@ where
         };
         *this.request = plan.copy.copy(&request);
         this.payment.spend(between.reserved.take());
-        *this.began = Began::again(&plan.timer);
+        *this.began = Began::again();
         let future = plan.told(*this.call, *this.until, || service.call(request));
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
