@@ -272,6 +272,10 @@ where
                 .last
                 .as_ref()
                 .and_then(|_| remaining(*this.until, &plan.timer));
+            if left.is_none() {
+                // Nobody asks for it any more, and it may hold the room that the service waits for.
+                between.last = None;
+            }
             between.phase = Phase::Room(left.map(|left| pause(left, &plan.timer)));
         }
         if let Phase::Room(Some(limit)) = &mut between.phase
@@ -287,6 +291,11 @@ where
             // What is not ready any more never will be.
             let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
             let (until, timer) = (*this.until, &plan.timer);
+            // No attempt has begun.
+            let began = Began::UNKNOWN;
+            note_answer(this.call, &plan.operation, began, &answer, |answer| {
+                plan.judge.message(answer)
+            });
             let _end = failed(
                 this.call,
                 &plan.operation,
