@@ -18,7 +18,8 @@ use crate::call::Call;
 #[cfg(feature = "config")]
 use crate::private::stopped;
 use crate::private::{
-    Began, Pause, Split, Until, failed, note_answer, over, pause, recovered, remaining, succeeded,
+    Began, Pause, Spanned, Split, Until, failed, note_answer, over, pause, recovered, remaining,
+    spanned, succeeded,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -47,7 +48,7 @@ pin_project! {
     enum State<F, P, A> {
         Attempt {
             #[pin]
-            future: F,
+            future: Spanned<F>,
         },
         // Boxed: what only a retry needs makes no future larger.
         Between {
@@ -97,6 +98,7 @@ where
         let call = Call::new();
         let payment = Split::begin(&plan.operation, &plan.timer);
         let future = plan.told(call, until, || ready.call(request));
+        let future = spanned(&plan.operation, &call, future);
         Self {
             plan,
             service,
@@ -314,6 +316,7 @@ where
         this.payment.spend(between.reserved.take());
         *this.began = Began::again();
         let future = plan.told(*this.call, *this.until, || service.call(request));
+        let future = spanned(&plan.operation, this.call, future);
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
     }
