@@ -286,6 +286,43 @@ async fn one_operation_that_waits_ends() {
     is_disabled(future.await, 1);
 }
 
+/// Answers in two seconds, each copy by itself.
+async fn slowly(calls: &Cell<u32>) -> Result<(), String> {
+    calls.set(calls.get() + 1);
+    tokio::time::sleep(ms(2000)).await;
+    Ok(())
+}
+
+#[retry(hedge = "1s", on(_))]
+async fn hedged(calls: &Cell<u32>) -> Result<(), String> {
+    slowly(calls).await
+}
+
+#[retry(policy = "kill", hedge = "1s", on(_))]
+async fn hedged_named(calls: &Cell<u32>) -> Result<(), String> {
+    slowly(calls).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_copies_start() {
+    let _turn = turn();
+    let calls = Cell::new(0);
+    let copies = |calls: &Cell<u32>| calls.replace(0);
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    hedged_named(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    let name = concat!(module_path!(), "::hedged_named");
+    install(&format!("[operations.\"{name}\"]\nenabled = false\n"));
+    hedged_named(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 1);
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    config::stop_retries();
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn layers_end_too() {
     let _turn = turn();
