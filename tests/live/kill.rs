@@ -286,6 +286,23 @@ async fn one_operation_that_waits_ends() {
     is_disabled(future.await, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_error_does_not_live_through_the_next_attempt() {
+    let _turn = turn();
+    let held = std::rc::Rc::new(());
+    let calls = Cell::new(0);
+    let policy = Policy::new().max(3).base(ms(1));
+    let end = policy
+        .on(|_: &std::rc::Rc<()>| true)
+        .try_run_async(async || {
+            assert_eq!(std::rc::Rc::strong_count(&held), 1);
+            calls.set(calls.get() + 1);
+            Err::<Infallible, _>(std::rc::Rc::clone(&held))
+        });
+    assert!(end.await.is_err());
+    assert_eq!(calls.get(), 3);
+}
+
 /// Answers in two seconds, each copy by itself.
 async fn slowly(calls: &Cell<u32>) -> Result<(), String> {
     calls.set(calls.get() + 1);
