@@ -114,6 +114,7 @@ fn what_is_not_known_is_left_out() {
     facts.request_id = None;
     facts.max = None;
     facts.elapsed = None;
+    facts.call_elapsed = None;
     let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GaveUp::Throttle)));
     let expected = fields([
         ("message", "gave up"),
