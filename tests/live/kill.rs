@@ -287,6 +287,60 @@ async fn one_operation_that_waits_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_error_does_not_live_through_the_next_attempt() {
+    let _turn = turn();
+    let held = std::rc::Rc::new(());
+    let calls = Cell::new(0);
+    let policy = Policy::new().max(3).base(ms(1));
+    let end = policy
+        .on(|_: &std::rc::Rc<()>| true)
+        .try_run_async(async || {
+            assert_eq!(std::rc::Rc::strong_count(&held), 1);
+            calls.set(calls.get() + 1);
+            Err::<Infallible, _>(std::rc::Rc::clone(&held))
+        });
+    assert!(end.await.is_err());
+    assert_eq!(calls.get(), 3);
+}
+
+/// Answers in two seconds, each copy by itself.
+async fn slowly(calls: &Cell<u32>) -> Result<(), String> {
+    calls.set(calls.get() + 1);
+    tokio::time::sleep(ms(2000)).await;
+    Ok(())
+}
+
+#[retry(hedge = "1s", on(_))]
+async fn hedged(calls: &Cell<u32>) -> Result<(), String> {
+    slowly(calls).await
+}
+
+#[retry(policy = "kill", hedge = "1s", on(_))]
+async fn hedged_named(calls: &Cell<u32>) -> Result<(), String> {
+    slowly(calls).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_copies_start() {
+    let _turn = turn();
+    let calls = Cell::new(0);
+    let copies = |calls: &Cell<u32>| calls.replace(0);
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    hedged_named(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    let name = concat!(module_path!(), "::hedged_named");
+    install(&format!("[operations.\"{name}\"]\nenabled = false\n"));
+    hedged_named(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 1);
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 2);
+    config::stop_retries();
+    hedged(&calls).await.unwrap();
+    assert_eq!(copies(&calls), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn layers_end_too() {
     let _turn = turn();
     let calls = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));

@@ -138,3 +138,20 @@ fn a_single_operation_is_switched_off() {
     install("");
     assert_eq!(reason(), GaveUp::Attempts);
 }
+
+#[retry(policy = "clashes", max = 3, cap = "1s", on(_))]
+fn clashes() -> Result<(), reattempt::Failed<String>> {
+    Err("no".to_owned())
+}
+
+/// What the file says of its delays does not go with the code.
+#[test]
+fn an_operation_that_is_switched_off_is_so_by_a_policy_that_is_refused() {
+    let (_turn, _time) = sync_turn();
+    let name = concat!(module_path!(), "::clashes");
+    install(&format!(
+        "[operations.\"{name}\"]\nenabled = false\nbase = \"2s\"\n"
+    ));
+    assert_eq!(clashes().unwrap_err().reason(), GaveUp::Disabled);
+    assert!(config::status().last_faults().is_some());
+}

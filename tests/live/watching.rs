@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reattempt::config;
 use reattempt::observe::{self, Event};
@@ -68,6 +68,32 @@ fn a_file_that_changes_is_loaded_again() {
     assert_eq!(max(), Some(5));
     added.remove();
     assert!(told.recv().is_err(), "an event after the end");
+}
+
+#[test]
+fn an_observer_that_panics_ends_nothing() {
+    let _turn = turn();
+    let file = File::new("[policies.watched]\nmax = 2\n");
+    let watching = config::watch(file.path()).unwrap();
+    let panics = observe::add(|event: &Event<'_>| {
+        assert!(!matches!(event, Event::Reloaded), "an observer panics");
+    });
+    let (told, added) = told();
+    let next = || told.recv_timeout(BOUND).unwrap();
+    file.write("[policies.watched]\nmax = 0\n");
+    assert!(next().contains("R1"));
+    // Whoever comes after the one that panics is not told.
+    file.write("[policies.watched]\nmax = 3\n");
+    let start = Instant::now();
+    while max() != Some(3) {
+        assert!(start.elapsed() < BOUND);
+        std::thread::yield_now();
+    }
+    file.write("[policies.watched]\nmax = 0\n");
+    assert!(next().contains("R1"));
+    drop(watching);
+    panics.remove();
+    added.remove();
 }
 
 /// As Kubernetes does it: the file is a link into a folder that is a link, which is turned.

@@ -1,5 +1,6 @@
 //! The statistics of the process.
 
+use std::io;
 use std::time::{Duration, SystemTime};
 
 use reattempt::testing::virtual_time;
@@ -20,6 +21,26 @@ fn pay(failures: &mut u32, status: u16) -> Result<(), Declined> {
         return Err(Declined(status));
     }
     Ok(())
+}
+
+/// The second time nobody knows whether it was executed, and it was.
+#[retry(name = "stats.verified", base = "1ns", idempotent = false, verify = |_| Some(7))]
+fn verified(calls: &mut u32) -> io::Result<u32> {
+    *calls += 1;
+    let kind = match calls {
+        1 => io::ErrorKind::ConnectionRefused,
+        _ => io::ErrorKind::TimedOut,
+    };
+    Err(kind.into())
+}
+
+#[test]
+fn what_is_found_to_be_done_has_recovered() {
+    let _time = virtual_time();
+    assert_eq!(verified(&mut 0).unwrap(), 7);
+    let stats = reattempt::stats();
+    let verified = stats.operation("stats.verified").unwrap();
+    assert_eq!((verified.calls(), verified.recoveries()), (1, 1));
 }
 
 #[test]

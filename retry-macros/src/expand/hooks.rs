@@ -46,6 +46,7 @@ impl Parts<'_> {
         };
         let answer = self.recovered(ours!(#krate::__private::succeeded(answer, &call)));
         let answered = self.answered(&answer);
+        let leave = self.found_inside(ours!(break #label #answered));
         ours! {
             let verdict = #verdict;
             #made
@@ -54,7 +55,7 @@ impl Parts<'_> {
                 ::core::option::Option::Some(doubt) => {
                     let asked = #asked;
                     match #found {
-                        ::core::result::Result::Ok(answer) => break #label #answered,
+                        ::core::result::Result::Ok(answer) => #leave,
                         ::core::result::Result::Err(verdict) => verdict,
                     }
                 }

@@ -111,6 +111,15 @@ impl Parts<'_> {
             && self.model.until.is_none()
     }
 
+    /// The way out with a success that `verify` has found, after the attempt.
+    pub(super) fn found_inside(&self, leave: TokenStream) -> TokenStream {
+        if self.is_told_inside() {
+            ours!({ inside.found(); #leave })
+        } else {
+            leave
+        }
+    }
+
     /// A first attempt, and one that is a retry: what waits for it and takes it apart.
     pub(super) fn places(&self, apart: impl Fn(bool) -> TokenStream) -> (TokenStream, TokenStream) {
         let (krate, retries) = (&self.krate, self.retries());

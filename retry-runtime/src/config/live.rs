@@ -266,10 +266,15 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
         let resolved = resolve(state.config.as_deref(), state.read.as_ref(), site);
         let resolution = resolved.unwrap_or_else(|found| {
             fault = Some(found);
+            // Switched off is off, whatever else is said there.
+            let enabled = state.config.as_ref().is_none_or(|config| {
+                let resolved = config.resolve(site.name(), site.named(), site.inline());
+                resolved.enabled
+            });
             Resolution {
                 policy: *site.inline(),
                 label: site.named(),
-                enabled: true,
+                enabled,
             }
         });
         site.set(resolution.policy, resolution.label, resolution.enabled);

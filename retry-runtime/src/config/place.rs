@@ -35,6 +35,8 @@ impl Place {
         let before = before.unwrap_or_default();
         let line = before.matches('\n').count().saturating_add(1);
         let start = before.rsplit('\n').next().unwrap_or_default();
+        // No editor counts a byte order mark.
+        let start = start.trim_start_matches('\u{feff}');
         Self {
             source: source.to_owned(),
             line: Some(line),

@@ -1,4 +1,4 @@
-//! What the outside cannot see: which budget a policy has.
+//! What the outside cannot see: which budget a policy has; and the columns of files with a byte order mark.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use super::Config;
@@ -65,4 +65,11 @@ fn settings_arrive() {
     assert!(eq(paid(Class::Failed), 2.0));
     assert!(eq(paid(Class::TimedOut), 3.0));
     assert!(eq(paid(Class::Throttled), 4.0));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_column() {
+    let faults = Config::from_toml("\u{feff}maxx = 0\n").unwrap_err();
+    let fault = faults.iter().next().unwrap();
+    assert_eq!((fault.line(), fault.column()), (Some(1), Some(1)));
 }

@@ -2,11 +2,12 @@
 //! its place, or turn a link.
 
 use core::fmt;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -16,8 +17,8 @@ use super::live;
 /// Nothing has been written for this long, so that whoever writes is done with it.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// A writer that is never done is read all the same.
-const PATIENCE: u32 = 40;
+/// A folder that is never quiet is read all the same.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Loads the file at `path`, and again whenever it changes, until the answer is dropped.
 ///
@@ -80,17 +81,27 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 
 /// Until the watcher is dropped, which ends the channel.
 fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<Faults>>) {
-    while told.recv().is_ok() {
-        for _ in 0..PATIENCE {
-            match told.recv_timeout(QUIET) {
-                Ok(()) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        }
-        let came = live::load_again(path);
-        *last.lock().unwrap_or_else(PoisonError::into_inner) = came.err();
+    while told.recv().is_ok() && settles(told) {
+        // An observer that panics ends what it is told, not the watching: the policies hold by then.
+        let faults = match catch_unwind(|| live::load_again(path)) {
+            Ok(came) => came.err(),
+            Err(_) => live::status().last_faults().cloned(),
+        };
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }
+}
+
+/// Waits for the end of a write; `false` when nobody watches any more.
+fn settles(told: &Receiver<()>) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        match told.recv_timeout(QUIET) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+    true
 }
 
 /// A file that is watched; dropping this ends it.
@@ -181,5 +192,22 @@ impl From<Faults> for WatchError {
 impl From<notify::Error> for WatchError {
     fn from(error: notify::Error) -> Self {
         Self(Why::Unwatched(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_of_many_pieces_is_one() {
+        let (tell, told) = channel();
+        for _ in 0..1000 {
+            let _ = tell.send(());
+        }
+        assert!(settles(&told));
+        assert!(told.try_recv().is_err(), "read before the last piece");
+        drop(tell);
+        assert!(!settles(&told));
     }
 }

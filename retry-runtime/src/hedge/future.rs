@@ -307,7 +307,7 @@ where
             Poll::Pending
         };
         while polled.is_pending() && copies.is_due(cx) {
-            if !(this.pay)() {
+            if !may_hedge() || !(this.pay)() {
                 copies.rearm(false, this.timer);
                 break;
             }
@@ -330,4 +330,15 @@ where
         }
         Poll::Ready(answer)
     }
+}
+
+/// Whether the kill switch allows copies.
+#[cfg(feature = "config")]
+fn may_hedge() -> bool {
+    crate::config::are_retries_on()
+}
+
+#[cfg(not(feature = "config"))]
+const fn may_hedge() -> bool {
+    true
 }

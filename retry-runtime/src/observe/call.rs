@@ -50,7 +50,9 @@ pub(crate) fn note(attempt: u32, told: Told, times: Times) {
         times,
         ended_at: SystemTime::now(),
     };
-    FAILURES.with_borrow_mut(|failures| {
+    // A thread that ends tells of the call, not of the error.
+    let _noted = FAILURES.try_with(|failures| {
+        let mut failures = failures.borrow_mut();
         if failures.len() >= DEEPEST {
             failures.clear();
         }
@@ -59,7 +61,9 @@ pub(crate) fn note(attempt: u32, told: Told, times: Times) {
 }
 
 fn noted(attempt: u32) -> Option<Failure> {
-    FAILURES.with_borrow_mut(|failures| failures.pop_if(|failure| failure.attempt == attempt))
+    let is_it = |failure: &mut Failure| failure.attempt == attempt;
+    let noted = FAILURES.try_with(|failures| failures.borrow_mut().pop_if(is_it));
+    noted.ok().flatten()
 }
 
 /// Another attempt follows.

@@ -74,11 +74,14 @@ impl Added {
 }
 
 fn change(change: impl FnOnce(&mut Vec<(u64, Arc<dyn Observer>)>)) {
-    let mut list = OBSERVERS.write().unwrap_or_else(PoisonError::into_inner);
-    let mut observers = list.as_deref().cloned().unwrap_or_default();
-    change(&mut observers);
-    COUNT.store(observers.len(), Ordering::Relaxed);
-    *list = Some(Arc::new(observers));
+    let _before = {
+        let mut list = OBSERVERS.write().unwrap_or_else(PoisonError::into_inner);
+        let mut observers = list.as_deref().cloned().unwrap_or_default();
+        change(&mut observers);
+        COUNT.store(observers.len(), Ordering::Relaxed);
+        // Dropped outside the lock: an observer that ends may do what is told, or remove another.
+        list.replace(Arc::new(observers))
+    };
 }
 
 thread_local! {
@@ -129,5 +132,64 @@ impl Drop for Telling {
 impl fmt::Debug for dyn Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use super::*;
+    use crate::Policy;
+    use core::time::Duration;
+    use std::sync::mpsc::channel;
+
+    fn fails() -> Result<(), u8> {
+        let policy = Policy::new().max(2).base(Duration::from_nanos(1));
+        policy.on(|_: &u8| true).run(|| Err(1))
+    }
+
+    /// Makes a call that is told while it is dropped, as one that has something left to send.
+    struct Sends;
+
+    impl Observer for Sends {
+        fn observe(&self, _: &Event<'_>) {}
+    }
+
+    impl Drop for Sends {
+        fn drop(&mut self) {
+            let _ = fails();
+        }
+    }
+
+    #[test]
+    fn an_observer_that_ends_may_do_what_is_told() {
+        let (done, ends) = channel();
+        let (first, second) = (add(|_: &Event<'_>| {}), add(Sends));
+        std::thread::spawn(move || {
+            second.remove();
+            done.send(()).unwrap();
+        });
+        ends.recv_timeout(Duration::from_secs(10)).unwrap();
+        first.remove();
+    }
+
+    #[test]
+    fn a_thread_that_ends_may_do_what_is_told() {
+        struct Last;
+
+        impl Drop for Last {
+            fn drop(&mut self) {
+                let _ = fails();
+            }
+        }
+
+        thread_local!(static LAST: Last = const { Last });
+
+        // A panic while the variables of a thread are dropped ends the process.
+        let ended = std::thread::spawn(|| {
+            LAST.with(|_| {});
+            scope::scope_blocking(Arc::new(|_: &Event<'_>| {}), fails)
+        });
+        assert_eq!(ended.join().unwrap(), Err(1));
     }
 }

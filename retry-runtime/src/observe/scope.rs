@@ -38,12 +38,17 @@ thread_local! {
 
 /// What holds here, for a task or a thread.
 pub fn current() -> Scope {
-    HERE.with_borrow(Clone::clone)
+    look(Clone::clone).unwrap_or_default()
 }
 
 /// The id of the request that runs here.
 pub fn request_id() -> Option<Arc<str>> {
-    HERE.with_borrow(|here| here.request_id.clone())
+    look(|here| here.request_id.clone())?
+}
+
+/// A thread that ends has no scope any more.
+fn look<R>(look: impl FnOnce(&Scope) -> R) -> Option<R> {
+    HERE.try_with(|here| look(&here.borrow())).ok()
 }
 
 /// Runs `future` as part of the request `id`: every event below carries it.
@@ -116,15 +121,18 @@ struct Here {
 
 impl Here {
     fn enter(scope: &Scope) -> Self {
-        let before = HERE.with(|here| here.replace(scope.clone()));
-        Self { before }
+        let scope = scope.clone();
+        let before = HERE.try_with(|here| here.replace(scope));
+        Self {
+            before: before.unwrap_or_default(),
+        }
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
         let before = core::mem::take(&mut self.before);
-        // A thread that ends has no scope; what is dropped is dropped outside the borrow.
+        // What is dropped is dropped outside the borrow.
         let _scope = HERE.try_with(|here| here.replace(before));
     }
 }
@@ -151,12 +159,12 @@ impl<F: Future> Future for Scoped<F> {
 
 /// Whether there are observers in the scope of this thread.
 pub(super) fn observes() -> bool {
-    HERE.with_borrow(|here| here.observers.is_some())
+    look(|here| here.observers.is_some()).unwrap_or_default()
 }
 
 /// Tells the observers of the scope, the innermost first.
 pub(super) fn tell(event: &Event<'_>) {
-    let observers = HERE.with_borrow(|here| here.observers.clone());
+    let observers = look(|here| here.observers.clone()).flatten();
     let mut next = observers.as_deref();
     while let Some(link) = next {
         link.observer.observe(event);

@@ -98,7 +98,7 @@ pub use told::{
     WordsByDebug, WordsByDisplay, again_told, note, pause_told, recovered,
 };
 #[cfg(not(feature = "tracing"))]
-pub use unspanned::{in_span, spanned};
+pub use unspanned::{Spanned, in_span, spanned};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 
 #[cfg(all(

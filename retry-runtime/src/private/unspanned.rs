@@ -8,7 +8,9 @@ pub fn in_span<R>(_: &Operation, _: &impl Progress, mut body: impl FnMut() -> R)
     body()
 }
 
+pub type Spanned<F> = F;
+
 #[inline(always)]
-pub fn spanned<F>(_: &Operation, _: &impl Progress, body: F) -> F {
+pub fn spanned<F>(_: &Operation, _: &impl Progress, body: F) -> Spanned<F> {
     body
 }

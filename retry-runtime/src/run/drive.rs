@@ -236,7 +236,9 @@ impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
             if let Some(error) = last.take() {
                 match stopped(&call, &named) {
                     Some(end) => break tell_limited(error, end),
-                    None => last = Some(error),
+                    None if G::ASKS => last = Some(error),
+                    // It may hold what the attempt needs.
+                    None => drop(error),
                 }
             }
             if let Err(end) = entered_in_line(&mut limits, &call, &named, until, &timer).await {

@@ -114,6 +114,7 @@ fn what_is_not_known_is_left_out() {
     facts.request_id = None;
     facts.max = None;
     facts.elapsed = None;
+    facts.call_elapsed = None;
     let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GaveUp::Throttle)));
     let expected = fields([
         ("message", "gave up"),
@@ -298,4 +299,31 @@ fn a_span_says_whose_attempt_it_is() {
     let spans = Kept::read(|| drop(attempt_span(&endless, 7)));
     let expected = fields([("operation", "tracing_span"), ("attempt", "7")]);
     assert_eq!(spans, [("attempt".to_owned(), expected)]);
+}
+
+#[cfg(all(feature = "tower", feature = "tokio"))]
+#[test]
+fn each_attempt_of_a_layer_has_a_span() {
+    use tower::{Layer as _, ServiceExt as _, service_fn};
+
+    let policy = Policy::new().max(2).base(Duration::from_nanos(1));
+    let policy = policy.telemetry(Telemetry::new().spans());
+    let layer = crate::tower::RetryLayer::new(policy).name("letters");
+    let fails = |()| async {
+        tracing::info!(target: "reattempt", "inside");
+        Err::<(), _>(std::io::Error::from(std::io::ErrorKind::TimedOut))
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+    let kept = Kept::read(|| {
+        let call = layer.layer(service_fn(fails)).oneshot(());
+        assert!(runtime.block_on(call).is_err());
+    });
+    let attempts = kept.iter().filter(|(name, _)| name == "attempt");
+    let attempts = attempts.map(|(_, fields)| fields["attempt"].as_str());
+    assert_eq!(attempts.collect::<Vec<_>>(), ["1", "2"]);
 }

@@ -226,7 +226,8 @@ fn settle(rest: impl Settle, operation: &Operation, clock: &impl Clock) {
 pub fn released<L: Limits>(_: L) {}
 
 // Asked before a copy of a slow attempt.
-// A policy that the macro does not know may forbid what a copy does.
+// A policy that the macro does not know may forbid what a copy does, and an operation be switched off.
 pub fn pays(limits: &mut impl Limits, operation: &Operation, clock: &impl Clock) -> bool {
-    operation.policy().is_idempotent() && limits.pays(operation, clock)
+    let may_pay = operation.policy().is_idempotent() && !operation.is_stopped();
+    may_pay && limits.pays(operation, clock)
 }

@@ -78,13 +78,15 @@ fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> bool {
         began: ambient::now(),
         call: began.times(0, operation).call,
     };
-    RETRYING.with_borrow_mut(|stack| {
+    // A thread that ends knows of none.
+    let pushed = RETRYING.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
         if stack.len() >= DEEPEST {
             stack.clear();
         }
         stack.push(retrying);
     });
-    true
+    pushed.is_ok()
 }
 
 // The same together with `Inside`, as one value: a success asks one question.
@@ -118,6 +120,14 @@ impl InsideTold {
     #[inline(always)]
     pub fn leave(&mut self) {
         self.inside = None;
+    }
+
+    // The retry has left, and was a success all the same.
+    #[inline(always)]
+    pub fn found(&mut self) {
+        if core::mem::take(&mut self.told) {
+            recovers();
+        }
     }
 }
 
@@ -162,12 +172,11 @@ fn recovers() {
 
 // The retry that has just failed.
 fn popped(operation: &Operation, attempt: u32) -> Option<Moment> {
-    RETRYING.with_borrow_mut(|stack| {
-        let mine = |retrying: &mut Retrying| {
-            retrying.attempt == attempt && retrying.operation.name() == operation.name()
-        };
-        stack.pop_if(mine).map(|retrying| retrying.began)
-    })
+    let mine = |retrying: &mut Retrying| {
+        retrying.attempt == attempt && retrying.operation.name() == operation.name()
+    };
+    let popped = RETRYING.try_with(|stack| stack.borrow_mut().pop_if(mine));
+    popped.ok().flatten().map(|retrying| retrying.began)
 }
 
 // What is known of times in a sync loop: of the attempt what the thread knows, of the call what it looked at itself.

@@ -18,7 +18,8 @@ use crate::call::Call;
 #[cfg(feature = "config")]
 use crate::private::stopped;
 use crate::private::{
-    Began, Pause, Split, Until, failed, note_answer, over, pause, recovered, remaining, succeeded,
+    Began, Pause, Spanned, Split, Until, failed, note_answer, over, pause, recovered, remaining,
+    spanned, succeeded,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -47,7 +48,7 @@ pin_project! {
     enum State<F, P, A> {
         Attempt {
             #[pin]
-            future: F,
+            future: Spanned<F>,
         },
         // Boxed: what only a retry needs makes no future larger.
         Between {
@@ -97,6 +98,7 @@ where
         let call = Call::new();
         let payment = Split::begin(&plan.operation, &plan.timer);
         let future = plan.told(call, until, || ready.call(request));
+        let future = spanned(&plan.operation, &call, future);
         Self {
             plan,
             service,
@@ -272,6 +274,10 @@ where
                 .last
                 .as_ref()
                 .and_then(|_| remaining(*this.until, &plan.timer));
+            if left.is_none() {
+                // Nobody asks for it any more, and it may hold the room that the service waits for.
+                between.last = None;
+            }
             between.phase = Phase::Room(left.map(|left| pause(left, &plan.timer)));
         }
         if let Phase::Room(Some(limit)) = &mut between.phase
@@ -287,6 +293,11 @@ where
             // What is not ready any more never will be.
             let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
             let (until, timer) = (*this.until, &plan.timer);
+            // No attempt has begun.
+            let began = Began::UNKNOWN;
+            note_answer(this.call, &plan.operation, began, &answer, |answer| {
+                plan.judge.message(answer)
+            });
             let _end = failed(
                 this.call,
                 &plan.operation,
@@ -305,6 +316,7 @@ where
         this.payment.spend(between.reserved.take());
         *this.began = Began::again();
         let future = plan.told(*this.call, *this.until, || service.call(request));
+        let future = spanned(&plan.operation, this.call, future);
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
     }

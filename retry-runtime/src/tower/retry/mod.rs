@@ -5,6 +5,8 @@ mod future;
 mod judge;
 mod layer;
 mod request;
+#[cfg(all(test, feature = "tokio", feature = "observe"))]
+mod tests;
 
 pub use future::RetryFuture;
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]

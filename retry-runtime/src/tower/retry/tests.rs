@@ -1,0 +1,98 @@
+//! What lies between two attempts: the room that the service waits for, and a service that never has any again.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use core::future::{Ready, ready};
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::io::{Error, ErrorKind};
+use std::sync::{Arc, Mutex, Weak};
+
+use tower::{Layer as _, Service, ServiceExt as _};
+
+use super::RetryLayer;
+use crate::observe::{self, Event};
+use crate::policy::Policy;
+
+const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
+
+type Answer = Result<Arc<u32>, Error>;
+
+/// Has room for one answer at a time, as a pool of one connection.
+#[derive(Clone, Default)]
+struct Single {
+    last: Arc<Mutex<Weak<u32>>>,
+}
+
+impl Service<()> for Single {
+    type Response = Arc<u32>;
+    type Error = Error;
+    type Future = Ready<Answer>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        match self.last.lock().unwrap().strong_count() {
+            0 => Poll::Ready(Ok(())),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        let answer = Arc::new(0);
+        *self.last.lock().unwrap() = Arc::downgrade(&answer);
+        ready(Ok(answer))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_does_not_keep_the_room_of_the_next_attempt() {
+    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| answer.is_ok());
+    let call = layer.layer(Single::default()).oneshot(());
+    let answer = tokio::time::timeout(Duration::from_secs(60), call).await;
+    assert!(answer.unwrap().is_ok());
+}
+
+/// Is closed after its first call.
+#[derive(Clone, Default)]
+struct Once {
+    closed: bool,
+}
+
+impl Service<()> for Once {
+    type Response = ();
+    type Error = Error;
+    type Future = Ready<Result<(), Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let was_closed = core::mem::replace(&mut self.closed, true);
+        Poll::Ready(if was_closed {
+            Err(Error::other("closed"))
+        } else {
+            Ok(())
+        })
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        ready(Err(ErrorKind::TimedOut.into()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn why_a_service_is_not_ready_is_told() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let observer = move |event: &Event<'_>| {
+        let message = event.facts().and_then(|facts| facts.error_message());
+        let told = (event.name(), message.map(str::to_owned));
+        seen.lock().unwrap().push(told);
+    };
+    let call = RetryLayer::new(POLICY).layer(Once::default()).oneshot(());
+    let answer = observe::scope(Arc::new(observer), call).await;
+    assert_eq!(answer.unwrap_err().to_string(), "closed");
+    let expected = [
+        ("attempt_failed", "timed out"),
+        ("retry", "timed out"),
+        ("attempt_failed", "closed"),
+        ("gave_up", "closed"),
+    ];
+    let expected = expected.map(|(name, message)| (name, Some(message.to_owned())));
+    assert_eq!(*told.lock().unwrap(), expected);
+}
