@@ -18,6 +18,7 @@ mod switch;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod variable;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -162,7 +163,8 @@ impl Config {
     ) -> Result<Self, Faults> {
         let file = File::parse(name, text)?;
         let figment = Figment::from(provider::Text { name, text });
-        read::config(&provider::over(figment, variables), vec![file])
+        let (figment, faults) = provider::over(figment, variables);
+        read::config(&figment, vec![file], faults)
     }
 
     /// Reads what a figment has in its profile.
@@ -187,7 +189,7 @@ impl Config {
     /// ```
     #[cfg(feature = "figment")]
     pub fn from_figment(figment: &Figment) -> Result<Self, Faults> {
-        read::config(figment, Vec::new())
+        read::config(figment, Vec::new(), Vec::new())
     }
 
     /// Why a text looks as if it had been read in the middle of a write: it does not end with the end of a line, or
