@@ -109,6 +109,27 @@ fn a_variable_without_levels_is_told_where_they_are() {
     }
 }
 
+#[test]
+fn a_name_with_dots_in_a_variable() {
+    for (variable, mend) in [
+        ("STORAGE__SAVE__MAX", "STORAGE.SAVE__MAX"),
+        ("SHOP__PAYMENTS__CHARGE__MAX", "SHOP.PAYMENTS.CHARGE__MAX"),
+        ("A__B__BUDGET__TOKENS", "A.B__BUDGET__TOKENS"),
+    ] {
+        let variable = format!("REATTEMPT_OPERATIONS__{variable}");
+        let faults = over(&[(&variable, "2")]).expect_err(&variable);
+        let said = faults.to_string();
+        let mend = format!("write `REATTEMPT_OPERATIONS__{mend}` [R15]");
+        assert!(
+            said.starts_with(&variable) && said.ends_with(&mend),
+            "{said}"
+        );
+    }
+    // The table of a file stays one.
+    let said = Config::from_toml("[operations.a.b]\nmax = 2\n").unwrap_err();
+    assert!(said.to_string().contains("write `[operations.\"a.b\"]`"));
+}
+
 /// A rule about several values blames one of them, wherever it comes from.
 #[test]
 fn a_rule_across_sources() {

@@ -15,6 +15,7 @@ mod resolve;
 mod schema;
 mod site;
 mod switch;
+mod syntax;
 mod telemetry;
 #[cfg(test)]
 mod tests;

@@ -48,6 +48,14 @@ pub(super) fn separated(key: &str, value: &Value) -> Option<String> {
     None
 }
 
+/// `variable` with the levels of a name that has dots in it as one: `REATTEMPT_OPERATIONS__PAYMENTS.CHARGE__MAX`.
+pub(super) fn joined(variable: &str, kind: &str, name: &[&str]) -> String {
+    let key = variable.strip_prefix(PREFIX).unwrap_or(variable);
+    let below = key.split(LEVEL).skip(name.len().saturating_add(1));
+    let name = name.join(".");
+    named([kind, &name].into_iter().chain(below))
+}
+
 fn is_key(word: &str) -> bool {
     Key::ALL.iter().any(|key| key.word() == word)
 }
