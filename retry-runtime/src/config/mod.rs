@@ -8,6 +8,7 @@ mod fault;
 mod judge;
 mod layer;
 mod live;
+mod names;
 mod place;
 mod provider;
 mod read;
@@ -34,6 +35,7 @@ use place::{File, Place};
 
 pub use fault::{Fault, Faults};
 pub use live::{Status, current, load, policy, reload, status};
+pub use names::MissingPolicy;
 pub use schema::schema;
 #[doc(hidden)]
 pub use site::{Live, Site};
