@@ -79,6 +79,18 @@ fn files() {
     table(include_str!("files.txt"), "", "", 70);
 }
 
+/// What a `main` shows that returns them.
+#[test]
+fn debug_has_a_line_for_each_fault() {
+    let faults = Config::from_toml("[policies.a]\nmax = 0\nbase = 5\n").unwrap_err();
+    let shown = format!("{faults:?}");
+    assert_eq!(shown, faults.to_string());
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    for (fault, line) in faults.iter().zip(shown.lines()) {
+        assert_eq!(format!("{fault:?}"), line);
+    }
+}
+
 #[test]
 fn what_is_only_code_is_kept_out_of_mends() {
     let text = "[policies.a]\nbackoff = \"wavy\"\nfast_first = 1\nbudget = true\n";

@@ -67,6 +67,69 @@ fn faults_name_the_variable() {
     );
 }
 
+#[test]
+fn a_variable_without_levels_is_told_where_they_are() {
+    for (name, mend) in [
+        ("POLICIES_STORAGE_MAX", "POLICIES__STORAGE__MAX"),
+        ("POLICIES__STORAGE_MAX", "POLICIES__STORAGE__MAX"),
+        ("POLICIES_STORAGE__MAX", "POLICIES__STORAGE__MAX"),
+        ("POLICIES_MY_OWN_FAST_FIRST", "POLICIES__MY_OWN__FAST_FIRST"),
+        ("POLICIES_STORAGE", "POLICIES__NAME__KEY"),
+        ("POLICIES_STORAGE_POLICY", "POLICIES__NAME__KEY"),
+        ("OPERATIONS_A.B_POLICY", "OPERATIONS__A.B__POLICY"),
+        ("OPERATIONS_A_ENABLED", "OPERATIONS__A__ENABLED"),
+        ("MAX", "POLICIES__STANDARD__MAX"),
+        ("FAST_FIRST", "POLICIES__STANDARD__FAST_FIRST"),
+    ] {
+        let name = format!("REATTEMPT_{name}");
+        let faults = over(&[(&name, "7")]).expect_err(&name);
+        let key = name.trim_start_matches("REATTEMPT_").to_lowercase();
+        assert_eq!(
+            faults.to_string(),
+            format!("{name}: {key}: levels are separated by `__`; write `REATTEMPT_{mend}` [R15]")
+        );
+    }
+    // With what else is wrong.
+    let faults = over(&[
+        ("REATTEMPT_MAX", "7"),
+        ("REATTEMPT_POLICIES__STORAGE__MAX", "0"),
+    ]);
+    assert_eq!(faults.unwrap_err().iter().count(), 2);
+    // Those of others, and names that end like a key.
+    let config = over(&[
+        ("REATTEMPT_MAXIMUM", "7"),
+        ("REATTEMPT_POLICIESX", "7"),
+        ("REATTEMPT_SERVERS_MAX", "7"),
+        ("REATTEMPT_POLICIES__MY_BASE", "{ max = 7 }"),
+        ("REATTEMPT_POLICIES__MY_CAP__MAX", "7"),
+    ])
+    .unwrap();
+    for name in ["my_base", "my_cap"] {
+        assert_eq!(config.policy(name).unwrap().attempts(), Some(7));
+    }
+}
+
+#[test]
+fn a_name_with_dots_in_a_variable() {
+    for (variable, mend) in [
+        ("STORAGE__SAVE__MAX", "STORAGE.SAVE__MAX"),
+        ("SHOP__PAYMENTS__CHARGE__MAX", "SHOP.PAYMENTS.CHARGE__MAX"),
+        ("A__B__BUDGET__TOKENS", "A.B__BUDGET__TOKENS"),
+    ] {
+        let variable = format!("REATTEMPT_OPERATIONS__{variable}");
+        let faults = over(&[(&variable, "2")]).expect_err(&variable);
+        let said = faults.to_string();
+        let mend = format!("write `REATTEMPT_OPERATIONS__{mend}` [R15]");
+        assert!(
+            said.starts_with(&variable) && said.ends_with(&mend),
+            "{said}"
+        );
+    }
+    // The table of a file stays one.
+    let said = Config::from_toml("[operations.a.b]\nmax = 2\n").unwrap_err();
+    assert!(said.to_string().contains("write `[operations.\"a.b\"]`"));
+}
+
 /// A rule about several values blames one of them, wherever it comes from.
 #[test]
 fn a_rule_across_sources() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use reattempt::config::Fault;
 use reattempt::observe::{self, Event};
 use reattempt::{GaveUp, config, retry};
 
@@ -76,7 +75,10 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     config::load(file.path()).unwrap();
     file.write("[policies.broken]\nmax = 2\ncap = \"1s\"\n");
     let faults = config::reload().unwrap_err();
-    assert_eq!(faults.iter().map(Fault::rule).collect::<Vec<_>>(), ["X1"]);
+    // `base` of the code is to blame; what the file has of the rule is its `cap`.
+    let places = faults.iter().map(|of| (of.rule(), of.line(), of.key()));
+    let places: Vec<_> = places.collect();
+    assert_eq!(places, [("X1", Some(3), "policies.broken.cap")]);
     assert_eq!(
         config::status().last_faults().unwrap().to_string(),
         faults.to_string()

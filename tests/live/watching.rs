@@ -132,7 +132,28 @@ fn what_cannot_be_watched() {
     let error = config::watch(file.path()).unwrap_err();
     assert!(error.is_refused() && error.faults().is_some());
     assert!(error.to_string().contains("R1"), "{error}");
-    let error = config::watch(file.folder().join("nowhere/retry.toml")).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    // A missing file and a missing folder are told of alike.
+    let missing = file.folder().join("missing.toml");
+    let error = config::watch(&missing).unwrap_err().to_string();
+    let mend = "; check the path and its permissions [file]";
+    let start = format!("{}: cannot ", missing.display());
+    assert!(
+        error.starts_with(&start) && error.ends_with(mend),
+        "{error}"
+    );
+    let missing = file.folder().join("nowhere/retry.toml");
+    let error = config::watch(&missing).unwrap_err();
     assert!(!error.is_refused(), "{error}");
+    assert_eq!(format!("{error:?}"), error.to_string());
+    let error = error.to_string();
+    let start = format!(
+        "{}: cannot watch the folder of the file (",
+        missing.display()
+    );
+    assert!(
+        error.starts_with(&start) && error.ends_with(mend),
+        "{error}"
+    );
     assert!(config::current().is_none_or(|config| config.policy("watched").is_none()));
 }

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::place::{File, Place};
 use super::{OPERATIONS, POLICIES};
-use crate::rules::Violation;
+use crate::rules::{Key, Violation};
 
 /// What was read, for the lines of faults that are found later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(super) struct Read {
     pub(super) text: String,
 }
 
-/// The fault of an operation under the policy `label`: at the key that is blamed if the file has it, else at the
-/// table of the operation or of the policy.
+/// The fault of an operation under the policy `label`: at the key that is blamed if the file has it, else at another that
+/// the rule reads, else at the table of the operation or of the policy.
 pub(super) fn fault(
     read: Option<&Read>,
     operation: &str,
@@ -21,21 +21,24 @@ pub(super) fn fault(
     violation: &Violation,
 ) -> Fault {
     let file = read.and_then(|read| File::parse(&read.name, &read.text).ok());
-    let tables = [(OPERATIONS, operation), (POLICIES, label)].map(|(kind, name)| {
-        let table = vec![kind.to_owned(), name.to_owned()];
-        let mut key = table.clone();
-        key.push(violation.key().word().to_owned());
-        (table, key)
+    let tables = [(OPERATIONS, operation), (POLICIES, label)];
+    let tables = tables.map(|(kind, name)| vec![kind.to_owned(), name.to_owned()]);
+    let (blamed, reads) = (violation.key(), violation.rule().reads());
+    let others = Key::ALL.into_iter().filter(|key| reads.contains(*key));
+    let keys = core::iter::once(blamed).chain(others).flat_map(|key| {
+        let word = key.word().to_owned();
+        tables
+            .each_ref()
+            .map(|table| [&**table, &[word.clone()]].concat())
     });
-    let keys = tables.iter().map(|(_, key)| key);
-    let mut paths = keys.chain(tables.iter().map(|(table, _)| table));
-    let found = paths.find_map(|path| Some((file.as_ref()?.find(path)?, path)));
+    let mut paths = keys.chain(tables.iter().cloned());
+    let found = paths.find_map(|path| Some((file.as_ref()?.find(&path)?, path)));
     let (place, path) = found.unwrap_or_else(|| {
         let name = read.map_or("configuration", |read| &*read.name);
-        let [(operation, _), _] = &tables;
+        let [operation, _] = tables.clone();
         (Place::of(name), operation)
     });
-    let path = super::place::shown(path);
+    let path = super::place::shown(&path);
     let message = format!(
         "{} (together with the keys in the code of `{operation}`)",
         violation.message()

@@ -7,6 +7,8 @@ use super::place::Place;
 
 /// One mistake in a configuration.
 ///
+/// `Debug` writes what `Display` does: a `main` that returns the error shows it so.
+///
 /// # Examples
 ///
 /// ```
@@ -22,7 +24,7 @@ use super::place::Place;
 ///     "a bare number is no duration; write `\"250ms\"` or `\"250s\"`"
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     place: Place,
     key: String,
@@ -103,12 +105,19 @@ impl fmt::Display for Fault {
     }
 }
 
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Error for Fault {}
 
 /// Everything that is wrong with a configuration: at least one [`Fault`].
 ///
-/// In the order of the lines; `Display` gives each a line of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// In the order of the lines; `Display` gives each a line of its own, and so does `Debug`, which is what a `main` that
+/// returns the error shows.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Faults(Vec<Fault>);
 
 impl Faults {
@@ -138,6 +147,12 @@ impl fmt::Display for Faults {
             write!(f, "{fault}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

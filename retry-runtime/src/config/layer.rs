@@ -5,7 +5,7 @@ use figment::value::{Tag, Value};
 use super::budget::Settings;
 use super::place::{self, Path};
 use super::read::{Reader, read};
-use super::{ENABLED, POLICY};
+use super::{ENABLED, POLICY, variable};
 use crate::backoff::Shape;
 use crate::jitter::Jitter;
 use crate::policy::{Nested, Policy};
@@ -79,10 +79,13 @@ impl Reader<'_> {
             name.push(word);
             value = inner;
         }
+        let is = format!("unknown key `{word}`, a table");
+        if let Some(variable) = self.places.variable(value) {
+            let joined = variable::joined(variable, &above, &name);
+            return format!("{is}; the dots of a name stay dots, write `{joined}`");
+        }
         let path = place::shown(&[above, name.join(".")]);
-        format!(
-            "unknown key `{word}`, a table; a name with dots stands in quotes, write `[{path}]`"
-        )
+        format!("{is}; a name with dots stands in quotes, write `[{path}]`")
     }
 
     fn set(&mut self, key: Key, value: &Value, draft: &mut Draft) -> Option<Policy> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::clash::Read;
+use super::names::{MissingPolicy, Warnings, missing, unused};
 use super::place::Place;
 use super::resolve::{Resolution, resolve};
 use super::site::Site;
@@ -50,6 +51,7 @@ enum Came {
     Installed {
         /// Whether retries are on now, where that has changed.
         switched: Option<bool>,
+        warnings: Warnings,
     },
     /// It says what was there already.
     Same,
@@ -61,12 +63,13 @@ impl Came {
     fn told(self) -> Result<(), Faults> {
         match self {
             Self::Same => Ok(()),
-            Self::Installed { switched } => {
+            Self::Installed { switched, warnings } => {
                 #[cfg(feature = "observe")]
                 crate::observe::tell_of_configuration(&crate::observe::Event::Reloaded);
                 if let Some(on) = switched {
                     switch::tell(on);
                 }
+                warnings.say();
                 Ok(())
             }
             Self::Refused(faults) => {
@@ -147,13 +150,15 @@ pub fn policy(name: &str) -> Option<Policy> {
     current()?.policy(name)
 }
 
-/// When and from where the configuration was loaded, and what was wrong last.
+/// When and from where the configuration was loaded, what was wrong last, and which names do not match.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Status {
     loaded_at: Option<SystemTime>,
     from: Option<PathBuf>,
     last_faults: Option<Arc<Faults>>,
+    missing: Vec<MissingPolicy>,
+    unused: Vec<String>,
 }
 
 impl Status {
@@ -171,12 +176,27 @@ impl Status {
     pub fn last_faults(&self) -> Option<&Faults> {
         self.last_faults.as_deref()
     }
+
+    /// The policies that code asks for and the configuration does not have, in the order of their names. None before
+    /// anything is loaded; an operation asks when it runs for the first time.
+    pub fn missing_policies(&self) -> impl Iterator<Item = &MissingPolicy> {
+        self.missing.iter()
+    }
+
+    /// The operations of the configuration that nothing has run as, in the order of their names: they have not run yet, have
+    /// another name in the code, or do not ask for a policy by name.
+    pub fn unused_operations(&self) -> impl Iterator<Item = &str> {
+        self.unused.iter().map(|name| &**name)
+    }
 }
 
-/// When and from where the configuration was loaded, and what was wrong last.
+/// When and from where the configuration was loaded, what was wrong last, and which names do not match.
 pub fn status() -> Status {
     let state = state();
+    let config = state.config.as_deref();
     Status {
+        missing: config.map_or_else(Vec::new, |config| missing(&state.sites, config)),
+        unused: config.map_or_else(Vec::new, |config| unused(&state.sites, config)),
         loaded_at: state.loaded_at,
         from: state.from.clone(),
         last_faults: state.last_faults.clone(),
@@ -243,6 +263,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
         site.set(resolution.policy, resolution.label, resolution.enabled);
     }
     let switched = switch::set_by_file(config.is_enabled());
+    let warnings = Warnings::of(&state.sites, &config);
     state.config = Some(Arc::new(config));
     state.read = read;
     state.from = from;
@@ -251,13 +272,14 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
         return Came::Same;
     }
     state.loaded_at = Some(SystemTime::now());
-    Came::Installed { switched }
+    Came::Installed { switched, warnings }
 }
 
 /// The first use of a site. With a configuration that does not go with the keys in the code, those hold.
 #[cold]
 pub(super) fn register(site: &'static Site) -> Arc<Operation> {
     let mut fault = None;
+    let mut warnings = Warnings::default();
     let operation = {
         let mut state = state();
         if let Some(known) = site.known() {
@@ -279,6 +301,9 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
         });
         site.set(resolution.policy, resolution.label, resolution.enabled);
         state.sites.push(site);
+        if let Some(config) = &state.config {
+            warnings = Warnings::of(&[site], config);
+        }
         if let Some(fault) = &fault {
             state.last_faults = Some(Arc::new(fault.clone().into()));
         }
@@ -287,6 +312,7 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
     if let Some(fault) = fault {
         refused(&fault.into());
     }
+    warnings.say();
     match operation {
         Some(operation) => operation,
         None => unreachable!("it was set under the lock, and is never taken away"),

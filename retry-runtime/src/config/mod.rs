@@ -8,6 +8,7 @@ mod fault;
 mod judge;
 mod layer;
 mod live;
+mod names;
 mod place;
 mod provider;
 mod read;
@@ -15,9 +16,11 @@ mod resolve;
 mod schema;
 mod site;
 mod switch;
+mod syntax;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod variable;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -32,6 +35,7 @@ use place::{File, Place};
 
 pub use fault::{Fault, Faults};
 pub use live::{Status, current, load, policy, reload, status};
+pub use names::MissingPolicy;
 pub use schema::schema;
 #[doc(hidden)]
 pub use site::{Live, Site};
@@ -162,7 +166,8 @@ impl Config {
     ) -> Result<Self, Faults> {
         let file = File::parse(name, text)?;
         let figment = Figment::from(provider::Text { name, text });
-        read::config(&provider::over(figment, variables), vec![file])
+        let (figment, faults) = provider::over(figment, variables);
+        read::config(&figment, vec![file], faults)
     }
 
     /// Reads what a figment has in its profile.
@@ -187,7 +192,7 @@ impl Config {
     /// ```
     #[cfg(feature = "figment")]
     pub fn from_figment(figment: &Figment) -> Result<Self, Faults> {
-        read::config(figment, Vec::new())
+        read::config(figment, Vec::new(), Vec::new())
     }
 
     /// Why a text looks as if it had been read in the middle of a write: it does not end with the end of a line, or

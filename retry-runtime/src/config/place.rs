@@ -3,12 +3,13 @@
 use core::fmt::Write as _;
 use core::ops::Range;
 
-use figment::value::Tag;
+use figment::value::{Tag, Value};
 use figment::{Figment, Metadata};
-use toml_edit::{ImDocument, TableLike, TomlError};
+use toml_edit::{ImDocument, TableLike};
 
 use super::fault::Fault;
-use crate::words::nearest;
+use super::syntax;
+use super::variable::PREFIX;
 
 /// A source and, if it is a text, the place in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl File {
                 name: name.to_owned(),
                 document,
             }),
-            Err(error) => Err(syntax(name, text, &error)),
+            Err(error) => Err(syntax::fault(name, text, &error)),
         }
     }
 
@@ -114,71 +115,6 @@ fn span(table: &dyn TableLike, path: &Path) -> Option<Range<usize>> {
         return key.span().or_else(|| item.span());
     }
     span(item.as_table_like()?, rest)
-}
-
-/// What is no TOML: toml says what it expected, which is the mend.
-fn syntax(name: &str, text: &str, error: &TomlError) -> Fault {
-    let place = match error.span() {
-        Some(span) => Place::at(name, text, span.start),
-        None => Place::of(name),
-    };
-    let said = error.message();
-    if let Some((_, rest)) = said.split_once("duplicate key `")
-        && let Some((key, rest)) = rest.split_once('`')
-    {
-        let table = rest.split('`').nth(1).unwrap_or_default();
-        let table = if table == "document root" { "" } else { table };
-        let separate = if table.is_empty() { "" } else { "." };
-        return Fault::new(
-            place,
-            format!("{table}{separate}{key}"),
-            "R16",
-            format!("`{key}` stands here twice; keep one of them"),
-        );
-    }
-    let said = said.lines().collect::<Vec<_>>().join(", ");
-    let line = place
-        .line
-        .and_then(|line| text.lines().nth(line.saturating_sub(1)));
-    let message = format!("no TOML: {said}; {}", mend(line.unwrap_or_default()));
-    Fault::new(place, "", "syntax", message)
-}
-
-/// What was most likely meant by a line that is no TOML.
-fn mend(line: &str) -> String {
-    let line = line.split('#').next().unwrap_or_default().trim();
-    let is_word = |text: &str| {
-        let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-        text.len() < 40 && text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
-    };
-    let pair = line.split_once('=');
-    match pair.map(|(key, value)| (key.trim(), value.trim())) {
-        _ if line.starts_with('[') => {
-            "write `[policies.standard]`, a name with dots or spaces in quotes".to_owned()
-        }
-        Some((key, "")) if is_word(key) => format!("give `{key}` a value, or drop it"),
-        Some((key, value)) if is_word(key) && is_word(value) => {
-            if let Some(flag) = flag(&value.to_lowercase()) {
-                format!("write `{key} = {flag}`")
-            } else if value.starts_with(|c: char| c.is_ascii_digit())
-                && !value.contains(char::is_alphabetic)
-            {
-                format!("write a number such as `{key} = 5`")
-            } else {
-                format!("write `{key} = \"{value}\"`")
-            }
-        }
-        _ => "write `key = value`, a text or a duration in quotes".to_owned(),
-    }
-}
-
-/// The flag that a word means here; other formats know more words for it.
-fn flag(word: &str) -> Option<&'static str> {
-    match word {
-        "yes" | "on" => Some("true"),
-        "no" | "off" => Some("false"),
-        _ => nearest(word, &["true", "false"]),
-    }
 }
 
 /// All that values may come from.
@@ -201,6 +137,18 @@ impl<'a> Places<'a> {
             }
         }
         Self { figment, files }
+    }
+
+    /// The environment variable that a value comes from, of a table its first.
+    pub(super) fn variable(&self, mut value: &Value) -> Option<&'a str> {
+        while let Value::Dict(_, table) = value
+            && let Some(inner) = table.values().next()
+        {
+            value = inner;
+        }
+        let metadata = self.figment.get_metadata(value.tag())?;
+        let is_variable = metadata.source.is_none() && metadata.name.starts_with(PREFIX);
+        is_variable.then_some(&*metadata.name)
     }
 
     /// The place of the value that `tag` is on; of a table also if several have made it.

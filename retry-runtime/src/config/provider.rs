@@ -4,13 +4,11 @@ use figment::providers::{Format as _, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Figment, Metadata, Profile, Provider};
 
+use super::fault::Fault;
+use super::place::Place;
+use super::variable::{self, LEVEL, PREFIX};
 use super::{DEFAULT, ENABLED, TOP};
 use crate::words::nearest;
-
-const PREFIX: &str = "REATTEMPT_";
-
-/// Between the levels of a key, because names have `_` and `.` in them.
-const LEVEL: &str = "__";
 
 /// A text of TOML under its own name.
 pub(super) struct Text<'a> {
@@ -53,32 +51,38 @@ impl Provider for Variable {
     }
 }
 
-/// `figment` with `variables` over it, as far as they are ours.
+/// `figment` with `variables` over it, as far as they are ours; and what is wrong with the names of some.
 pub(super) fn over(
     figment: Figment,
     variables: impl IntoIterator<Item = (String, String)>,
-) -> Figment {
-    let mut ours: Vec<_> = variables
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let path = path(&name)?;
-            let value = read(value);
-            Some(Variable { name, path, value })
-        })
-        .collect();
+) -> (Figment, Vec<Fault>) {
+    let (mut ours, mut faults) = (Vec::new(), Vec::new());
+    for (name, value) in variables {
+        let Some(key) = name.strip_prefix(PREFIX).map(str::to_lowercase) else {
+            continue;
+        };
+        let value = read(value);
+        if let Some(mend) = variable::separated(&key, &value) {
+            let message = format!("levels are separated by `{LEVEL}`; write `{mend}`");
+            faults.push(Fault::new(Place::of(name), key, "R15", message));
+        } else if let Some(path) = path(&key) {
+            ours.push(Variable { name, path, value });
+        }
+    }
     // The order of the environment is nobody's choice.
     ours.sort_by(|a, b| a.name.cmp(&b.name));
-    ours.into_iter()
-        .fold(figment, |figment, variable| figment.merge(variable))
+    faults.sort_by(|a, b| a.source().cmp(b.source()));
+    let over = ours.into_iter();
+    let figment = over.fold(figment, |figment, variable| figment.merge(variable));
+    (figment, faults)
 }
 
 /// The key that a variable sets. One level that is neither ours nor nearly so is another's variable, such as one of
 /// a test's own.
-fn path(name: &str) -> Option<Vec<String>> {
-    let key = name.strip_prefix(PREFIX)?.to_lowercase();
+fn path(key: &str) -> Option<Vec<String>> {
     let path: Vec<_> = key.split(LEVEL).map(str::to_owned).collect();
     let is_ours =
-        key.contains(LEVEL) || TOP.contains(&&*key) || nearest(&key, &[ENABLED, DEFAULT]).is_some();
+        key.contains(LEVEL) || TOP.contains(&key) || nearest(key, &[ENABLED, DEFAULT]).is_some();
     is_ours.then_some(path)
 }
 

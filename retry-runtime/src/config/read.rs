@@ -22,20 +22,23 @@ const FOREIGN: &[(&str, &str)] = &[
     ("ops", OPERATIONS),
 ];
 
-/// Reads what `figment` has; `files` are the texts in it that are at hand.
-pub(super) fn config(figment: &Figment, files: Vec<File>) -> Result<Config, Faults> {
+/// Reads what `figment` has; `files` are the texts in it that are at hand, `faults` what is known to be wrong.
+pub(super) fn config(
+    figment: &Figment,
+    files: Vec<File>,
+    mut faults: Vec<Fault>,
+) -> Result<Config, Faults> {
     let top = match figment.find_value("") {
         Ok(Value::Dict(_, top)) => top,
         Ok(_) => Dict::new(),
         Err(error) => {
-            return Err(Faults::new(
-                error.into_iter().map(|error| unreadable(&error)).collect(),
-            ));
+            faults.extend(error.into_iter().map(|error| unreadable(&error)));
+            return Err(Faults::new(faults));
         }
     };
     let mut reader = Reader {
         places: Places::new(figment, files),
-        faults: Vec::new(),
+        faults,
         path: Vec::new(),
     };
     let drafts = reader.top(&top);

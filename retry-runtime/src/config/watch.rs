@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::Faults;
 use super::live;
@@ -39,19 +39,21 @@ pub fn watch(path: impl AsRef<Path>) -> Result<Watching, WatchError> {
             // Nobody listens any more when this ends.
             let _ = tell.send(());
         }
-    })?;
+    })
+    .map_err(|error| unwatched(path, error))?;
     // Watched first: what changes while it is read is read again.
     for folder in folders(path) {
-        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+        let watched = watcher.watch(&folder, RecursiveMode::NonRecursive);
+        watched.map_err(|error| unwatched(path, error))?;
     }
     live::load(path)?;
     let last = Arc::new(Mutex::new(None));
     let thread = {
-        let (path, last) = (path.to_owned(), Arc::clone(&last));
+        let (file, last) = (path.to_owned(), Arc::clone(&last));
         std::thread::Builder::new()
             .name("reattempt-config".to_owned())
-            .spawn(move || follow(&path, &told, &last))
-            .map_err(notify::Error::io)?
+            .spawn(move || follow(&file, &told, &last))
+            .map_err(|error| unwatched(path, notify::Error::io(error)))?
     };
     Ok(Watching {
         watcher: Some(watcher),
@@ -141,13 +143,17 @@ impl fmt::Debug for Watching {
 }
 
 /// Why a file is not watched.
-#[derive(Debug)]
+///
+/// `Debug` writes what `Display` does: a `main` that returns the error shows it so.
 pub struct WatchError(Why);
 
-#[derive(Debug)]
 enum Why {
     Refused(Faults),
-    Unwatched(notify::Error),
+    Unwatched(PathBuf, notify::Error),
+}
+
+fn unwatched(path: &Path, error: notify::Error) -> WatchError {
+    WatchError(Why::Unwatched(path.to_owned(), error))
 }
 
 impl WatchError {
@@ -160,17 +166,36 @@ impl WatchError {
     pub const fn faults(&self) -> Option<&Faults> {
         match &self.0 {
             Why::Refused(faults) => Some(faults),
-            Why::Unwatched(_) => None,
+            Why::Unwatched(..) => None,
         }
     }
 }
 
 impl fmt::Display for WatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Why::Refused(faults) => faults.fmt(f),
-            Why::Unwatched(error) => write!(f, "the file cannot be watched: {error}"),
+        let (path, error) = match &self.0 {
+            Why::Refused(faults) => return fmt::Display::fmt(faults, f),
+            Why::Unwatched(path, error) => (path.display(), error),
+        };
+        write!(f, "{path}: cannot watch the folder of the file (")?;
+        // Notify appends the paths to what it says.
+        match &error.kind {
+            ErrorKind::Generic(said) => f.write_str(said)?,
+            ErrorKind::Io(error) => write!(f, "{error}")?,
+            ErrorKind::PathNotFound => f.write_str("there is none")?,
+            _ => write!(f, "{error}")?,
         }
+        let mend = match error.kind {
+            ErrorKind::MaxFilesWatch => "raise the limit, or load the file without watching it",
+            _ => "check the path and its permissions",
+        };
+        write!(f, "); {mend} [file]")
+    }
+}
+
+impl fmt::Debug for WatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -178,7 +203,7 @@ impl std::error::Error for WatchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
             Why::Refused(_) => None,
-            Why::Unwatched(error) => Some(error),
+            Why::Unwatched(_, error) => Some(error),
         }
     }
 }
@@ -186,12 +211,6 @@ impl std::error::Error for WatchError {
 impl From<Faults> for WatchError {
     fn from(faults: Faults) -> Self {
         Self(Why::Refused(faults))
-    }
-}
-
-impl From<notify::Error> for WatchError {
-    fn from(error: notify::Error) -> Self {
-        Self(Why::Unwatched(error))
     }
 }
 

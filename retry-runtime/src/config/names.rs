@@ -1,0 +1,102 @@
+//! Names that do not match: policies that code asks for and the configuration does not have, operations of the
+//! configuration that nothing has run as.
+
+use core::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::place;
+use super::site::Site;
+use super::{Config, DEFAULT, POLICIES};
+use crate::words::nearest;
+
+/// A policy that code asks for by name, and that the configuration does not have: the keys in the code hold.
+///
+/// `Display` says so, with the mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingPolicy {
+    name: &'static str,
+    nearest: Option<String>,
+}
+
+impl MissingPolicy {
+    /// The name in the code.
+    pub const fn name(&self) -> &str {
+        self.name
+    }
+
+    /// The policy of the configuration that is most likely meant.
+    pub fn nearest(&self) -> Option<&str> {
+        self.nearest.as_deref()
+    }
+
+    /// The policy that `site` misses in `config`. An operation that has another one there misses none, nor does `default`,
+    /// which may be asked for only to be listed.
+    fn of(site: &Site, config: &Config) -> Option<Self> {
+        let (operation, name) = (site.name(), site.named());
+        let listed = config.operations.get(operation);
+        let is_given = listed.is_some_and(|listed| listed.policy.is_some());
+        if is_given || name == DEFAULT || config.policies.contains_key(name) {
+            return None;
+        }
+        let names: Vec<_> = config.policies.keys().map(|name| &**name).collect();
+        let nearest = nearest(name, &names).map(str::to_owned);
+        Some(Self { name, nearest })
+    }
+}
+
+impl fmt::Display for MissingPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name;
+        write!(
+            f,
+            "no policy \"{name}\" is configured, so the keys in the code hold; "
+        )?;
+        match &self.nearest {
+            Some(near) => write!(f, "did you mean \"{near}\"?"),
+            None => {
+                let table = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
+                write!(f, "write `[{table}]`")
+            }
+        }
+    }
+}
+
+/// The policies that sites miss, each once, in the order of their names.
+pub(super) fn missing(sites: &[&'static Site], config: &Config) -> Vec<MissingPolicy> {
+    let missing = sites
+        .iter()
+        .filter_map(|site| MissingPolicy::of(site, config));
+    let missing: BTreeMap<_, _> = missing.map(|missing| (missing.name, missing)).collect();
+    missing.into_values().collect()
+}
+
+/// The operations of `config` that no site has the name of.
+pub(super) fn unused(sites: &[&'static Site], config: &Config) -> Vec<String> {
+    let known: BTreeSet<_> = sites.iter().map(|site| site.name()).collect();
+    let unused = config.operations().filter(|name| !known.contains(name));
+    unused.map(str::to_owned).collect()
+}
+
+/// What is to be said of sites once no lock is held, as a subscriber may ask for anything.
+#[derive(Default)]
+pub(super) struct Warnings(#[cfg(feature = "tracing")] Vec<(&'static str, MissingPolicy)>);
+
+impl Warnings {
+    #[cfg(feature = "tracing")]
+    pub(super) fn of(sites: &[&'static Site], config: &Config) -> Self {
+        let of = |site: &&'static Site| Some((site.name(), MissingPolicy::of(site, config)?));
+        Self(sites.iter().filter_map(of).collect())
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    pub(super) const fn of(_: &[&'static Site], _: &Config) -> Self {
+        Self()
+    }
+
+    pub(super) fn say(self) {
+        #[cfg(feature = "tracing")]
+        for (operation, missing) in self.0 {
+            tracing::warn!(target: "reattempt", operation, "{missing}");
+        }
+    }
+}

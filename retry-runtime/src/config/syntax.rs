@@ -1,0 +1,104 @@
+//! A file that is no TOML: where, and what was most likely meant by the line.
+
+use toml_edit::TomlError;
+
+use super::fault::Fault;
+use super::place::{Place, shown};
+use super::{OPERATIONS, POLICIES};
+use crate::rules::Key;
+use crate::words::nearest;
+
+/// What is no TOML: toml says what it expected, which is the mend.
+pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
+    let place = match error.span() {
+        Some(span) => Place::at(name, text, span.start),
+        None => Place::of(name),
+    };
+    let said = error.message();
+    if let Some((_, rest)) = said.split_once("duplicate key `")
+        && let Some((key, rest)) = rest.split_once('`')
+    {
+        let table = rest.split('`').nth(1).unwrap_or_default();
+        let table = if table == "document root" { "" } else { table };
+        let separate = if table.is_empty() { "" } else { "." };
+        return Fault::new(
+            place,
+            format!("{table}{separate}{key}"),
+            "R16",
+            format!("`{key}` stands here twice; keep one of them"),
+        );
+    }
+    let said = said.lines().collect::<Vec<_>>().join(", ");
+    let line = place
+        .line
+        .and_then(|line| text.lines().nth(line.saturating_sub(1)));
+    let message = format!("no TOML: {said}; {}", mend(line.unwrap_or_default()));
+    Fault::new(place, "", "syntax", message)
+}
+
+/// What was most likely meant by a line that is no TOML.
+fn mend(line: &str) -> String {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    let is_word = |text: &str| {
+        let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        text.len() < 40 && text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
+    };
+    let pair = line.split_once('=');
+    match pair.map(|(key, value)| (key.trim(), value.trim())) {
+        _ if line.starts_with('[') => head(line),
+        Some((key, "")) if is_word(key) => format!("give `{key}` a value, or drop it"),
+        Some((key, value)) if is_word(key) && is_word(value) => {
+            if let Some(flag) = flag(&value.to_lowercase()) {
+                format!("write `{key} = {flag}`")
+            } else if value.starts_with(|c: char| c.is_ascii_digit())
+                && !value.contains(char::is_alphabetic)
+            {
+                format!("write a number such as `{key} = 5`")
+            } else {
+                format!("write `{key} = \"{value}\"`")
+            }
+        }
+        _ => "write `key = value`, a text or a duration in quotes".to_owned(),
+    }
+}
+
+/// What was meant by the head of a table.
+fn head(line: &str) -> String {
+    let inside = line.trim_start_matches('[');
+    let (inside, rest) = inside.split_once(']').unwrap_or((inside, ""));
+    let bare = |text: &str| text.replace(['"', '\''], "").trim().to_owned();
+    let rest = rest.trim_start_matches(']').trim();
+    let rule = "a name with dots or spaces stands in quotes";
+    let named = inside.split_once('.').map(|(kind, name)| {
+        let kind = nearest(kind.trim(), &[POLICIES, OPERATIONS]);
+        (kind, bare(name))
+    });
+    match named {
+        Some((Some(kind), name)) if !name.is_empty() => {
+            let (name, below) = match name.rsplit_once('.') {
+                Some((name, key)) if [Key::Budget.word(), Key::Telemetry.word()].contains(&key) => {
+                    (bare(name), Some(key.to_owned()))
+                }
+                _ => (name, None),
+            };
+            let mut path = vec![kind.to_owned(), name];
+            path.extend(below);
+            let path = shown(&path);
+            if rest.is_empty() {
+                format!("write `[{path}]`, as {rule}")
+            } else {
+                format!("write `[{path}]` on a line of its own, and its keys below it")
+            }
+        }
+        _ => format!("close the brackets of a table, on a line of its own; {rule}"),
+    }
+}
+
+/// The flag that a word means here; other formats know more words for it.
+fn flag(word: &str) -> Option<&'static str> {
+    match word {
+        "yes" | "on" => Some("true"),
+        "no" | "off" => Some("false"),
+        _ => nearest(word, &["true", "false"]),
+    }
+}

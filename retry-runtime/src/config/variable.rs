@@ -1,0 +1,71 @@
+//! The names of environment variables: how a key is written as one, and what was meant by one that has no levels.
+
+use figment::value::Value;
+
+use super::{ENABLED, OPERATIONS, POLICIES, POLICY};
+use crate::rules::Key;
+
+pub(super) const PREFIX: &str = "REATTEMPT_";
+
+/// Between the levels of a key, because names have `_` and `.` in them.
+pub(super) const LEVEL: &str = "__";
+
+/// The variable that sets the key at `path`.
+pub(super) fn named(path: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let levels = path.into_iter().map(|level| level.as_ref().to_uppercase());
+    let levels: Vec<_> = levels.collect();
+    format!("{PREFIX}{}", levels.join(LEVEL))
+}
+
+/// What was most likely meant by a variable whose levels are not separated; `None` for any other.
+///
+/// `policies_storage_max`, `policies__storage_max` and `max` are no keys, but nearly so.
+pub(super) fn separated(key: &str, value: &Value) -> Option<String> {
+    if is_key(key) {
+        return Some(named([POLICIES, "standard", key]));
+    }
+    for kind in [POLICIES, OPERATIONS] {
+        let Some(rest) = key.strip_prefix(kind) else {
+            continue;
+        };
+        // A table in place of a key is told of as one.
+        let (rest, is_level) = match rest.strip_prefix(LEVEL) {
+            Some(rest) if rest.contains(LEVEL) || matches!(value, Value::Dict(..)) => return None,
+            Some(rest) => (rest, true),
+            None => (rest.strip_prefix('_')?, false),
+        };
+        let meant = match rest.split_once(LEVEL) {
+            // The key is separated already.
+            Some((name, key)) => Some((name, key)),
+            None => name_and_key(kind, rest),
+        };
+        return match meant {
+            Some((name, key)) => Some(named([kind, name, key])),
+            None if is_level => None,
+            None => Some(named([kind, "name", "key"])),
+        };
+    }
+    None
+}
+
+/// `variable` with the levels of a name that has dots in it as one: `REATTEMPT_OPERATIONS__PAYMENTS.CHARGE__MAX`.
+pub(super) fn joined(variable: &str, kind: &str, name: &[&str]) -> String {
+    let key = variable.strip_prefix(PREFIX).unwrap_or(variable);
+    let below = key.split(LEVEL).skip(name.len().saturating_add(1));
+    let name = name.join(".");
+    named([kind, &name].into_iter().chain(below))
+}
+
+fn is_key(word: &str) -> bool {
+    Key::ALL.iter().any(|key| key.word() == word)
+}
+
+/// The two parts of `storage_fast_first`: the longest key that it ends with.
+fn name_and_key<'a>(kind: &str, text: &'a str) -> Option<(&'a str, &'a str)> {
+    let mut parts = text
+        .match_indices('_')
+        .filter_map(|(at, _)| Some((text.get(..at)?, text.get(at.saturating_add(1)..)?)));
+    let is_of_kind =
+        |key: &str| is_key(key) || (kind == OPERATIONS && [POLICY, ENABLED].contains(&key));
+    parts.find(|(name, key)| !name.is_empty() && is_of_kind(key))
+}
