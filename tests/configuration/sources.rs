@@ -125,6 +125,15 @@ fn a_name_with_dots_in_a_variable() {
             "{said}"
         );
     }
+    // Of several the one that the fault is told of.
+    let faults = over(&[
+        ("REATTEMPT_OPERATIONS__A__B__MAX", "2"),
+        ("REATTEMPT_OPERATIONS__A__B__BASE", "2s"),
+    ]);
+    let faults = faults.unwrap_err();
+    let fault = faults.iter().next().unwrap();
+    let mend = fault.source().replace("A__B", "A.B");
+    assert!(fault.message().ends_with(&format!("`{mend}`")), "{fault}");
     // The table of a file stays one.
     let said = Config::from_toml("[operations.a.b]\nmax = 2\n").unwrap_err();
     assert!(said.to_string().contains("write `[operations.\"a.b\"]`"));

@@ -1,5 +1,7 @@
 //! A rule that the values of a file break together with the keys in the code.
 
+use core::{iter, slice};
+
 use super::fault::Fault;
 use super::place::{File, Place};
 use super::{OPERATIONS, POLICIES};
@@ -25,11 +27,11 @@ pub(super) fn fault(
     let tables = tables.map(|(kind, name)| vec![kind.to_owned(), name.to_owned()]);
     let (blamed, reads) = (violation.key(), violation.rule().reads());
     let others = Key::ALL.into_iter().filter(|key| reads.contains(*key));
-    let keys = core::iter::once(blamed).chain(others).flat_map(|key| {
+    let keys = iter::once(blamed).chain(others).flat_map(|key| {
         let word = key.word().to_owned();
         tables
             .each_ref()
-            .map(|table| [&**table, &[word.clone()]].concat())
+            .map(|table| [&**table, slice::from_ref(&word)].concat())
     });
     let mut paths = keys.chain(tables.iter().cloned());
     let found = paths.find_map(|path| Some((file.as_ref()?.find(&path)?, path)));

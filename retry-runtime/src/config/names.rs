@@ -51,13 +51,11 @@ impl fmt::Display for MissingPolicy {
             f,
             "no policy \"{name}\" is configured, so the keys in the code hold; "
         )?;
-        match &self.nearest {
-            Some(near) => write!(f, "did you mean \"{near}\"?"),
-            None => {
-                let table = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
-                write!(f, "write `[{table}]`")
-            }
+        if let Some(near) = &self.nearest {
+            return write!(f, "did you mean \"{near}\"?");
         }
+        let table = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
+        write!(f, "write `[{table}]`")
     }
 }
 
@@ -77,26 +75,22 @@ pub(super) fn unused(sites: &[&'static Site], config: &Config) -> Vec<String> {
     unused.map(str::to_owned).collect()
 }
 
-/// What is to be said of sites once no lock is held, as a subscriber may ask for anything.
+/// What is to be said of operations once no lock is held, as a subscriber may ask for anything.
 #[derive(Default)]
-pub(super) struct Warnings(#[cfg(feature = "tracing")] Vec<(&'static str, MissingPolicy)>);
+pub(super) struct Warnings(Vec<(&'static str, MissingPolicy)>);
 
 impl Warnings {
-    #[cfg(feature = "tracing")]
     pub(super) fn of(sites: &[&'static Site], config: &Config) -> Self {
         let of = |site: &&'static Site| Some((site.name(), MissingPolicy::of(site, config)?));
         Self(sites.iter().filter_map(of).collect())
     }
 
-    #[cfg(not(feature = "tracing"))]
-    pub(super) const fn of(_: &[&'static Site], _: &Config) -> Self {
-        Self()
-    }
-
     pub(super) fn say(self) {
-        #[cfg(feature = "tracing")]
         for (operation, missing) in self.0 {
+            #[cfg(feature = "tracing")]
             tracing::warn!(target: "reattempt", operation, "{missing}");
+            #[cfg(not(feature = "tracing"))]
+            let _ = (operation, missing);
         }
     }
 }

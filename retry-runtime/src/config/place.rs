@@ -139,14 +139,12 @@ impl<'a> Places<'a> {
         Self { figment, files }
     }
 
-    /// The environment variable that a value comes from, of a table its first.
-    pub(super) fn variable(&self, mut value: &Value) -> Option<&'a str> {
-        while let Value::Dict(_, table) = value
-            && let Some(inner) = table.values().next()
-        {
-            value = inner;
-        }
-        let metadata = self.figment.get_metadata(value.tag())?;
+    /// The environment variable that a value comes from; of a table without a source, that of its first value.
+    pub(super) fn variable(&self, value: &Value) -> Option<&'a str> {
+        let Some(metadata) = self.figment.get_metadata(value.tag()) else {
+            let (_, inner) = value.as_dict()?.first_key_value()?;
+            return self.variable(inner);
+        };
         let is_variable = metadata.source.is_none() && metadata.name.starts_with(PREFIX);
         is_variable.then_some(&*metadata.name)
     }

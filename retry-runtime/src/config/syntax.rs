@@ -84,10 +84,12 @@ fn head(line: &str) -> String {
             let mut path = vec![kind.to_owned(), name];
             path.extend(below);
             let path = shown(&path);
-            if rest.is_empty() {
+            if !rest.is_empty() {
+                format!("write `[{path}]` on a line of its own, and its keys below it")
+            } else if path.contains('"') {
                 format!("write `[{path}]`, as {rule}")
             } else {
-                format!("write `[{path}]` on a line of its own, and its keys below it")
+                format!("write `[{path}]`")
             }
         }
         _ => format!("close the brackets of a table, on a line of its own; {rule}"),

@@ -43,8 +43,9 @@ pub fn watch(path: impl AsRef<Path>) -> Result<Watching, WatchError> {
     .map_err(|error| unwatched(path, error))?;
     // Watched first: what changes while it is read is read again.
     for folder in folders(path) {
-        let watched = watcher.watch(&folder, RecursiveMode::NonRecursive);
-        watched.map_err(|error| unwatched(path, error))?;
+        watcher
+            .watch(&folder, RecursiveMode::NonRecursive)
+            .map_err(|error| unwatched(path, error))?;
     }
     live::load(path)?;
     let last = Arc::new(Mutex::new(None));
