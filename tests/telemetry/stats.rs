@@ -43,6 +43,30 @@ fn what_is_found_to_be_done_has_recovered() {
     assert_eq!((verified.calls(), verified.recoveries()), (1, 1));
 }
 
+/// A judgement that panics about a retry, inside a retry that recovers.
+#[test]
+fn a_panic_that_is_caught_takes_no_recovery_away() {
+    #[retry(nested = "multiply", on = |_: &Declined| { assert!(*calls < 2); true })]
+    fn panics(calls: &mut u32) -> Result<(), Declined> {
+        *calls += 1;
+        Err(Declined(503))
+    }
+    #[retry(name = "stats.catches", on(_))]
+    fn catches(attempts: &mut u32) -> Result<(), Declined> {
+        *attempts += 1;
+        if *attempts == 1 {
+            return Err(Declined(503));
+        }
+        assert!(std::panic::catch_unwind(|| panics(&mut 0)).is_err());
+        Ok(())
+    }
+    let _time = virtual_time();
+    catches(&mut 0).unwrap();
+    let stats = reattempt::stats();
+    let catches = stats.operation("stats.catches").unwrap();
+    assert_eq!((catches.calls(), catches.recoveries()), (1, 1));
+}
+
 #[test]
 fn an_operation_since_the_start() {
     let _time = virtual_time();

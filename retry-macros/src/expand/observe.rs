@@ -6,7 +6,7 @@ use quote::quote_spanned;
 use retry_runtime::rules::Key;
 use syn::spanned::Spanned;
 
-use super::parts::Parts;
+use super::parts::{Parts, method};
 use crate::item::Answer;
 use crate::model::at;
 
@@ -34,7 +34,12 @@ impl Parts<'_> {
             return TokenStream::new();
         }
         let (krate, operation) = (&self.krate, self.operation());
-        ours!(let call_began = #krate::__private::Began::start(#krate::Operation::policy(#operation));)
+        let start = method(if self.model.named.is_some() {
+            "start_named"
+        } else {
+            "start"
+        });
+        ours!(let call_began = #krate::__private::Began::#start(#krate::Operation::policy(#operation));)
     }
 
     fn may_be_timed(&self) -> bool {

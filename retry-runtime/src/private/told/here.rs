@@ -29,15 +29,16 @@ thread_local! {
 // Retries inside retries; deeper than this they are those of calls that panicked.
 const DEEPEST: usize = 64;
 
-// Whether a retry runs of which the thread knows. Dropped while one does, the call has recovered, or panics.
+// How deep in that stack a retry of this call runs, from 1; 0 while none does. Dropped while one does, the call has
+// recovered, or panics. What lies above it then is of calls that panicked.
 #[derive(Debug)]
-pub struct InRetry(bool);
+pub struct InRetry(usize);
 
 impl InRetry {
     #[inline(always)]
     #[expect(clippy::new_without_default, reason = "only an expansion makes one")]
     pub const fn new() -> Self {
-        Self(false)
+        Self(0)
     }
 
     // As `note`, and the retry is over.
@@ -50,7 +51,7 @@ impl InRetry {
         cause: Cause<'_, E>,
         words: impl FnOnce(&E) -> Option<String>,
     ) {
-        self.0 = false;
+        self.0 = 0;
         note(progress, operation, began, cause, words);
     }
 
@@ -68,9 +69,9 @@ impl InRetry {
 
 #[cold]
 #[inline(never)]
-fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> bool {
+fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> usize {
     if !observe::is_watched() {
-        return false;
+        return 0;
     }
     let retrying = Retrying {
         operation: *operation,
@@ -85,15 +86,16 @@ fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> bool {
             stack.clear();
         }
         stack.push(retrying);
+        stack.len()
     });
-    pushed.is_ok()
+    pushed.unwrap_or(0)
 }
 
 // The same together with `Inside`, as one value: a success asks one question.
 #[derive(Debug)]
 pub struct InsideTold {
     inside: Option<ambient::Retrying>,
-    told: bool,
+    told: usize,
 }
 
 impl InsideTold {
@@ -102,7 +104,7 @@ impl InsideTold {
     pub const fn new() -> Self {
         Self {
             inside: None,
-            told: false,
+            told: 0,
         }
     }
 
@@ -125,8 +127,9 @@ impl InsideTold {
     // The retry has left, and was a success all the same.
     #[inline(always)]
     pub fn found(&mut self) {
-        if core::mem::take(&mut self.told) {
-            recovers();
+        let told = core::mem::take(&mut self.told);
+        if told > 0 {
+            recovers(told);
         }
     }
 }
@@ -136,8 +139,8 @@ impl Drop for InsideTold {
     fn drop(&mut self) {
         if let Some(inside) = self.inside.take() {
             drop(inside);
-            if self.told {
-                recovers();
+            if self.told > 0 {
+                recovers(self.told);
             }
         }
     }
@@ -146,16 +149,20 @@ impl Drop for InsideTold {
 impl Drop for InRetry {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.0 {
-            recovers();
+        if self.0 > 0 {
+            recovers(self.0);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn recovers() {
-    let popped = RETRYING.try_with(|stack| stack.try_borrow_mut().ok()?.pop());
+fn recovers(depth: usize) {
+    let popped = RETRYING.try_with(|stack| {
+        let mut stack = stack.try_borrow_mut().ok()?;
+        stack.truncate(depth);
+        (stack.len() == depth).then(|| stack.pop()).flatten()
+    });
     let Some(retrying) = popped.ok().flatten() else {
         return;
     };

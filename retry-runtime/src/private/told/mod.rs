@@ -42,6 +42,16 @@ impl Began {
         }
     }
 
+    // The same of a policy that may be another when the call has failed: the deadline that it had is not known then.
+    #[inline(always)]
+    pub fn start_named(policy: &Policy) -> Self {
+        if policy.telemetry.times || policy.deadline.is_some() {
+            Self(ambient::now())
+        } else {
+            Self::UNKNOWN
+        }
+    }
+
     // A retry begins.
     #[cold]
     #[inline(never)]
