@@ -1,7 +1,9 @@
 //! Calls that run while the configuration changes.
 
 use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex};
 
+use reattempt::observe::{self, Event};
 use reattempt::{Failed, GaveUp, config, retry};
 
 use crate::support::{File, install, ms, sync_turn, turn};
@@ -59,6 +61,28 @@ fn the_deadline_is_that_of_the_start() {
     // And none, where there was none.
     assert_eq!(end_of_slow("deadline = \"25ms\""), GaveUp::Attempts);
     assert_eq!(end_of_slow(""), GaveUp::Deadline);
+}
+
+#[test]
+fn times_are_told_by_the_deadline_of_the_start() {
+    let (_turn, time) = sync_turn();
+    install("[policies.deadlines]\ndeadline = \"1m\"\n");
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let observer = move |event: &Event<'_>| {
+        if let Event::GaveUp(facts, _) = event {
+            let times = (facts.elapsed(), facts.call_elapsed());
+            seen.lock().unwrap().push(times);
+        }
+    };
+    let end = observe::scope_blocking(Arc::new(observer), || {
+        with_deadline(|| {
+            time.advance(ms(20));
+            install("[policies.deadlines]\nmax = 1\ndeadline = \"1h\"\n");
+        })
+    });
+    assert_eq!(end.unwrap_err().attempts(), 1);
+    assert_eq!(*told.lock().unwrap(), [(Some(ms(20)), Some(ms(20)))]);
 }
 
 #[retry(policy = "timeouts", max = 3, on(_))]
