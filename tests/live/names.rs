@@ -107,6 +107,7 @@ impl Written {
         let writer = self.clone();
         let subscriber = tracing_subscriber::fmt()
             .without_time()
+            .with_ansi(false)
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::set_default(subscriber)
