@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::{Beginnings, note};
+use super::{Beginnings, note, now};
 use crate::ambient;
 use crate::attempt::Cause;
 use crate::observe::{self, Times};
@@ -76,7 +76,7 @@ fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> usize 
     let retrying = Retrying {
         operation: *operation,
         attempt: failures.saturating_add(1),
-        began: ambient::now(),
+        began: now(),
         call: began.times(0, operation).call,
     };
     // A thread that ends knows of none.
@@ -169,7 +169,7 @@ fn recovers(depth: usize) {
     if std::thread::panicking() {
         return;
     }
-    let attempt = ambient::now().since(retrying.began);
+    let attempt = now().since(retrying.began);
     let times = Times {
         attempt: Some(attempt),
         call: retrying.call.map(|before| before.saturating_add(attempt)),

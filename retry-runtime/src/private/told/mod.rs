@@ -25,6 +25,28 @@ use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::timer::{Clock, Moment};
 
+// The clock by which deadlines travel. In the last moments of a thread, when its variables are dropped, tokio's
+// paused clock cannot be read any more; ours is dropped before it.
+fn now() -> Moment {
+    #[cfg(feature = "tokio")]
+    {
+        struct Alive;
+
+        impl Drop for Alive {
+            fn drop(&mut self) {}
+        }
+
+        thread_local!(static ALIVE: Alive = {
+            let _made_before = ambient::now();
+            Alive
+        });
+        if ALIVE.try_with(|_| ()).is_err() {
+            return crate::timer::Threads.now();
+        }
+    }
+    ambient::now()
+}
+
 // When an attempt began, where anybody has looked at a clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Began(Moment);
@@ -36,7 +58,7 @@ impl Began {
     #[inline(always)]
     pub fn start(policy: &Policy) -> Self {
         if policy.telemetry.times {
-            Self(ambient::now())
+            Self(now())
         } else {
             Self::UNKNOWN
         }
@@ -46,7 +68,7 @@ impl Began {
     #[inline(always)]
     pub fn start_named(policy: &Policy) -> Self {
         if policy.telemetry.times || policy.deadline.is_some() {
-            Self(ambient::now())
+            Self(now())
         } else {
             Self::UNKNOWN
         }
@@ -57,7 +79,7 @@ impl Began {
     #[inline(never)]
     pub fn again() -> Self {
         if observe::is_watched() {
-            Self(ambient::now())
+            Self(now())
         } else {
             Self::UNKNOWN
         }
@@ -112,7 +134,7 @@ pub trait Beginnings: Copy {
 impl Beginnings for Began {
     fn times(self, _: u32, _: &Operation) -> Times {
         Times {
-            attempt: self.since(ambient::now()),
+            attempt: self.since(now()),
             call: None,
         }
     }
@@ -121,7 +143,7 @@ impl Beginnings for Began {
 impl<C: Clock + Copy> Beginnings for (Began, Began, Until, C) {
     fn times(self, failures: u32, operation: &Operation) -> Times {
         let (call, attempt, until, clock) = self;
-        let now = ambient::now();
+        let now = now();
         // A call with a deadline has looked at its own clock when it began.
         let call = call.since(now).or_else(|| {
             let deadline = operation.policy().deadline?;
