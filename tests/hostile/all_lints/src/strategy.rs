@@ -83,7 +83,9 @@ pub async fn function(answer: Option<u32>) -> Result<u32, Fault> {
 #[inline]
 pub async fn blocks(answer: Option<u32>) -> Option<u32> {
     let first = retry_block!(strategy = Mine { most: 3 }, timer = Still, { answer });
-    let second = retry_block!(strategy = || Decision::Stop, timer = Still, async { answer });
+    let second = retry_block!(strategy = || Decision::Stop, timer = Still, async {
+        answer
+    });
     first.or(second.await)
 }
 

@@ -18,7 +18,10 @@ fn functions_retry() {
     let answer = functions::parameters_in_hooks(&seen, 1, 1, 1, 1, 1, 1);
     assert_eq!((answer, seen.get()), (Err(Fault::Busy), 8));
     let asked = Cell::new(0);
-    assert_eq!(functions::parameters_in_a_strategy(&asked, 1, 2), Err(Fault::Busy));
+    assert_eq!(
+        functions::parameters_in_a_strategy(&asked, 1, 2),
+        Err(Fault::Busy)
+    );
     assert_eq!(asked.get(), 3 * 3);
     assert_eq!(functions::classified(0), Err(Fault::Wrong));
     assert_eq!(functions::constants(1), Ok(1));
