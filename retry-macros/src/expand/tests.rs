@@ -147,9 +147,9 @@ fn async_function() {
     );
 }
 
-/// With the feature `observe`: a flag in a sync loop, and in an async one what the second place and the step are told.
+/// With the feature `observe`: a flag in a sync loop.
 #[test]
-fn told() {
+fn a_sync_loop_that_tells() {
     IS_OBSERVED.set(true);
     attribute(
         "on(_)",
@@ -225,6 +225,13 @@ fn told() {
             }
         "#]],
     );
+    IS_OBSERVED.set(false);
+}
+
+/// In an async one what the second place and the step are told.
+#[test]
+fn an_async_loop_that_tells() {
+    IS_OBSERVED.set(true);
     attribute(
         "on(_)",
         "async fn fetch(url: &str) -> Result<Page, FetchError> { get(url).await }",
