@@ -2,6 +2,7 @@
 //! statistics. Operations have names of their own, because metrics and statistics are those of the process.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic_in_result_fn,
     clippy::expect_used,
     reason = "a test that panics has failed"
 )]
