@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::private::stopped;
 use crate::private::{
     Began, Limits, Until, answered, endured, failed, note_answer, pause, policy_limits, recovered,
-    spanned, succeeded, words,
+    spanned, succeeded,
 };
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
@@ -204,7 +204,7 @@ macro_rules! reqwest_middleware {
                         };
                         note_answer(&call, &operation, began, &answer, |answer| match answer {
                             Ok(response) => Some(response.status().to_string()),
-                            Err(error) => words(error.message()),
+                            Err(error) => error.message().map(ToString::to_string),
                         });
                         let retry = failed(
                             &mut call,
