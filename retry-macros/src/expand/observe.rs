@@ -75,7 +75,7 @@ impl Parts<'_> {
     }
 
     /// What the loop keeps of its attempts, in front of it, and what it says where the next one begins. Of a sync loop
-    /// that is a flag; where an async one has two places to wait for an attempt, each says it of its own.
+    /// that is how deep it lies in the thread's; where an async one has two places to wait for an attempt, each says it of its own.
     pub(super) fn begins(&self) -> (TokenStream, TokenStream) {
         if !is_on() || self.has_two_places() {
             return (TokenStream::new(), TokenStream::new());
@@ -224,7 +224,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A success on its way out of the loop; a sync one is told by the flag.
+    /// A success on its way out of the loop; a sync one is told when what it keeps is dropped.
     pub(super) fn recovered(&self, answer: TokenStream) -> TokenStream {
         if !is_on() || !self.asynchronous {
             return answer;

@@ -13,7 +13,7 @@ use crate::ambient;
 use crate::breaker::{Change, State};
 use crate::call::GaveUp;
 use crate::operation::Operation;
-use crate::telemetry::{Level, Telemetry};
+use crate::telemetry::Level;
 use crate::timer::Moment;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
@@ -27,73 +27,67 @@ pub(super) fn is_on() -> bool {
 
 /// Writes the line of an event.
 pub(super) fn tell(event: &Event<'_>) {
-    let line = match *event {
-        Event::BreakerChanged(change) => return tell_breaker(change),
+    match *event {
+        Event::AttemptFailed(facts) => {
+            // Told where its retry would be.
+            let level = level_of_retry(facts).min(Level::Trace);
+            Line::new("attempt failed", level, facts).write();
+        }
+        Event::Retry(facts, delay) => {
+            let mut line = Line::new("retry", level_of_retry(facts), facts);
+            line.delay = Some(delay.as_secs_f64());
+            line.write();
+        }
+        Event::GaveUp(facts, reason) => {
+            let mut line = Line::new("gave up", level_of_give_up(facts, reason), facts);
+            line.reason = Some(reason.word());
+            line.write();
+        }
+        Event::Recovered(facts) => {
+            Line::new("recovered", facts.telemetry().recovery, facts).write();
+        }
+        Event::BreakerChanged(change) => tell_breaker(change),
         #[cfg(feature = "config")]
         Event::Reloaded => {
             let status = crate::config::status();
             let from = status.from().map(|path| path.display().to_string());
-            return tracing::info!(target: "reattempt", from, "the configuration was loaded");
+            tracing::info!(target: "reattempt", from, "the configuration was loaded");
         }
         #[cfg(feature = "config")]
-        Event::ReloadRefused(faults) => {
-            return tracing::error!(
-                target: "reattempt", %faults, "the configuration was refused, what held before holds on"
-            );
-        }
+        Event::ReloadRefused(faults) => tracing::error!(
+            target: "reattempt", %faults, "the configuration was refused, what held before holds on"
+        ),
         #[cfg(feature = "config")]
         Event::RetriesSwitched { on: true } => {
-            return tracing::info!(target: "reattempt", "retries are on again");
+            tracing::info!(target: "reattempt", "retries are on again");
         }
         #[cfg(feature = "config")]
         Event::RetriesSwitched { on: false } => {
-            return tracing::warn!(target: "reattempt", "retries are switched off");
+            tracing::warn!(target: "reattempt", "retries are switched off");
         }
-        Event::AttemptFailed(facts) => Line::new("attempt failed", facts),
-        Event::Retry(facts, delay) => Line {
-            delay: Some(delay.as_secs_f64()),
-            ..Line::new("retry", facts)
-        },
-        Event::GaveUp(facts, reason) => Line {
-            reason: Some(reason.word()),
-            ..Line::new("gave up", facts)
-        },
-        Event::Recovered(facts) => Line::new("recovered", facts),
-    };
-    line.write(level(event));
+    }
 }
 
-/// What the policy says; an attempt that failed is told where its retry would be.
-fn level(event: &Event<'_>) -> Level {
-    let of_retry = |facts: &Facts<'_>, telemetry: &Telemetry| match facts.attempt {
-        1 => telemetry.first_retry,
-        _ => telemetry.later_retry,
-    };
-    match event {
-        Event::AttemptFailed(facts) => of_retry(facts, facts.telemetry()).min(Level::Trace),
-        Event::Retry(facts, _) => of_retry(facts, facts.telemetry()),
+fn level_of_retry(facts: &Facts<'_>) -> Level {
+    match facts.attempt {
+        1 => facts.telemetry().first_retry,
+        _ => facts.telemetry().later_retry,
+    }
+}
+
+fn level_of_give_up(facts: &Facts<'_>, reason: GaveUp) -> Level {
+    let level = facts.telemetry().give_up;
+    match reason {
         // Nothing was given up: an error of this kind is an answer.
-        Event::GaveUp(facts, GaveUp::Permanent) if facts.attempt == 1 => {
-            facts.telemetry().give_up.min(Level::Debug)
-        }
-        Event::GaveUp(facts, _) => facts.telemetry().give_up,
-        Event::Recovered(facts) => facts.telemetry().recovery,
-        Event::BreakerChanged(change) => match change.to() {
-            State::Open | State::ForcedOpen => Level::Warn,
-            State::Closed | State::HalfOpen | State::ForcedClosed => Level::Info,
-        },
-        #[cfg(feature = "config")]
-        Event::Reloaded => Level::Info,
-        #[cfg(feature = "config")]
-        Event::ReloadRefused(_) => Level::Error,
-        #[cfg(feature = "config")]
-        Event::RetriesSwitched { .. } => Level::Warn,
+        GaveUp::Permanent if facts.attempt == 1 => level.min(Level::Debug),
+        _ => level,
     }
 }
 
 /// One line about a call.
 struct Line<'a> {
     message: &'static str,
+    level: Level,
     facts: &'a Facts<'a>,
     delay: Option<f64>,
     reason: Option<&'static str>,
@@ -114,17 +108,18 @@ macro_rules! at {
 }
 
 impl<'a> Line<'a> {
-    const fn new(message: &'static str, facts: &'a Facts<'a>) -> Self {
+    const fn new(message: &'static str, level: Level, facts: &'a Facts<'a>) -> Self {
         Self {
             message,
+            level,
             facts,
             delay: None,
             reason: None,
         }
     }
 
-    fn write(&self, level: Level) {
-        if !is_read(level) {
+    fn write(&self) {
+        if !is_read(self.level) {
             return;
         }
         let facts = self.facts;
@@ -142,7 +137,7 @@ impl<'a> Line<'a> {
         let started_at = facts.started_at().map(time::rfc3339);
         let ended_at = time::rfc3339(facts.ended_at);
         at!(
-            level,
+            self.level,
             {
                 operation = facts.operation,
                 request_id = facts.request_id,
@@ -178,13 +173,13 @@ fn is_read(level: Level) -> bool {
 }
 
 fn tell_breaker(change: &Change) {
-    let message = match change.to() {
-        State::Open | State::ForcedOpen => "breaker is open",
-        State::Closed | State::ForcedClosed => "breaker is closed",
-        State::HalfOpen => "breaker is half open",
+    let (message, level) = match change.to() {
+        State::Open | State::ForcedOpen => ("breaker is open", Level::Warn),
+        State::Closed | State::ForcedClosed => ("breaker is closed", Level::Info),
+        State::HalfOpen => ("breaker is half open", Level::Info),
     };
     at!(
-        level(&Event::BreakerChanged(change)),
+        level,
         {
             breaker = change.name(),
             from = change.from().as_str(),

@@ -14,6 +14,7 @@ use super::super::support::{changes, facts, told};
 use super::*;
 use crate::call::GaveUp;
 use crate::policy::Policy;
+use crate::telemetry::Telemetry;
 
 type Fields = BTreeMap<&'static str, String>;
 

@@ -1,5 +1,5 @@
 //! The same in a sync loop. When a retry began is kept by the thread, not by the function: all that stands there
-//! is a flag, which a constant folds away until something fails.
+//! is how deep it lies, a constant that is folded away until something fails.
 
 use std::cell::RefCell;
 

@@ -1,0 +1,214 @@
+//! What typical uses expand to: small enough to read, and stable.
+
+mod hooks;
+mod named;
+mod told;
+
+use std::cell::Cell;
+
+use expect_test::{Expect, expect};
+use proc_macro2::TokenStream;
+
+thread_local! {
+    /// Whether expansions tell observers, whatever the features of this build.
+    pub(in crate::expand) static IS_OBSERVED: Cell<bool> = const { Cell::new(false) };
+}
+
+fn shown(tokens: &TokenStream) -> String {
+    match syn::parse2(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("{error} in {tokens}"),
+    }
+}
+
+fn parse(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn attribute(arguments: &str, item: &str, expected: &Expect) {
+    let text = shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn sync_function() {
+    attribute(
+        r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#,
+        "/// Fetches.\npub fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url)? .page() }",
+        &expect![[r#"
+            /// Fetches.
+            ///
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            pub fn fetch(url: &str) -> Result<Page, FetchError> {
+                let mut call = ::reattempt::__private::Count::new();
+                let mut inside = ::reattempt::__private::Inside::new();
+                loop {
+                    let outcome = ::reattempt::__private::attempt(|| -> Result<Page, FetchError> {
+                        client().get(url)?.page()
+                    });
+                    let error = match ::reattempt::__private::split(outcome, &call) {
+                        ::core::result::Result::Ok(answer) => break answer,
+                        ::core::result::Result::Err(error) => error,
+                    };
+                    inside.leave();
+                    let verdict = ::reattempt::__private::verdict(
+                        ::reattempt::Cause::Error(&error),
+                        |error| ::reattempt::__private::judge(error, is_transient),
+                    );
+                    match ::reattempt::__private::wait(
+                        &mut call,
+                        const {
+                            &::reattempt::Operation::new(
+                                ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                ::reattempt::Policy::new()
+                                    .max(5u32)
+                                    .backoff(::reattempt::Shape::Exp)
+                                    .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                            )
+                        },
+                        ::reattempt::__private::Until::NEVER,
+                        &::reattempt::__private::BLOCKING_TIMER,
+                        verdict,
+                        &mut (),
+                    ) {
+                        ::core::result::Result::Ok(()) => {
+                            inside.enter(call);
+                        }
+                        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
+                    }
+                }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn async_function() {
+    attribute(
+        r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#,
+        "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await?.page() }",
+        &expect![[r#"
+            ///
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
+                let mut call = ::reattempt::__private::Count::new();
+                let mut first = true;
+                loop {
+                    let pause = {
+                        let attempt = async {
+                            if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                Result<Page, FetchError>,
+                            >() {
+                                return outcome;
+                            }
+                            client.get(url).await?.page()
+                        };
+                        let error = if first {
+                            let outcome = attempt.await;
+                            match ::reattempt::__private::split(outcome, &call) {
+                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Err(error) => error,
+                            }
+                        } else {
+                            let outcome = ::reattempt::__private::again(attempt, call).await;
+                            match ::reattempt::__private::split(outcome, &call) {
+                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Err(error) => error,
+                            }
+                        };
+                        let verdict = ::reattempt::__private::verdict(
+                            ::reattempt::Cause::Error(&error),
+                            |error| ::reattempt::__private::judge(error, is_transient),
+                        );
+                        match ::reattempt::__private::pause_after(
+                            error,
+                            &mut call,
+                            const {
+                                &::reattempt::Operation::new(
+                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                                    ::reattempt::Policy::new()
+                                        .max(5u32)
+                                        .backoff(::reattempt::Shape::Exp)
+                                        .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                                )
+                            },
+                            ::reattempt::__private::Until::NEVER,
+                            &::reattempt::__private::ASYNC_TIMER,
+                            verdict,
+                            &mut (),
+                        ) {
+                            ::core::result::Result::Ok(pause) => pause,
+                            ::core::result::Result::Err((error, _)) => {
+                                break ::reattempt::__private::fail(error);
+                            }
+                        }
+                    };
+                    pause.await;
+                    first = false;
+                }
+            }
+        "#]],
+    );
+}
+
+/// `retry_after` is one question more, after all that decides about a retry.
+#[test]
+fn a_delay_that_the_error_asks_for() {
+    let item = "fn fetch(&self) -> Result<Page, FetchError> { self.get() }";
+    let expanded =
+        |arguments: &str| shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+    let without = expanded("on(_)");
+    let with = expanded("on(_), retry_after = FetchError::wait");
+    let place = without.find("        match ::reattempt::__private::wait(");
+    let (before, after) = without.split_at(place.unwrap_or_default());
+    let added = with
+        .strip_prefix(before)
+        .and_then(|rest| rest.strip_suffix(after));
+    let added: Vec<_> = added.unwrap_or(&with).lines().map(str::trim).collect();
+    expect![[r#"
+        let verdict = ::reattempt::__private::retry_after(
+        const {
+        &::reattempt::Operation::new(
+        ::core::concat!(::core::module_path!(), "::", "fetch"),
+        ::reattempt::Policy::new(),
+        )
+        },
+        ::reattempt::Cause::Error(&error),
+        verdict,
+        FetchError::wait,
+        );"#]]
+    .assert_eq(&added.join("\n"));
+}
+
+/// A typical attribute stays readable.
+#[test]
+fn the_expansion_is_small() {
+    let arguments = r#"max = 5, backoff = "exp", jitter = 0.2, on = is_transient"#;
+    for item in [
+        "fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url) }",
+        "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await }",
+    ] {
+        let text = shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+        assert!(
+            text.lines().count() < 60,
+            "{} lines:\n{text}",
+            text.lines().count()
+        );
+    }
+}
+
+#[test]
+fn a_refused_function_is_still_there() {
+    attribute(
+        "max = 0",
+        "fn fetch() -> Result<(), Error> { Ok(()) }",
+        &expect![[r#"
+            fn fetch() -> Result<(), Error> {
+                Ok(())
+            }
+            ::core::compile_error! {
+                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two"
+            }
+        "#]],
+    );
+}
