@@ -8,12 +8,16 @@
 )]
 
 use std::cell::Cell;
+use std::thread;
 use std::time::Duration;
 
 use reattempt::rules::Rule;
 use reattempt::{Call, GaveUp, Jitter, Policy, Shape, Step, Surroundings, Verdict};
 
 const POLICIES: u64 = 1_000_000;
+
+/// Beside each other, each with a seed of its own.
+const PARTS: u64 = 4;
 
 /// The splitmix64 generator: the same policies in every run.
 struct Random(u64);
@@ -292,9 +296,17 @@ fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
 
 #[test]
 fn a_million_policies() {
-    let mut random = Random(1);
+    thread::scope(|scope| {
+        for seed in 1..=PARTS {
+            scope.spawn(move || policies(seed, POLICIES / PARTS));
+        }
+    });
+}
+
+fn policies(seed: u64, count: u64) {
+    let mut random = Random(seed);
     let (mut kept, mut refused) = (0, 0);
-    for _ in 0..POLICIES {
+    for _ in 0..count {
         let drawn = random.policy();
         let policy = &drawn.policy;
         let mut broken = policy.violations().peekable();
@@ -314,9 +326,9 @@ fn a_million_policies() {
         // A policy that breaks rules does not panic either.
         run(&drawn, Chance::Any, Duration::ZERO, 7);
     }
-    assert!(kept > POLICIES / 10, "only {kept} policies were accepted");
+    assert!(kept > count / 10, "only {kept} policies were accepted");
     assert!(
-        refused > POLICIES / 200,
+        refused > count / 200,
         "only {refused} policies broke X4 alone"
     );
 }

@@ -464,6 +464,16 @@ impl Policy {
         self.shape
     }
 
+    /// Whether a call has to do with it before anything fails.
+    #[cfg(any(feature = "config", feature = "tower"))]
+    pub(crate) const fn counts_from_start(&self) -> bool {
+        self.deadline.is_some()
+            || self.timeout.is_some()
+            || self.is_budgeted()
+            || self.telemetry.times
+            || self.telemetry.spans
+    }
+
     /// Whether the rules of several values must know `key` to be the user's.
     pub(crate) const fn has(&self, key: Key) -> bool {
         self.given.contains(key)

@@ -97,7 +97,7 @@ impl Site {
             .switched_by(&self.enabled);
         let operation = Arc::new(operation);
         self.enabled.store(enabled, Ordering::Relaxed);
-        let start = if needs_start(&policy) {
+        let start = if policy.counts_from_start() {
             FROM_START
         } else {
             PLAIN
@@ -105,14 +105,6 @@ impl Site {
         self.now.store(Some(operation));
         self.start.store(start, Ordering::Relaxed);
     }
-}
-
-const fn needs_start(policy: &Policy) -> bool {
-    policy.deadline.is_some()
-        || policy.timeout.is_some()
-        || policy.is_budgeted()
-        || policy.telemetry.times
-        || policy.telemetry.spans
 }
 
 impl fmt::Debug for Site {

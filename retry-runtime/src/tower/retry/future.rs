@@ -9,17 +9,16 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
+use super::course::Course;
 use super::judge::JudgeAnswer;
 use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::attempt::Cause;
 use crate::budget::Reservation;
-use crate::call::Call;
 #[cfg(feature = "config")]
 use crate::private::stopped;
 use crate::private::{
-    Began, Pause, Spanned, Split, Until, failed, note_answer, over, pause, recovered, remaining,
-    spanned, succeeded,
+    Began, Pause, Spanned, Split, failed, note_answer, over, pause, remaining, spanned,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -33,11 +32,8 @@ pin_project! {
         service: S,
         // `None` where it cannot be sent again.
         request: Option<Req>,
-        call: Call,
-        call_began: Began,
-        began: Began,
-        until: Until,
-        payment: Split,
+        // `None` in a first attempt of a policy of which nothing counts from the start.
+        course: Option<Course>,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
@@ -46,6 +42,11 @@ pin_project! {
 pin_project! {
     #[project = Now]
     enum State<F, P, A> {
+        // The first, without a course: a success has nothing to ask but whether it is one.
+        Plain {
+            #[pin]
+            future: F,
+        },
         Attempt {
             #[pin]
             future: Spanned<F>,
@@ -90,25 +91,25 @@ where
     T: Timer,
 {
     #[inline]
-    pub(super) fn start(plan: Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
-        let until = Until::start(plan.operation.policy(), &plan.timer);
-        let began = Began::start(plan.operation.policy());
+    pub(super) fn start(plan: &Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
-        let call = Call::new();
-        let payment = Split::begin(&plan.operation, &plan.timer);
-        let future = plan.told(call, until, || ready.call(request));
-        let future = spanned(&plan.operation, &call, future);
+        let mut course = None;
+        let state = if plan.counts_from_start {
+            let begun = course.insert(Course::begin(&plan.operation, &plan.timer));
+            let future = begun.told(&plan.timer, || ready.call(request));
+            let future = spanned(&plan.operation, &begun.call, future);
+            State::Attempt { future }
+        } else {
+            let future = ready.call(request);
+            State::Plain { future }
+        };
         Self {
-            plan,
+            plan: Arc::clone(plan),
             service,
             request: copy,
-            call,
-            call_began: began,
-            began,
-            until,
-            payment,
-            state: State::Attempt { future },
+            course,
+            state,
         }
     }
 }
@@ -125,15 +126,14 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let State::Between { .. } = self.state {
+        let this = self.as_mut().project();
+        let Now::Plain { future } = this.state.project() else {
             return self.go_on(cx);
-        }
-        match ready!(self.as_mut().attempt(cx)) {
-            Ok(answer) => Poll::Ready(answer),
-            Err((answer, verdict)) => match self.as_mut().failed(answer, verdict) {
-                Some(answer) => Poll::Ready(answer),
-                None => self.go_on(cx),
-            },
+        };
+        let answer = ready!(future.poll(cx));
+        match this.plan.judge.judge(&answer) {
+            None => Poll::Ready(answer),
+            Some(verdict) => self.after(answer, verdict, cx),
         }
     }
 }
@@ -155,36 +155,41 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Result<Result<S::Response, S::Error>, (Result<S::Response, S::Error>, Verdict)>> {
         let this = self.project();
-        let Now::Attempt { future } = this.state.project() else {
+        let (Now::Attempt { future }, Some(course)) = (this.state.project(), this.course) else {
             unreachable!("there is none between two attempts")
         };
         let plan = &**this.plan;
-        let polled = if Plan::<J, C, O, T>::is_plain(this.call, *this.until) {
-            future.poll(cx)
-        } else {
-            plan.telling(*this.call, *this.until, || future.poll(cx))
-        };
-        let answer = ready!(polled);
+        let answer = ready!(course.told(&plan.timer, || future.poll(cx)));
         Poll::Ready(match plan.judge.judge(&answer) {
-            None => {
-                this.payment.succeeded(&plan.operation, &plan.timer);
-                let began = this.began.known(*this.call_began, *this.until, &plan.timer);
-                let answer = recovered(answer, this.call, &plan.operation, began);
-                Ok(succeeded(answer, this.call))
-            }
+            None => Ok(course.succeeded(answer, &plan.operation, &plan.timer)),
             Some(verdict) => Err((answer, verdict)),
         })
     }
 
-    /// The delay, the next attempt, and so on.
+    /// What comes after an attempt that failed.
     #[cold]
     #[inline(never)]
+    fn after(
+        mut self: Pin<&mut Self>,
+        answer: Result<S::Response, S::Error>,
+        verdict: Verdict,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<S::Response, S::Error>> {
+        match self.as_mut().failed(answer, verdict) {
+            Some(answer) => Poll::Ready(answer),
+            None => self.go_on(cx),
+        }
+    }
+
+    /// The attempt, the delay, the next attempt, and so on.
     fn go_on(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<S::Response, S::Error>> {
         loop {
-            if let Some(answer) = ready!(self.as_mut().between(cx)) {
+            if let State::Between { .. } = self.state
+                && let Some(answer) = ready!(self.as_mut().between(cx))
+            {
                 return Poll::Ready(answer);
             }
             let (answer, verdict) = match ready!(self.as_mut().attempt(cx)) {
@@ -214,14 +219,18 @@ where
             }
             None => (Verdict::Permanent, plan.operation),
         };
-        let (until, timer) = (*this.until, &plan.timer);
-        let began = this.began.known(*this.call_began, until, timer);
-        note_answer(this.call, &operation, began, &answer, |answer| {
+        // Nothing has counted so far where there is none yet.
+        let course = this
+            .course
+            .get_or_insert_with(|| Course::begin(&plan.operation, &plan.timer));
+        let (until, timer) = (course.until, &plan.timer);
+        let began = course.began.known(course.call_began, until, timer);
+        note_answer(&course.call, &operation, began, &answer, |answer| {
             plan.judge.message(answer)
         });
         let mut limits = Split::limits();
         let retry = failed(
-            this.call,
+            &mut course.call,
             &operation,
             until,
             timer,
@@ -233,9 +242,9 @@ where
             return Some(answer);
         };
         plan.observer.observe(&retry);
-        let pause = pause(retry.delay(), &plan.timer);
+        let pause = pause(retry.delay(), timer);
         // The kill switch may end the call, too.
-        let is_kept = cfg!(feature = "config") || remaining(*this.until, &plan.timer).is_some();
+        let is_kept = cfg!(feature = "config") || remaining(until, timer).is_some();
         let last = is_kept.then_some(answer);
         let phase = Phase::Delay(pause);
         let reserved = limits.into_reserved();
@@ -258,22 +267,25 @@ where
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let Now::Between {
-            between: Boxed(Some(between)),
-        } = this.state.as_mut().project()
+        let (
+            Now::Between {
+                between: Boxed(Some(between)),
+            },
+            Some(course),
+        ) = (this.state.as_mut().project(), this.course)
         else {
             unreachable!("asked for between two attempts only")
         };
         if let Phase::Delay(delay) = &mut between.phase {
             ready!(Pin::new(delay).poll(cx));
             #[cfg(feature = "config")]
-            if between.last.is_some() && stopped(this.call, &plan.operation).is_some() {
+            if between.last.is_some() && stopped(&course.call, &plan.operation).is_some() {
                 return Poll::Ready(between.last.take());
             }
             let left = between
                 .last
                 .as_ref()
-                .and_then(|_| remaining(*this.until, &plan.timer));
+                .and_then(|_| remaining(course.until, &plan.timer));
             if left.is_none() {
                 // Nobody asks for it any more, and it may hold the room that the service waits for.
                 between.last = None;
@@ -283,26 +295,25 @@ where
         if let Phase::Room(Some(limit)) = &mut between.phase
             && Pin::new(limit).poll(cx).is_ready()
         {
-            over(this.call, &plan.operation);
+            over(&course.call, &plan.operation);
             return Poll::Ready(between.last.take());
         }
         let service = this.service;
-        let ready = plan.told(*this.call, *this.until, || service.poll_ready(cx));
+        let ready = course.told(&plan.timer, || service.poll_ready(cx));
         if let Err(error) = ready!(ready) {
             let answer = Err(error);
             // What is not ready any more never will be.
             let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
-            let (until, timer) = (*this.until, &plan.timer);
             // No attempt has begun.
             let began = Began::UNKNOWN;
-            note_answer(this.call, &plan.operation, began, &answer, |answer| {
+            note_answer(&course.call, &plan.operation, began, &answer, |answer| {
                 plan.judge.message(answer)
             });
             let _end = failed(
-                this.call,
+                &mut course.call,
                 &plan.operation,
-                until,
-                timer,
+                course.until,
+                &plan.timer,
                 cause,
                 verdict,
                 &mut (),
@@ -313,10 +324,10 @@ where
             unreachable!("without a request there is no retry")
         };
         *this.request = plan.copy.copy(&request);
-        this.payment.spend(between.reserved.take());
-        *this.began = Began::again();
-        let future = plan.told(*this.call, *this.until, || service.call(request));
-        let future = spanned(&plan.operation, this.call, future);
+        course.payment.spend(between.reserved.take());
+        course.began = Began::again();
+        let future = course.told(&plan.timer, || service.call(request));
+        let future = spanned(&plan.operation, &course.call, future);
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
     }
@@ -326,7 +337,13 @@ impl<S: Service<Req>, Req, J, C, O, T: Timer> fmt::Debug for RetryFuture<S, Req,
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryFuture")
             .field("operation", &self.plan.operation)
-            .field("failures", &self.call.failures())
+            .field(
+                "failures",
+                &self
+                    .course
+                    .as_ref()
+                    .map_or(0, |course| course.call.failures()),
+            )
             .finish_non_exhaustive()
     }
 }

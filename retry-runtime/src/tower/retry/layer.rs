@@ -11,11 +11,9 @@ use super::future::RetryFuture;
 use super::judge::{Asks, ByErrors, ByFunction, ByStatus, JudgeAnswer};
 use super::request::{Cloned, CopiedBy, CopyRequest};
 use crate::budget::Budget;
-use crate::call::Call;
 use crate::http::Statuses;
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::private::{Until, inside};
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync, Timer};
 
@@ -277,6 +275,7 @@ where
         RetryService {
             inner,
             plan: Arc::new(Plan {
+                counts_from_start: self.operation.policy().counts_from_start(),
                 operation: self.operation,
                 judge: self.judge.clone(),
                 copy: self.copy.clone(),
@@ -289,37 +288,13 @@ where
 
 /// What all calls of a service share.
 pub(super) struct Plan<J, C, O, T> {
+    /// Whether a call has anything to do with its policy before something fails.
+    pub(super) counts_from_start: bool,
     pub(super) operation: Operation,
     pub(super) judge: J,
     pub(super) copy: C,
     pub(super) observer: O,
     pub(super) timer: T,
-}
-
-impl<J, C, O, T: Timer> Plan<J, C, O, T> {
-    /// A first attempt without a deadline, which has nothing to be told.
-    #[inline(always)]
-    pub(super) const fn is_plain(call: &Call, until: Until) -> bool {
-        call.failures() == 0 && until.is_never()
-    }
-
-    /// Runs what is part of an attempt where it sees that it is.
-    #[inline(always)]
-    pub(super) fn told<A>(&self, call: Call, until: Until, part: impl FnOnce() -> A) -> A {
-        if Self::is_plain(&call, until) {
-            return part();
-        }
-        let _inside = inside(call.failures(), until, false, &self.timer);
-        part()
-    }
-
-    /// The same, out of the way of a success.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn telling<A>(&self, call: Call, until: Until, part: impl FnOnce() -> A) -> A {
-        let _inside = inside(call.failures(), until, false, &self.timer);
-        part()
-    }
 }
 
 /// A service whose calls are retried: made by [`RetryLayer`].
@@ -365,6 +340,6 @@ where
     #[inline]
     fn call(&mut self, request: Req) -> Self::Future {
         // The service that was ready makes the first attempt, a clone the others.
-        RetryFuture::start(Arc::clone(&self.plan), &mut self.inner, request)
+        RetryFuture::start(&self.plan, &mut self.inner, request)
     }
 }

@@ -1,5 +1,5 @@
 //! Every mistake, and what is said about it: one mistake a file, in the words
-//! of `tests/ui/<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them anew;
+//! of `<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them anew;
 //! read the difference before it is kept. The other tests read those words.
 
 use std::fs;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 #[test]
 fn mistakes() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/parse/*.rs");
-    cases.compile_fail("tests/ui/rules/*.rs");
-    cases.compile_fail("tests/ui/function/*.rs");
-    cases.compile_fail("tests/ui/types/*.rs");
-    cases.pass("tests/ui/pass/*.rs");
+    cases.compile_fail("parse/*.rs");
+    cases.compile_fail("rules/*.rs");
+    cases.compile_fail("function/*.rs");
+    cases.compile_fail("types/*.rs");
+    cases.pass("pass/*.rs");
 }
 
 /// A message of the compiler: its first line, and where it points.
@@ -25,14 +25,13 @@ struct Message {
 
 /// The messages in all expected outputs of a folder.
 fn messages(folder: &str) -> Vec<Message> {
-    let folder = Path::new("tests/ui").join(folder);
-    let outputs: Vec<_> = fs::read_dir(&folder)
+    let outputs: Vec<_> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|file| file.extension().is_some_and(|ending| ending == "stderr"))
         .collect();
-    assert!(!outputs.is_empty(), "{} says nothing", folder.display());
+    assert!(!outputs.is_empty(), "{folder} says nothing");
     outputs
         .into_iter()
         .flat_map(|file| {
