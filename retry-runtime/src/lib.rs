@@ -55,6 +55,13 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
+#[cfg(any(
+    feature = "observe",
+    feature = "hyper1",
+    feature = "sqlx08",
+    feature = "sqlx09"
+))]
+mod said;
 pub mod strategy;
 #[cfg(feature = "std")]
 mod sync;
