@@ -1,16 +1,21 @@
 //! What could panic in library code and does not, whatever errors, clocks and threads do. `docs/panics.md` lists what
 //! remains.
-#![cfg(all(feature = "observe", feature = "tokio"))]
+#![cfg(all(feature = "keyed", feature = "observe", feature = "tokio"))]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use retry_runtime::observe::{self, Event};
 use retry_runtime::timer::{Blocking, Clock, Moment};
-use retry_runtime::{Breaker, Budget, Classify, Jitter, Policy, Shape, Throttle, Verdict};
+use retry_runtime::{
+    Breaker, Budget, Classify, Jitter, Keyed, Policy, Shape, Throttle, Verdict, deadline,
+};
 
 const AT_ONCE: Policy = Policy::new().max(3).base(Duration::from_nanos(1));
 
@@ -59,6 +64,84 @@ fn errors_that_cannot_be_written_are_told_as_far_as_they_are() {
     assert!(answer == (Err(Unspeakable), Err(Unspeakable)));
     let half = || Some("half a ".to_owned());
     assert_eq!(*said.lock().unwrap(), [half(), half()]);
+}
+
+static KEYED: Keyed<u64, u64> = Keyed::new(|key| *key);
+static BUDGET: Budget = Budget::per_success(0.1);
+static BY_COUNT: Breaker = Breaker::count(20);
+static BY_TIME: Breaker = Breaker::time(Duration::from_secs(10));
+static ADAPTIVE: Throttle = Throttle::adaptive();
+static CUBIC: Throttle = Throttle::cubic();
+
+/// What a variable of a thread does when it is dropped; the answer is whether it panicked.
+struct AtTheEnd {
+    told: Option<Sender<bool>>,
+}
+
+impl Drop for AtTheEnd {
+    fn drop(&mut self) {
+        let panicked = catch_unwind(AssertUnwindSafe(everything)).is_err();
+        if let Some(told) = &self.told {
+            told.send(panicked).unwrap();
+        }
+    }
+}
+
+/// Of all that keeps something in variables of the thread.
+fn everything() {
+    assert_eq!((*KEYED.get(&1), *KEYED.get(&2)), (1, 2));
+    KEYED.for_each(|_, _| ());
+    KEYED.remove(&1);
+    for breaker in [&BY_COUNT, &BY_TIME] {
+        for throttle in [&ADAPTIVE, &CUBIC] {
+            let policy = AT_ONCE.deadline(Duration::from_secs(1));
+            let runner = policy.runner().budget(&BUDGET);
+            let runner = runner.breaker(breaker).throttle(throttle);
+            let observer = Arc::new(|_: &Event<'_>| ());
+            let mut left = 1;
+            let answer = observe::scope_blocking(observer, || {
+                runner.try_run(|| match left {
+                    0 => Ok(()),
+                    _ => {
+                        left = 0;
+                        Err(std::io::Error::from(std::io::ErrorKind::TimedOut))
+                    }
+                })
+            });
+            drop(answer);
+        }
+    }
+    deadline::within_blocking(Duration::from_secs(1), deadline::remaining);
+}
+
+/// The variables of a thread are dropped the last one first.
+fn ends_well(run: fn()) {
+    thread_local! {
+        static FIRST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { told: None }) };
+        static LAST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { told: None }) };
+    }
+    let (told, panicked) = channel();
+    let thread = thread::spawn(move || {
+        FIRST.with_borrow_mut(|end| end.told = Some(told.clone()));
+        run();
+        LAST.with_borrow_mut(|end| end.told = Some(told));
+    });
+    thread.join().unwrap();
+    assert_eq!(panicked.iter().collect::<Vec<_>>(), [false, false]);
+}
+
+#[test]
+fn threads_may_retry_to_their_end() {
+    ends_well(everything);
+    ends_well(|| ());
+    // Once paused in the process, tokio's clock is asked for through a variable of the thread.
+    ends_well(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
+        runtime.unwrap().block_on(async { everything() });
+    });
 }
 
 /// A clock that says what it likes, each time the next of these.

@@ -19,6 +19,8 @@ pub use smol::{Smol, SmolSleep};
 pub use threads::Threads;
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
+#[cfg(all(feature = "tokio", feature = "observe"))]
+pub(crate) use tokio::is_over;
 
 /// A point in time on a monotonic clock.
 ///
