@@ -256,3 +256,19 @@ fn sync_calls_may_block_a_runtime() {
         assert!(AT_ONCE.run(|| Err::<(), _>(Unspeakable)).is_err());
     });
 }
+
+/// As deep as nothing is in earnest; dropped one inside the other they would overflow the stack.
+#[test]
+fn scopes_may_be_as_deep_as_they_like() {
+    let small = thread::Builder::new().stack_size(128 << 10);
+    let thread = small.spawn(|| {
+        let observer: Arc<dyn observe::Observer> = Arc::new(|_: &Event<'_>| ());
+        let deep = (0..100_000).fold(observe::current(), |scope, _| {
+            scope.observer(Arc::clone(&observer))
+        });
+        let shared = deep.clone();
+        drop(deep);
+        drop(shared);
+    });
+    thread.unwrap().join().unwrap();
+}

@@ -27,6 +27,16 @@ struct Link {
     above: Option<Arc<Link>>,
 }
 
+/// One after the other: a chain that drops itself link by link goes as deep as it is long.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut above = self.above.take();
+        while let Some(link) = above {
+            above = Arc::into_inner(link).and_then(|mut link| link.above.take());
+        }
+    }
+}
+
 thread_local! {
     static HERE: RefCell<Scope> = const {
         RefCell::new(Scope {
