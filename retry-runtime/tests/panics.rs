@@ -100,18 +100,17 @@ fn everything() {
             let observer = Arc::new(|_: &Event<'_>| ());
             let mut left = 1;
             let answer = observe::scope_blocking(observer, || {
-                runner.try_run(|| match left {
-                    0 => Ok(()),
-                    _ => {
-                        left = 0;
-                        Err(std::io::Error::from(std::io::ErrorKind::TimedOut))
+                runner.try_run(|| {
+                    if core::mem::take(&mut left) == 0 {
+                        return Ok(());
                     }
+                    Err(std::io::Error::from(std::io::ErrorKind::TimedOut))
                 })
             });
             drop(answer);
         }
     }
-    deadline::within_blocking(Duration::from_secs(1), deadline::remaining);
+    let _left = deadline::within_blocking(Duration::from_secs(1), deadline::remaining);
 }
 
 /// The variables of a thread are dropped the last one first.
