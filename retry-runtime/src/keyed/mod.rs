@@ -203,7 +203,7 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         loop {
             if let Some((key, slot)) = slots.get_key_value(key) {
                 // Relaxed: a hint for eviction. One that is a little wrong throws a younger key away.
-                slot.used.store(nanos(now), Ordering::Relaxed);
+                slot.used.store(now.nanos(), Ordering::Relaxed);
                 let value = slot.value.get_or_init(|| Arc::new((self.make)(key)));
                 return Arc::clone(value);
             }
@@ -218,6 +218,7 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
 
     /// A key that is not there gets a value that is not kept: nothing can be written any more.
     #[cold]
+    #[inline(never)]
     fn get_at_the_end<Q>(&self, slots: &HashMap<K, Slot<T>>, key: &Q) -> Arc<T>
     where
         F: Fn(&K) -> T,
@@ -288,7 +289,7 @@ impl<T> Slot<T> {
     const fn new(now: Moment) -> Self {
         Self {
             value: OnceLock::new(),
-            used: AtomicU64::new(nanos(now)),
+            used: AtomicU64::new(now.nanos()),
         }
     }
 
@@ -302,12 +303,4 @@ impl<T> Slot<T> {
             .get()
             .is_none_or(|value| Arc::strong_count(value) > 1)
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a moment is 64 bits of nanoseconds"
-)]
-const fn nanos(moment: Moment) -> u64 {
-    moment.since(Moment::from_origin(Duration::ZERO)).as_nanos() as u64
 }

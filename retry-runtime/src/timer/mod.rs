@@ -39,6 +39,12 @@ impl Moment {
     /// The last moment there is, which no clock comes to.
     pub(crate) const ENDLESS: Self = Self(u64::MAX);
 
+    /// Nanoseconds since the origin of its clock.
+    #[cfg(feature = "keyed")]
+    pub(crate) const fn nanos(self) -> u64 {
+        self.0
+    }
+
     pub(crate) const fn is_endless(self) -> bool {
         self.0 == Self::ENDLESS.0
     }
