@@ -1,6 +1,11 @@
 //! Tokens -> [`Args`]: every key with its value and both their spans. What is
 //! wrong with a single value is kept beside it; nothing is judged here.
 
+#![expect(
+    clippy::unreachable,
+    reason = "derived: what has no name is refused before its value is read"
+)]
+
 use std::time::Duration;
 
 use darling::FromMeta;
@@ -141,9 +146,12 @@ pub(crate) fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
         let TokenTree::Ident(key) = token else {
             continue;
         };
-        let starts = i == 0 || is(tokens.get(i - 1), ',');
-        let value = tokens.get(i + 2);
-        if starts && is(tokens.get(i + 1), '=') && (value.is_none() || is(value, ',')) {
+        let starts = i
+            .checked_sub(1)
+            .is_none_or(|before| is(tokens.get(before), ','));
+        let value = tokens.get(i.saturating_add(2));
+        if starts && is(tokens.get(i.saturating_add(1)), '=') && (value.is_none() || is(value, ','))
+        {
             faults.push(syn::Error::new(
                 key.span(),
                 format!("`{key}` needs a value; write `{key} = ...`, or drop `{key}`"),

@@ -360,6 +360,7 @@ pub(crate) fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
 }
 
 /// Splits the inner attributes (`#![...]`) off a body.
+#[expect(clippy::disallowed_methods, reason = "three have been matched")]
 pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
     let mut attributes = Vec::new();
     let mut rest: Vec<TokenTree> = body.into_iter().collect();

@@ -1,6 +1,20 @@
 //! The attribute and the macros of the `reattempt` crate, which re-exports them.
 //!
 //! The stages: tokens -> `args` and `item` -> `check` -> `expand`.
+// What can panic is mended or listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
 
 /// Tokens of ours, hygienic: they see no variable of the user, and no variable
 /// of the user sees them.

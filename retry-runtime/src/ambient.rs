@@ -125,6 +125,7 @@ mod with_threads {
         retries: Cell<u32>,
     }
 
+    // Not of every platform can they be read in the last moments of a thread: nothing is above then.
     thread_local! {
         static ABOVE: Above = const {
             Above {
@@ -138,12 +139,13 @@ mod with_threads {
     /// On the clock of [`now`]; the last moment there is means no deadline.
     #[inline(always)]
     pub(crate) fn until() -> Moment {
-        ABOVE.with(|above| above.until.get())
+        let until = ABOVE.try_with(|above| above.until.get());
+        until.unwrap_or(Moment::ENDLESS)
     }
 
     #[inline(always)]
     pub(super) fn set_until(until: Moment, enforced: bool) {
-        ABOVE.with(|above| {
+        let _set = ABOVE.try_with(|above| {
             above.until.set(until);
             above.enforced.set(enforced);
         });
@@ -152,18 +154,20 @@ mod with_threads {
     /// Whether it is cut off by whoever set it.
     #[inline(always)]
     pub(crate) fn is_enforced() -> bool {
-        ABOVE.with(|above| above.enforced.get())
+        ABOVE
+            .try_with(|above| above.enforced.get())
+            .unwrap_or(false)
     }
 
     /// Failed attempts of the nearest call above that is retrying; 0 without one.
     #[inline(always)]
     pub(crate) fn retries() -> u32 {
-        ABOVE.with(|above| above.retries.get())
+        ABOVE.try_with(|above| above.retries.get()).unwrap_or(0)
     }
 
     #[inline(always)]
     pub(super) fn set_retries(retries: u32) {
-        ABOVE.with(|above| above.retries.set(retries));
+        let _set = ABOVE.try_with(|above| above.retries.set(retries));
     }
 
     /// The clock of deadlines that travel: tokio's, which may stand still, where

@@ -100,12 +100,12 @@ fn part(text: &str) -> Result<(u128, &str), Fault> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
         .unwrap_or(text.len());
-    let (number, rest) = text.split_at(end);
+    let (number, rest) = text.split_at_checked(end).unwrap_or((text, ""));
     let rest = rest.trim_start();
     let unit_end = rest
         .find(|c: char| !c.is_alphabetic())
         .unwrap_or(rest.len());
-    let (unit, rest) = rest.split_at(unit_end);
+    let (unit, rest) = rest.split_at_checked(unit_end).unwrap_or((rest, ""));
     if number.is_empty() {
         return Err(Fault::NotANumber);
     }

@@ -115,7 +115,11 @@ impl Explanation<'_> {
             write!(f, "{separate}{}", Human(policy.delay(retry)))?;
         }
         if retries > NAMED {
-            write!(f, ", ... {}", Human(policy.delay(retries - 1)))?;
+            write!(
+                f,
+                ", ... {}",
+                Human(policy.delay(retries.saturating_sub(1)))
+            )?;
         }
         let each = if one { "" } else { "each " };
         match policy.jitter {

@@ -4,6 +4,20 @@
 //! together with the attribute.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// What can panic is mended or listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
 
 #[cfg(feature = "strsim")]
 extern crate alloc;
@@ -41,6 +55,13 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
+#[cfg(any(
+    feature = "observe",
+    feature = "hyper1",
+    feature = "sqlx08",
+    feature = "sqlx09"
+))]
+mod said;
 pub mod strategy;
 #[cfg(feature = "std")]
 mod sync;

@@ -109,6 +109,7 @@ pub(crate) const UNNAMED: &str = "unnamed";
 impl Operation {
     /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented where a layer is made")]
     pub(crate) fn around(policy: Policy) -> Self {
         if let Some(violation) = policy.violation() {
             panic!("{violation}");

@@ -23,7 +23,9 @@ impl Text {
     }
 
     pub(crate) const fn as_str(&self) -> &str {
-        let (used, _) = self.bytes.split_at(self.length);
+        let Some((used, _)) = self.bytes.split_at_checked(self.length) else {
+            return "";
+        };
         match core::str::from_utf8(used) {
             Ok(text) => text,
             Err(_) => "", // only whole `str`s go in
@@ -51,6 +53,7 @@ impl Text {
         self.push("`").push(name).push("`")
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a digit is below ten")]
     pub(crate) const fn number(self, value: u64) -> Self {
         let this = if value >= 10 {
             self.number(value / 10)

@@ -88,9 +88,9 @@ impl Chart {
                 let style = colour.stroke_width(2);
                 let points = line.points.iter().copied();
                 chart.draw_series(LineSeries::new(points, style))?;
-                let y = 50 + 22 * place;
+                let y = 22_i32.saturating_mul(place).saturating_add(50);
                 legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
-                legend.draw(&Text::new(line.name, (28, y - 6), (FONT, 13)))?;
+                legend.draw(&Text::new(line.name, (28, y.saturating_sub(6)), (FONT, 13)))?;
             }
             area.present()?;
         }

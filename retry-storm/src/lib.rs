@@ -2,6 +2,20 @@
 //! the budgets and the breakers of `retry-runtime`, which are the real ones.
 //!
 //! `cargo run --release -p retry-storm` prints the figures and draws the pictures of `docs/storms`.
+// What can panic is mended or listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
 
 pub mod client;
 pub mod clock;

@@ -163,6 +163,7 @@ fn outage(scene: &Scene) -> std::ops::Range<f64> {
 }
 
 /// A line for each record: the mean of every two seconds.
+#[expect(clippy::disallowed_methods, reason = "two at a time")]
 fn lines(records: &[(&'static str, Record)], value: fn(&Second) -> f64) -> Vec<Line> {
     let line = |(name, record): &(&'static str, Record)| {
         let pairs = record.seconds.chunks_exact(2);

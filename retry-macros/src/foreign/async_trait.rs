@@ -4,6 +4,10 @@
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 
 /// `PREFIX let __ret: R = BODY; __ret`, as `#[async_trait]` writes it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "three of them, from a place that was found"
+)]
 pub(crate) fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
     let start = tokens.windows(3).position(|window| match window {
         [

@@ -41,9 +41,13 @@ pub(crate) fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
         Expr::Paren(paren) => return read(&paren.expr),
         _ => return None,
     };
-    if let Lit::Float(number) = lit
-        && !number.base10_parse::<f64>().is_ok_and(f64::is_finite)
-    {
+    let is_endless = match lit {
+        Lit::Float(number) => !number.base10_parse::<f64>().is_ok_and(f64::is_finite),
+        // By its digits: a suffix is the business of who reads it.
+        Lit::Int(number) => (number.base10_digits().parse::<f64>()).is_ok_and(f64::is_infinite),
+        _ => false,
+    };
+    if is_endless {
         return Some(Err(
             "this number is too large for any value; write a smaller one".to_owned(),
         ));

@@ -4,6 +4,8 @@
 use std::error::Error;
 use std::io;
 
+#[cfg(feature = "hyper1")]
+use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
 /// The verdict of the first error, from `error` down, that says something about a connection. Unless one of
@@ -62,7 +64,7 @@ pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
             kind,
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
         );
-        if is_invalid || error.to_string() == NO_PASSWORD {
+        if is_invalid || said(error) == NO_PASSWORD {
             return Verdict::Permanent;
         }
         next = below(error);

@@ -8,6 +8,7 @@ use hyper_util::client::legacy;
 
 use super::chain::{in_chain, of_connecting};
 use crate::http::Failure;
+use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
 /// `error` as one of the two types.
@@ -32,7 +33,7 @@ impl Classify for hyper1::Error {
     fn classify(&self) -> Verdict {
         let cause = self.source();
         // It calls an upgrade cancelled, too, to which the server has agreed.
-        if self.is_canceled() && cause.is_some_and(|cause| cause.to_string() == UPGRADE) {
+        if self.is_canceled() && cause.is_some_and(|cause| said(cause) == UPGRADE) {
             return Verdict::Transient;
         }
         // Else it cancels what it has not begun to send; a channel is closed before the request goes into it.

@@ -5,6 +5,7 @@
 use core::fmt;
 
 use super::chain::in_chain;
+use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! of_version {
@@ -15,9 +16,7 @@ macro_rules! of_version {
         impl Classify for $sqlx::Error {
             fn classify(&self) -> Verdict {
                 match self {
-                    Self::Database(error) => {
-                        of_database(error.code().as_deref(), || error.to_string())
-                    }
+                    Self::Database(error) => of_database(error.code().as_deref(), || said(error)),
                     Self::Io(error) => error.classify(),
                     Self::Tls(error) => match in_chain(error.as_ref()) {
                         // Before the handshake is done nothing else is sent.

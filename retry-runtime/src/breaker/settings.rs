@@ -304,6 +304,7 @@ impl Breaker {
 }
 
 #[track_caller]
+#[expect(clippy::panic, reason = "documented where it is called")]
 const fn refuse(broken: Option<&Text>) {
     if let Some(text) = broken {
         panic!("{}", text.as_str());

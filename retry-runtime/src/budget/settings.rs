@@ -174,6 +174,7 @@ pub(super) const fn obey(broken: Option<&Text>) {
 }
 
 #[track_caller]
+#[expect(clippy::panic, reason = "documented where it is called")]
 const fn refuse(text: &Text) -> ! {
     panic!("{}", text.as_str())
 }

@@ -299,7 +299,7 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
                 enabled,
             }
         });
-        site.set(resolution.policy, resolution.label, resolution.enabled);
+        let set = site.set(resolution.policy, resolution.label, resolution.enabled);
         state.sites.push(site);
         if let Some(config) = &state.config {
             warnings = Warnings::of(&[site], config);
@@ -307,16 +307,13 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
         if let Some(fault) = &fault {
             state.last_faults = Some(Arc::new(fault.clone().into()));
         }
-        site.known()
+        set
     };
     if let Some(fault) = fault {
         refused(&fault.into());
     }
     warnings.say();
-    match operation {
-        Some(operation) => operation,
-        None => unreachable!("it was set under the lock, and is never taken away"),
-    }
+    operation
 }
 
 #[cfg(all(test, feature = "watch", feature = "observe"))]

@@ -194,6 +194,7 @@ fn of_telemetry(word: &&str) -> (String, Json) {
     ((*word).to_owned(), value)
 }
 
+#[expect(clippy::disallowed_methods, reason = "in front of all")]
 fn described(value: Json, description: &str) -> Json {
     let Json::Object(mut members) = value else {
         return value;

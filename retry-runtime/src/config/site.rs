@@ -91,7 +91,12 @@ impl Site {
     }
 
     /// The operation under another policy, of which running calls learn at their next decision.
-    pub(super) fn set(&'static self, policy: Policy, label: &'static str, enabled: bool) {
+    pub(super) fn set(
+        &'static self,
+        policy: Policy,
+        label: &'static str,
+        enabled: bool,
+    ) -> Arc<Operation> {
         let operation = Operation::new(self.name, policy)
             .under_named(label)
             .switched_by(&self.enabled);
@@ -102,8 +107,9 @@ impl Site {
         } else {
             PLAIN
         };
-        self.now.store(Some(operation));
+        self.now.store(Some(Arc::clone(&operation)));
         self.start.store(start, Ordering::Relaxed);
+        operation
     }
 }
 

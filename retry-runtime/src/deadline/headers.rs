@@ -206,7 +206,9 @@ fn smallest<T: Ord>(
 
 fn written(left: Duration) -> String {
     for (unit, letter) in UNITS {
-        let count = left.as_nanos() / u128::from(unit);
+        let Some(count) = left.as_nanos().checked_div(unit.into()) else {
+            continue;
+        };
         if count <= u128::from(MOST) {
             return format!("{count}{}", char::from(letter));
         }

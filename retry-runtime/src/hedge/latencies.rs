@@ -89,6 +89,10 @@ impl Latencies {
         clippy::cast_sign_loss,
         reason = "`as` saturates, and what is beyond the counts is cut off"
     )]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "there are enough samples, so at least one"
+    )]
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
         // One look at each count: were they read twice, they might not add up any more.
         let mut counts = [0; BUCKETS];
@@ -152,6 +156,7 @@ impl fmt::Debug for Latencies {
 /// The bucket of a time: its power of two, and the three bits behind the first.
 #[inline]
 #[expect(clippy::arithmetic_side_effects, reason = "bounded by the clamp")]
+#[expect(clippy::disallowed_methods, reason = "the ends are constants")]
 fn bucket(latency: Duration) -> usize {
     let nanos = latency
         .as_secs()

@@ -78,6 +78,7 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn after(delay: Duration) -> Self {
         if let Some(text) = rules::delay(delay) {
             panic!("{}", text.as_str());
@@ -101,6 +102,7 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn quantile(quantile: f64) -> Self {
         if let Some(text) = rules::quantile(quantile) {
             panic!("{}", text.as_str());
@@ -125,6 +127,7 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented")]
     #[expect(clippy::cast_possible_truncation, reason = "at most 10")]
     pub const fn max(self, copies: u32) -> Self {
         if let Some(text) = rules::copies(copies) {

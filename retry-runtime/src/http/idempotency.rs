@@ -32,6 +32,7 @@ use crate::attempt::IdempotencyKey;
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl From<IdempotencyKey> for HeaderValue {
+    #[expect(clippy::unreachable, reason = "hexadecimal digits are a valid value")]
     fn from(key: IdempotencyKey) -> Self {
         match Self::try_from(key.to_string()) {
             Ok(value) => value,

@@ -116,6 +116,10 @@ impl Statuses {
     }
 
     #[track_caller]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "1000 statuses have room, and this is one"
+    )]
     const fn with(mut self, status: u16, kind: Kind) -> Self {
         assert!(
             LEAST <= status && status <= MOST,
@@ -127,6 +131,10 @@ impl Statuses {
     }
 
     /// The verdict on a status alone. Outside of 100..=999 everything is final.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "1000 statuses have room, and this is one"
+    )]
     pub const fn of(&self, status: u16) -> Verdict {
         if status < LEAST || status > MOST {
             return Verdict::Permanent;
@@ -175,7 +183,7 @@ impl Statuses {
 }
 
 const fn place(status: u16) -> (usize, u32) {
-    let bit = status % PER_WORD * 2;
+    let bit = (status % PER_WORD).saturating_mul(2);
     ((status / PER_WORD) as usize, bit as u32)
 }
 

@@ -20,7 +20,7 @@ pub(super) fn make_room<K: Hash + Eq, T, F>(
     let full = slots.len() >= keyed.capacity;
     // Not at every new key: looking at all of them costs too much for that. A clock that was set
     // back begins anew.
-    let due = now.since(*swept) >= keyed.idle.div_f64(16.0) || now < *swept;
+    let due = now.since(*swept) >= keyed.idle.checked_div(16).unwrap_or_default() || now < *swept;
     if !full && !due {
         return;
     }
@@ -32,6 +32,7 @@ pub(super) fn make_room<K: Hash + Eq, T, F>(
 }
 
 /// An eighth of the keys, so that the next ones find room without a search.
+#[expect(clippy::disallowed_methods, reason = "below the number of keys")]
 fn drop_oldest<K: Hash + Eq, T, F>(keyed: &Keyed<K, T, F>, slots: &Slots<'_, '_, K, T>) {
     let mut oldest: Vec<_> = slots
         .iter()

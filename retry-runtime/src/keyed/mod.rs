@@ -66,6 +66,22 @@ struct Slot<T> {
     used: AtomicU64,
 }
 
+/// Whether this thread is in its last moments, when its variables are dropped: papaya knows threads by one of them.
+/// Ours is dropped before that.
+fn is_over() -> bool {
+    struct Alive;
+
+    impl Drop for Alive {
+        fn drop(&mut self) {}
+    }
+
+    thread_local!(static ALIVE: Alive = {
+        drop(HashMap::<(), ()>::new().pin());
+        Alive
+    });
+    ALIVE.try_with(|_| ()).is_err()
+}
+
 impl<K, T> Keyed<K, T> {
     /// Values that a function makes from their keys.
     ///
@@ -166,6 +182,8 @@ impl<K, T, F> Keyed<K, T, F> {
 impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
     /// The value of a key, made now if there is none.
     ///
+    /// In the last moments of a thread, when its variables are dropped, what is made is not kept.
+    ///
     /// # Panics
     ///
     /// If the function that makes values does; the next who asks calls it again. It must not ask
@@ -176,12 +194,16 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let slots = self.slots.get_or_init(HashMap::new).pin();
+        let slots = self.slots.get_or_init(HashMap::new);
+        if is_over() {
+            return self.get_at_the_end(slots, key);
+        }
+        let slots = slots.pin();
         let now = ambient::now();
         loop {
             if let Some((key, slot)) = slots.get_key_value(key) {
                 // Relaxed: a hint for eviction. One that is a little wrong throws a younger key away.
-                slot.used.store(nanos(now), Ordering::Relaxed);
+                slot.used.store(now.nanos(), Ordering::Relaxed);
                 let value = slot.value.get_or_init(|| Arc::new((self.make)(key)));
                 return Arc::clone(value);
             }
@@ -194,12 +216,35 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         }
     }
 
+    /// A key that is not there gets a value that is not kept: nothing can be written any more.
+    #[cold]
+    #[inline(never)]
+    fn get_at_the_end<Q>(&self, slots: &HashMap<K, Slot<T>>, key: &Q) -> Arc<T>
+    where
+        F: Fn(&K) -> T,
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        match slots.pin_owned().get_key_value(key) {
+            Some((key, slot)) => {
+                let value = slot.value.get_or_init(|| Arc::new((self.make)(key)));
+                Arc::clone(value)
+            }
+            None => Arc::new((self.make)(&key.to_owned())),
+        }
+    }
+
     /// Forgets a key, and answers with its value if there was one. Who holds the value keeps it.
+    ///
+    /// In the last moments of a thread, when its variables are dropped, nothing is forgotten.
     pub fn remove<Q>(&self, key: &Q) -> Option<Arc<T>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
+        if is_over() {
+            return None;
+        }
         let slots = self.slots.get()?.pin();
         let _held = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         slots.remove(key)?.value.get().cloned()
@@ -222,7 +267,7 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         let Some(slots) = self.slots.get() else {
             return;
         };
-        for (key, slot) in &slots.pin() {
+        for (key, slot) in &slots.pin_owned() {
             if let Some(value) = slot.value.get() {
                 show(key, value);
             }
@@ -244,7 +289,7 @@ impl<T> Slot<T> {
     const fn new(now: Moment) -> Self {
         Self {
             value: OnceLock::new(),
-            used: AtomicU64::new(nanos(now)),
+            used: AtomicU64::new(now.nanos()),
         }
     }
 
@@ -258,12 +303,4 @@ impl<T> Slot<T> {
             .get()
             .is_none_or(|value| Arc::strong_count(value) > 1)
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a moment is 64 bits of nanoseconds"
-)]
-const fn nanos(moment: Moment) -> u64 {
-    moment.since(Moment::from_origin(Duration::ZERO)).as_nanos() as u64
 }

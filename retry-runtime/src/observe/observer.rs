@@ -91,7 +91,7 @@ thread_local! {
 
 /// Whether anybody is to be told what happens on this thread.
 pub(super) fn is_anybody_there() -> bool {
-    !TELLING.get() && (super::has_sinks() || COUNT.load(Ordering::Relaxed) > 0 || scope::observes())
+    !is_telling() && (super::has_sinks() || COUNT.load(Ordering::Relaxed) > 0 || scope::observes())
 }
 
 /// Tells everybody.
@@ -115,17 +115,22 @@ pub(super) fn tell(event: &Event<'_>) {
 
 /// Until this is dropped, also by a panic, nothing is told: an observer that is retried itself does not
 /// observe itself.
+fn is_telling() -> bool {
+    TELLING.try_with(Cell::get).unwrap_or(false)
+}
+
 struct Telling;
 
 impl Telling {
     fn begin() -> Option<Self> {
-        (!TELLING.replace(true)).then_some(Self)
+        let before = TELLING.try_with(|telling| telling.replace(true));
+        (!before.unwrap_or(false)).then_some(Self)
     }
 }
 
 impl Drop for Telling {
     fn drop(&mut self) {
-        TELLING.set(false);
+        let _ended = TELLING.try_with(|telling| telling.set(false));
     }
 }
 

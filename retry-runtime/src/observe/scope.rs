@@ -27,6 +27,16 @@ struct Link {
     above: Option<Arc<Link>>,
 }
 
+/// One after the other: a chain that drops itself link by link goes as deep as it is long.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut above = self.above.take();
+        while let Some(link) = above {
+            above = Arc::into_inner(link).and_then(|mut link| link.above.take());
+        }
+    }
+}
+
 thread_local! {
     static HERE: RefCell<Scope> = const {
         RefCell::new(Scope {
@@ -48,7 +58,8 @@ pub fn request_id() -> Option<Arc<str>> {
 
 /// A thread that ends has no scope any more.
 fn look<R>(look: impl FnOnce(&Scope) -> R) -> Option<R> {
-    HERE.try_with(|here| look(&here.borrow())).ok()
+    let seen = HERE.try_with(|here| Some(look(&*here.try_borrow().ok()?)));
+    seen.ok().flatten()
 }
 
 /// Runs `future` as part of the request `id`: every event below carries it.
@@ -115,6 +126,13 @@ impl Scope {
 }
 
 /// The scope of this thread until this is dropped, also by a panic.
+/// The scope before; nothing of the user's runs while this one is changed.
+fn replace(scope: Scope) -> Scope {
+    let before =
+        HERE.try_with(|here| Some(core::mem::replace(&mut *here.try_borrow_mut().ok()?, scope)));
+    before.ok().flatten().unwrap_or_default()
+}
+
 struct Here {
     before: Scope,
 }
@@ -122,9 +140,8 @@ struct Here {
 impl Here {
     fn enter(scope: &Scope) -> Self {
         let scope = scope.clone();
-        let before = HERE.try_with(|here| here.replace(scope));
         Self {
-            before: before.unwrap_or_default(),
+            before: replace(scope),
         }
     }
 }
@@ -133,7 +150,7 @@ impl Drop for Here {
     fn drop(&mut self) {
         let before = core::mem::take(&mut self.before);
         // What is dropped is dropped outside the borrow.
-        let _scope = HERE.try_with(|here| here.replace(before));
+        let _scope = replace(before);
     }
 }
 

@@ -229,6 +229,10 @@ pub fn tell_limited<T, E, L>(error: Result<E, L>, end: Interrupted) -> Result<T,
 }
 
 // The outcome of an attempt that was polled to a final value.
+#[expect(
+    clippy::unreachable,
+    reason = "what was cut off has no value that could be final"
+)]
 pub fn finished<R, L>(outcome: Result<R, L>) -> R {
     match outcome {
         Ok(outcome) => outcome,

@@ -27,6 +27,7 @@ pub trait MayCut {
 impl<F: Future<Output: Cut>> MayCut for Either<F> {
     type Output = F::Output;
 
+    #[expect(clippy::unreachable, reason = "an expansion makes it with its attempt")]
     fn reattempt_limited<T: Timer, P: Progress>(
         self,
         limit: Until,
@@ -56,6 +57,7 @@ pub trait NeverCuts {
 impl<F: Future> NeverCuts for Either<F> {
     type Output = F::Output;
 
+    #[expect(clippy::unreachable, reason = "an expansion asks once")]
     fn reattempt_limited<T: Timer, P: Progress>(
         &mut self,
         _: Until,

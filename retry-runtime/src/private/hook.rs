@@ -35,6 +35,7 @@ pub trait SettleFuture {
 impl<F: Future> SettleFuture for Reply<F> {
     type Future = Settle<F>;
 
+    #[expect(clippy::unreachable, reason = "an expansion makes it with its answer")]
     fn reattempt_settle(self) -> Settle<F> {
         match self.0 {
             Some(future) => future,
@@ -54,6 +55,7 @@ pub trait SettleValue {
 impl<O> SettleValue for Reply<O> {
     type Value = O;
 
+    #[expect(clippy::unreachable, reason = "an expansion asks once")]
     fn reattempt_settle(&mut self) -> Ready<O> {
         match self.0.take() {
             Some(value) => ready(value),

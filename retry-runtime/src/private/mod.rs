@@ -429,6 +429,10 @@ impl BudgetOf<&'static crate::Budget> {
 // X12: a hedge beside the policy of its operation.
 #[cfg(feature = "std")]
 #[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "an error of the compiler: it is called in constants alone"
+)]
 pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
     assert!(
         policy.is_idempotent(),
@@ -442,6 +446,10 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
 // X10: a breaker that a constant names, beside the policy of the operation.
 #[cfg(feature = "std")]
 #[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "an error of the compiler: it is called in constants alone"
+)]
 pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
     if let Some(refusal) = breaker.refusal(policy) {
         panic!("{}", refusal.message());

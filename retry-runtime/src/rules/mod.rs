@@ -161,6 +161,7 @@ impl Policy {
 
     /// This policy, unless the value of `key` breaks a rule.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented where a policy is inherited")]
     pub(crate) const fn blame(self, key: Key) -> Self {
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
@@ -189,6 +190,7 @@ impl Policy {
     /// const POLICY: Policy = Policy::new().max(0).checked();
     /// ```
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn checked(self) -> Self {
         if let Some(violation) = self.violation() {
             panic!("{}", violation.message());

@@ -28,6 +28,10 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
+    #[expect(
+        clippy::unreachable,
+        reason = "without a breaker or a throttle every attempt is made"
+    )]
     pub fn run<R>(self, mut operation: impl FnMut() -> R) -> R
     where
         R: Outcome,

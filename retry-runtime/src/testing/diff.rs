@@ -24,6 +24,14 @@ fn trimmed(text: &str) -> Vec<&str> {
         .collect()
 }
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a row and a column more than lines"
+)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "at most the number of lines"
+)]
 fn difference(expected: &[&str], got: &[&str]) -> String {
     let common = common(expected, got);
     let (mut i, mut j) = (0, 0);
@@ -46,6 +54,14 @@ fn difference(expected: &[&str], got: &[&str]) -> String {
 
 /// How many lines, in the same order, `a` from its i-th line on and `b` from its j-th
 /// line on have in common.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a row and a column more than lines"
+)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "at most the number of lines"
+)]
 fn common(a: &[&str], b: &[&str]) -> Vec<Vec<usize>> {
     let mut common = vec![vec![0; b.len() + 1]; a.len() + 1];
     for (i, line) in a.iter().enumerate().rev() {

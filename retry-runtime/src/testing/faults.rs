@@ -52,6 +52,7 @@ impl<E> Faults<E> {
     ///
     /// If the text is no script; the message says why.
     #[track_caller]
+    #[expect(clippy::panic, reason = "documented")]
     pub fn script(text: &str, fault: impl Fn() -> E + Send + Sync + 'static) -> Self {
         let fault: Make<E> = Arc::new(fault);
         let entry = |run: Run| Entry {

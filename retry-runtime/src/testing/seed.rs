@@ -45,12 +45,14 @@ fn next(state: &mut u64) -> u64 {
 /// assert_eq!(numbers(), numbers());
 /// ```
 pub fn seed(number: u64) -> Seeded {
-    let depth = SEEDS.with_borrow_mut(|seeds| {
+    // Where the thread has ended, there is none to be drawn from.
+    let depth = SEEDS.try_with(|seeds| {
+        let mut seeds = seeds.try_borrow_mut().ok()?;
         seeds.push(number);
-        seeds.len()
+        Some(seeds.len())
     });
     Seeded {
-        depth,
+        depth: depth.ok().flatten().unwrap_or(usize::MAX),
         this_thread: PhantomData,
     }
 }
@@ -67,7 +69,9 @@ impl Drop for Seeded {
     fn drop(&mut self) {
         // Where the thread has ended, so has the seed.
         let _ended = SEEDS.try_with(|seeds| {
-            seeds.borrow_mut().truncate(self.depth.saturating_sub(1));
+            if let Ok(mut seeds) = seeds.try_borrow_mut() {
+                seeds.truncate(self.depth.saturating_sub(1));
+            }
         });
     }
 }

@@ -17,18 +17,27 @@ thread_local! {
     static CLOCK: Cell<Option<Virtual>> = const { Cell::new(None) };
 }
 
+fn clock() -> Option<Virtual> {
+    CLOCK.try_with(Cell::get).ok().flatten()
+}
+
+fn set(clock: Option<Virtual>) {
+    // Where the thread has ended, so has its time.
+    let _ended = CLOCK.try_with(|now| now.set(clock));
+}
+
 /// The time of this thread's virtual clock; `None` without one.
 pub(crate) fn virtual_now() -> Option<Moment> {
-    CLOCK.get().map(|clock| clock.now)
+    clock().map(|clock| clock.now)
 }
 
 /// Sleeps on the virtual clock; `false` without one.
 pub(crate) fn sleep(duration: Duration) -> bool {
-    let Some(clock) = CLOCK.get() else {
+    let Some(clock) = clock() else {
         return false;
     };
     let now = clock.now.after(duration);
-    CLOCK.set(Some(Virtual { now, ..clock }));
+    set(Some(Virtual { now, ..clock }));
     true
 }
 
@@ -62,11 +71,11 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 /// ```
 pub fn virtual_time() -> VirtualTime {
     // From the time that holds here, so that deadlines from above keep their sense.
-    let clock = CLOCK.get().unwrap_or_else(|| Virtual {
+    let clock = clock().unwrap_or_else(|| Virtual {
         now: ambient::now(),
         guards: 0,
     });
-    CLOCK.set(Some(Virtual {
+    set(Some(Virtual {
         guards: clock.guards.saturating_add(1),
         ..clock
     }));
@@ -102,7 +111,7 @@ impl VirtualTime {
 
 impl Drop for VirtualTime {
     fn drop(&mut self) {
-        CLOCK.set(CLOCK.get().and_then(|clock| {
+        set(clock().and_then(|clock| {
             let guards = clock.guards.saturating_sub(1);
             (guards > 0).then_some(Virtual { guards, ..clock })
         }));

@@ -70,6 +70,7 @@ impl Line {
         false
     }
 
+    #[expect(clippy::disallowed_methods, reason = "at most the length")]
     pub(super) fn leave(&mut self, place: u64) -> Left {
         if place < self.first {
             return Left::Stranger;

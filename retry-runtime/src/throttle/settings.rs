@@ -20,6 +20,7 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn factor(mut self, factor: f64) -> Self {
         if let Some(wrong) = checks::factor(factor) {
             panic!("{}", wrong.as_str());
@@ -47,6 +48,7 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn window(mut self, window: Duration) -> Self {
         if let Some(wrong) = checks::window(window) {
             panic!("{}", wrong.as_str());
@@ -79,6 +81,7 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn ceiling(mut self, ceiling: f64) -> Self {
         if let Some(wrong) = checks::ceiling(ceiling) {
             panic!("{}", wrong.as_str());
@@ -108,6 +111,7 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[expect(clippy::panic, reason = "documented")]
     pub const fn minimum(mut self, requests: u32) -> Self {
         if let Some(wrong) = checks::minimum(requests) {
             panic!("{}", wrong.as_str());

@@ -19,6 +19,8 @@ pub use smol::{Smol, SmolSleep};
 pub use threads::Threads;
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
+#[cfg(all(feature = "tokio", feature = "observe"))]
+pub(crate) use tokio::is_over;
 
 /// A point in time on a monotonic clock.
 ///
@@ -36,6 +38,12 @@ impl Moment {
 
     /// The last moment there is, which no clock comes to.
     pub(crate) const ENDLESS: Self = Self(u64::MAX);
+
+    /// Nanoseconds since the origin of its clock.
+    #[cfg(feature = "keyed")]
+    pub(crate) const fn nanos(self) -> u64 {
+        self.0
+    }
 
     pub(crate) const fn is_endless(self) -> bool {
         self.0 == Self::ENDLESS.0

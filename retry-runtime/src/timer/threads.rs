@@ -55,11 +55,13 @@ pub(super) fn random() -> u64 {
         return random;
     }
     // Nothing of the user's runs while it is borrowed, so it never is already.
-    GENERATOR.with(|generator| {
+    let drawn = GENERATOR.try_with(|generator| {
         generator
             .try_borrow_mut()
             .map_or(0, |mut generator| generator.next_u64())
-    })
+    });
+    // In the last moments of a thread, where the platform has dropped it by then.
+    drawn.unwrap_or_else(|_| seeded().next_u64())
 }
 
 /// The keys of a `HashMap` come from the operating system; that spares a crate.

@@ -62,13 +62,14 @@ impl Refusals {
                 refused = refused.saturating_add(slot.refused);
             }
         }
-        u128::from(refused) * u128::from(WHOLE) <= u128::from(requests) * u128::from(self.most)
+        share(refused, WHOLE) <= share(requests, self.most)
     }
 
     fn slot(&mut self) -> &mut Slot {
         let second = self.latest;
         #[expect(clippy::cast_possible_truncation, reason = "below the number of slots")]
-        let slot = &mut self.slots[(second % SLOTS as u64) as usize];
+        #[expect(clippy::indexing_slicing, reason = "below the number of slots")]
+        let slot = &mut self.slots[second.rem_euclid(SLOTS as u64) as usize];
         if slot.second != second {
             *slot = Slot {
                 second,
@@ -77,6 +78,11 @@ impl Refusals {
         }
         slot
     }
+}
+
+/// 64 bits times 64 bits are at most 128.
+fn share(count: u64, of: u64) -> u128 {
+    u128::from(count).saturating_mul(of.into())
 }
 
 #[cfg(test)]

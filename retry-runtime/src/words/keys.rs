@@ -29,6 +29,10 @@ pub const CODE: &[&str] = &[
 ];
 
 /// Every key of the attribute and the block, in the order of the documentation.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "in a constant: an error of the compiler"
+)]
 pub const KEYS: &[&str] = &{
     let mut all = [""; Key::ALL.len() + CODE.len()];
     let (mut rest, code) = all.split_at_mut(Key::ALL.len());

@@ -66,7 +66,7 @@ pub fn recovery(scene: &Scene, record: &Record) -> Option<f64> {
     let last = record.last_timeout.unwrap_or_default();
     let outage = Duration::from_secs(scene.outage.end.into());
     let end = Duration::from_secs(scene.end.into());
-    let quiet = end.saturating_sub(last) >= 10 * scene.timeout;
+    let quiet = end.saturating_sub(last) >= scene.timeout.saturating_mul(10);
     quiet.then(|| last.saturating_sub(outage).as_secs_f64())
 }
 

@@ -23,9 +23,11 @@ fn until(throttle: &Throttle, clock: &Virtual, gap: Duration, share: f64) -> Dur
 /// T1: an outage of 5 minutes, and then a service that is well.
 pub fn after_an_outage() -> Vec<Figure> {
     let mut figures = Vec::new();
-    for a_second in [10, 100, 1000] {
+    for a_second in [10, 100, 1000_u32] {
         let (throttle, clock) = (Throttle::adaptive(), Virtual::new(1));
-        let gap = Duration::from_secs(1) / a_second;
+        let gap = Duration::from_secs(1)
+            .checked_div(a_second)
+            .unwrap_or(Duration::MAX);
         while clock.elapsed() < Duration::from_secs(300) {
             clock.sleep(gap);
             if let Ok(permit) = throttle.permit_by(&clock) {
@@ -45,6 +47,7 @@ pub fn after_an_outage() -> Vec<Figure> {
 
 /// When the last of `calls` begins that wait because the service has just throttled one, and answers at once from
 /// then on.
+#[expect(clippy::disallowed_methods, reason = "it has been found there")]
 fn last_to_begin(calls: u32) -> Option<Duration> {
     let (throttle, clock) = (Throttle::cubic(), Virtual::new(1));
     let throttled = throttle.permit_by(&clock).ok()?;

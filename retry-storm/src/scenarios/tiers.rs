@@ -46,10 +46,14 @@ pub fn figures() -> Vec<Figure> {
     let mut figures = Vec::new();
     for tiers in 2..=5_u32 {
         for attempts in 2..=5_u32 {
-            let collapsed = attempts + (tiers - 1) * (attempts - 1);
+            let retries = attempts.saturating_sub(1);
+            let collapsed = tiers
+                .saturating_sub(1)
+                .saturating_mul(retries)
+                .saturating_add(attempts);
             for (nested, word, value) in [
                 (Nested::Collapse, "collapse", collapsed),
-                (Nested::Multiply, "multiply", attempts.pow(tiers)),
+                (Nested::Multiply, "multiply", attempts.saturating_pow(tiers)),
             ] {
                 let case = format!("{tiers} tiers of {attempts} attempts that {word}: attempts");
                 let expected = Expected::Near {

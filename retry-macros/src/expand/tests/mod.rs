@@ -2,6 +2,7 @@
 
 mod hooks;
 mod named;
+mod numbers;
 mod told;
 
 use std::cell::Cell;

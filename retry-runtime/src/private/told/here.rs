@@ -81,7 +81,9 @@ fn enter(failures: u32, operation: &Operation, began: impl Beginnings) -> usize 
     };
     // A thread that ends knows of none.
     let pushed = RETRYING.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
+        let Ok(mut stack) = stack.try_borrow_mut() else {
+            return 0;
+        };
         if stack.len() >= DEEPEST {
             stack.clear();
         }
@@ -182,7 +184,7 @@ fn popped(operation: &Operation, attempt: u32) -> Option<Moment> {
     let mine = |retrying: &mut Retrying| {
         retrying.attempt == attempt && retrying.operation.name() == operation.name()
     };
-    let popped = RETRYING.try_with(|stack| stack.borrow_mut().pop_if(mine));
+    let popped = RETRYING.try_with(|stack| stack.try_borrow_mut().ok()?.pop_if(mine));
     popped.ok().flatten().map(|retrying| retrying.began)
 }
 

@@ -25,24 +25,11 @@ use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::timer::{Clock, Moment};
 
-// The clock by which deadlines travel. In the last moments of a thread, when its variables are dropped, tokio's
-// paused clock cannot be read any more; ours is dropped before it.
+// The clock by which deadlines travel. In the last moments of a thread tokio's cannot be read any more.
 fn now() -> Moment {
     #[cfg(feature = "tokio")]
-    {
-        struct Alive;
-
-        impl Drop for Alive {
-            fn drop(&mut self) {}
-        }
-
-        thread_local!(static ALIVE: Alive = {
-            let _made_before = ambient::now();
-            Alive
-        });
-        if ALIVE.try_with(|_| ()).is_err() {
-            return crate::timer::Threads.now();
-        }
+    if crate::timer::is_over() {
+        return crate::timer::Threads.now();
     }
     ambient::now()
 }

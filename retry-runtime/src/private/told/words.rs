@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::said::{said, shown};
+
 // What an error says of itself, as its type allows: the method that needs fewer references is found first.
 #[derive(Debug)]
 pub struct Words<'e, E: ?Sized>(pub &'e E);
@@ -21,7 +23,7 @@ pub trait WordsByDisplay {
 
 impl<E: fmt::Display + ?Sized> WordsByDisplay for &&Words<'_, E> {
     fn reattempt_words(self) -> Option<String> {
-        Some(self.0.to_string())
+        Some(said(self.0))
     }
 }
 
@@ -31,7 +33,7 @@ pub trait WordsByDebug {
 
 impl<E: fmt::Debug + ?Sized> WordsByDebug for &Words<'_, E> {
     fn reattempt_words(self) -> Option<String> {
-        Some(format!("{:?}", self.0))
+        Some(shown(self.0))
     }
 }
 
@@ -47,5 +49,5 @@ impl<E: ?Sized> NoWords for Words<'_, E> {
 
 // The words that an error is asked for as a trait object.
 pub(crate) fn words(message: Option<&dyn fmt::Display>) -> Option<String> {
-    message.map(ToString::to_string)
+    message.map(said)
 }

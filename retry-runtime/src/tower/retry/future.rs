@@ -150,6 +150,10 @@ where
     /// The attempt that is under way: an answer, or one that failed.
     #[inline(always)]
     #[expect(clippy::type_complexity, reason = "an answer is a result itself")]
+    #[expect(
+        clippy::unreachable,
+        reason = "called in this state, or by whoever polls after the end"
+    )]
     fn attempt(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -261,6 +265,10 @@ where
     /// the call.
     #[cold]
     #[inline(never)]
+    #[expect(
+        clippy::unreachable,
+        reason = "called in this state; a retry is decided on with a request"
+    )]
     fn between(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
