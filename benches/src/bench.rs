@@ -4,6 +4,7 @@
 mod allocations;
 mod cases;
 mod contended;
+mod matrix;
 mod measure;
 mod rows;
 mod sizes;
