@@ -101,9 +101,12 @@ impl Matrix {
 
 fn widths(lines: &[Vec<String>]) -> Vec<usize> {
     let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column| {
+    let width = |column: usize| {
         let cells = lines.iter().filter_map(|cells| cells.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells
+            .map(|cell: &String| cell.chars().count())
+            .max()
+            .unwrap_or(0)
     };
     (0..columns).map(width).collect()
 }
