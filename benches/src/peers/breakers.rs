@@ -14,7 +14,11 @@ pub(super) const OURS: &[(&str, Run)] = &[
     ("closed", |_, n| breakers::ours(n)),
     ("open", |_, n| {
         static BREAKER: Breaker = Breaker::count(10).cooldown(LONG);
-        refused(n, || BREAKER.call(fails), |error| error.is_open());
+        refused(
+            n,
+            || BREAKER.call(fails),
+            reattempt::breaker::Rejected::is_open,
+        );
     }),
 ];
 

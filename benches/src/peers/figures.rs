@@ -10,7 +10,7 @@ use super::rows::{Counted, Row};
 use super::ways::Way;
 use crate::allocations::allocations;
 use crate::cases::Run;
-use crate::measure::instructions;
+use crate::measure::{FEWER, instructions_over};
 
 /// A way, its case, and how often that fails.
 type Case = (&'static str, &'static str, u32);
@@ -34,7 +34,7 @@ impl Figures {
         let work = || -> Result<(), String> {
             while let Some(case) = lock(&cases).pop_first() {
                 let (way, kind, failures) = case;
-                let number = instructions(&format!("{way}/{kind}"), failures);
+                let number = instructions_over(FEWER, &format!("{way}/{kind}"), failures);
                 let number = number.map_err(|error| error.to_string())?;
                 let mut counted = lock(&counted);
                 counted.insert(case, number);
@@ -45,7 +45,7 @@ impl Figures {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
             let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            let mut outcomes = workers.into_iter().map(|worker| worker.join());
+            let mut outcomes = workers.into_iter().map(thread::ScopedJoinHandle::join);
             outcomes.try_for_each(|outcome| outcome.map_err(|_| "a thread panicked".to_owned())?)
         })?;
         eprintln!();

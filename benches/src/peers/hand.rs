@@ -54,11 +54,11 @@ fn large(script: &Script) -> io::Result<[u64; 8]> {
 }
 
 fn none(script: &Script) -> Result<u64, Fault> {
-    attempts!(3, is_transient, script.small(), retry => ())
+    attempts!(3, is_transient, script.small(), retry => {})
 }
 
 fn none_large(script: &Script) -> io::Result<[u64; 8]> {
-    attempts!(3, is_busy, script.large(), retry => ())
+    attempts!(3, is_busy, script.large(), retry => {})
 }
 
 fn delayed(script: &Script) -> Result<u64, Fault> {

@@ -6,8 +6,11 @@ use crate::cases::Run;
 pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) runs: &'static [&'static [(&'static str, Run)]],
-    pub(super) sizes: &'static [(&'static str, fn() -> usize)],
+    pub(super) sizes: &'static [(&'static str, Size)],
 }
+
+/// Bytes of a future.
+pub(super) type Size = fn() -> usize;
 
 /// The sync functions of a library that takes closures: `$exponential` with the usual
 /// delays, `$immediate` without any.
