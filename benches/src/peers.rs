@@ -73,7 +73,7 @@ pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     let mut behind = Vec::new();
     for row in ROWS {
         let numbers: Vec<_> = WAYS.iter().map(|way| figures.number(row, way)).collect();
-        let verdict = rows::judged(&names, &numbers);
+        let verdict = rows::judged(WAYS, &numbers);
         if !verdict.is_kept {
             behind.push(format!("{}: {}", row.title, verdict.words));
         }

@@ -12,6 +12,7 @@ use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio
 
 pub(super) const WAY: Way = Way {
     name: "backoff",
+    lacks: None,
     runs: &[
         sync_runs!(),
         async_runs!(),

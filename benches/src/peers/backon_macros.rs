@@ -12,6 +12,7 @@ use crate::cases::{Fault, Script, Yield, is_busy, is_transient, polled, polled_i
 
 pub(super) const WAY: Way = Way {
     name: "backon-macros",
+    lacks: None,
     runs: &[sync_runs!(), async_runs!()],
     sizes: sizes!(),
 };

@@ -8,6 +8,7 @@ use crate::cases::{Fault, Script, polled, repeat};
 
 pub(super) const WAY: Way = Way {
     name: "bare",
+    lacks: None,
     runs: &[&[
         ("small", |k, n| repeat(k, n, small)),
         ("large", |k, n| repeat(k, n, large)),

@@ -24,6 +24,7 @@ pub(super) const OURS: &[(&str, Run)] = &[
 
 pub(super) const FAILSAFE: Way = Way {
     name: "failsafe",
+    lacks: None,
     runs: &[&[
         ("closed", |_, n| breakers::failsafe(n)),
         ("open", |_, n| {
@@ -44,6 +45,7 @@ pub(super) const FAILSAFE: Way = Way {
 
 pub(super) const RECLOSER: Way = Way {
     name: "recloser",
+    lacks: None,
     runs: &[&[
         ("closed", |_, n| breakers::recloser(n)),
         ("open", |_, n| {

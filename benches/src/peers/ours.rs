@@ -14,6 +14,7 @@ use crate::cases::{
 
 pub(super) const WAY: Way = Way {
     name: "ours",
+    lacks: None,
     runs: &[
         sync_runs!(),
         async_runs!(),

@@ -11,6 +11,7 @@ use crate::cases::{Fault, Script, is_busy, is_transient, repeat};
 
 pub(super) const WAY: Way = Way {
     name: "retry",
+    lacks: None,
     runs: &[sync_runs!(), &[("delay", |k, n| drawn(k, n, exponential))]],
     sizes: &[],
 };

@@ -12,6 +12,7 @@ use crate::cases::{Fault, Script, Yield, is_busy, is_transient, polled, polled_i
 
 pub(super) const WAY: Way = Way {
     name: "retry-if",
+    lacks: Some("no jitter"),
     runs: &[async_runs!(), &[("delay", |k, n| delays(k, n))]],
     sizes: sizes!(),
 };

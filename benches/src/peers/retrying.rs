@@ -15,6 +15,7 @@ use crate::cases::{Script, Yield, polled, polled_in_tokio, repeat};
 
 pub(super) const WAY: Way = Way {
     name: "retrying",
+    lacks: Some("no jitter, errors by pattern only"),
     runs: &[
         sync_runs!(),
         async_runs!(),

@@ -1,5 +1,7 @@
 //! The rows of the table, and what is said of each.
 
+use super::ways::Way;
+
 /// What a row counts, of the case that has this name in each way.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
@@ -81,45 +83,57 @@ pub(super) struct Verdict {
 }
 
 /// Whether ours is the best of the libraries and at most 10 % over the loop by hand.
-pub(super) fn judged(ways: &[&str], numbers: &[Option<f64>]) -> Verdict {
-    let of = |name: &str| {
-        let at = ways.iter().position(|way| *way == name);
-        at.and_then(|at| numbers.get(at).copied().flatten())
+pub(super) fn judged(ways: &[Way], numbers: &[Option<f64>]) -> Verdict {
+    let known = || {
+        ways.iter()
+            .zip(numbers)
+            .filter_map(|(way, number)| Some((way, (*number)?)))
     };
-    let Some(ours) = of("ours") else {
+    let of = |name: &str| known().find(|(way, _)| way.name == name);
+    let Some((_, ours)) = of("ours") else {
         return Verdict {
             is_kept: true,
             words: String::new(),
         };
     };
-    let others = ways.iter().zip(numbers).filter_map(|(way, number)| {
-        let is_library = !["bare", "hand", "ours"].contains(way);
-        number.filter(|_| is_library).map(|number| (*way, number))
-    });
-    let best = others.min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let (mut is_kept, mut words) = (true, Vec::new());
+    let libraries = || known().filter(|(way, _)| !["bare", "hand", "ours"].contains(&way.name));
     // Less than what is shown is no difference.
-    match best {
-        Some((way, number)) if number < ours - 0.05 => {
-            is_kept = false;
-            words.push(format!("behind {way}"));
-        }
-        Some(_) => words.push("best".to_owned()),
-        None => {}
+    let mut ahead: Vec<_> = libraries()
+        .filter(|(_, number)| *number < ours - 0.05)
+        .collect();
+    ahead.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let mut words = Vec::new();
+    if !ahead.is_empty() {
+        words.push(format!("behind {}", list(&ahead)));
+    } else if libraries().next().is_some() {
+        words.push("best".to_owned());
     }
-    if let Some(hand) = of("hand") {
-        let kept = ours <= hand * 1.1 + 0.05;
-        is_kept &= kept;
-        words.push(format!(
-            "hand {}{}",
-            change(hand, ours),
-            if kept { "" } else { ", OVER" }
-        ));
+    let mut is_kept = ahead.is_empty();
+    if let Some((_, hand)) = of("hand") {
+        let is_near = ours <= hand * 1.1 + 0.05;
+        is_kept &= is_near;
+        let word = if is_near { "" } else { ", OVER" };
+        words.push(format!("hand {}{word}", change(hand, ours)));
     }
     Verdict {
         is_kept,
         words: words.join(", "),
     }
+}
+
+/// Those that are ahead; of those that do all of it the first.
+fn list(ahead: &[(&Way, f64)]) -> String {
+    let mut words = Vec::new();
+    for (way, _) in ahead {
+        match way.lacks {
+            Some(lacks) => words.push(format!("{} ({lacks})", way.name)),
+            None => words.push(way.name.to_owned()),
+        }
+        if way.lacks.is_none() {
+            break;
+        }
+    }
+    words.join(", ")
 }
 
 fn change(from: f64, to: f64) -> String {

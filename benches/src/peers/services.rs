@@ -21,6 +21,7 @@ use crate::cases::{Fault, Run, Script, Scripted, block_on, is_transient, paused}
 
 pub(super) const TOWER: Way = Way {
     name: "tower",
+    lacks: None,
     runs: &[&[
         ("service", |k, n| {
             called::<'a', _>(k, n, Ok(()), |inner| {

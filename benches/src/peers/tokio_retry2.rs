@@ -12,6 +12,7 @@ use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio
 
 pub(super) const WAY: Way = Way {
     name: "tokio-retry2",
+    lacks: None,
     runs: &[async_runs!(), &[("delay", |k, n| drawn(k, n, exponential))]],
     sizes: sizes!(),
 };

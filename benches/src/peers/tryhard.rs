@@ -11,6 +11,7 @@ use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio
 
 pub(super) const WAY: Way = Way {
     name: "tryhard",
+    lacks: Some("no jitter"),
     runs: &[async_runs!()],
     sizes: sizes!(),
 };

@@ -5,6 +5,8 @@ use crate::cases::Run;
 /// A library, or none: its cases by their kind, and the bytes of its futures.
 pub(super) struct Way {
     pub(super) name: &'static str,
+    /// What makes it cheaper than the others, if it has less.
+    pub(super) lacks: Option<&'static str>,
     pub(super) runs: &'static [&'static [(&'static str, Run)]],
     pub(super) sizes: &'static [(&'static str, Size)],
 }
