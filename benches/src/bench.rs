@@ -41,7 +41,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             run(failures.parse()?, calls.parse()?);
             Ok(())
         }
-        ["--peers"] => peers::print(markdown),
+        ["--peers"] => peers::print("", markdown),
+        ["--peers", word] => peers::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
             "arguments: nothing, a word in the title of a row, `--peers`, `--peers --markdown`, or \

@@ -65,13 +65,14 @@ pub(crate) fn find(way: &str, kind: &str) -> Option<Run> {
     Some(*run)
 }
 
-/// Prints the table, and which rows are not as they should be.
-pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
-    let figures = Figures::measured(ROWS, WAYS)?;
+/// Prints the rows whose title contains `word`, and which of them are not as they should be.
+pub(crate) fn print(word: &str, markdown: bool) -> Result<(), Box<dyn Error>> {
+    let rows: Vec<_> = ROWS.iter().filter(|row| row.title.contains(word)).collect();
+    let figures = Figures::measured(&rows, WAYS)?;
     let names: Vec<_> = WAYS.iter().map(|way| way.name).collect();
     let mut matrix = Matrix::new("per call", &names);
     let mut behind = Vec::new();
-    for row in ROWS {
+    for row in rows {
         let numbers: Vec<_> = WAYS.iter().map(|way| figures.number(row, way)).collect();
         let verdict = rows::judged(WAYS, &numbers);
         if !verdict.is_kept {

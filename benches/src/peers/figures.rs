@@ -19,7 +19,7 @@ pub(super) struct Figures(BTreeMap<Case, f64>);
 
 impl Figures {
     /// Counts the instructions of all cases of the rows.
-    pub(super) fn measured(rows: &[Row], ways: &[Way]) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn measured(rows: &[&Row], ways: &[Way]) -> Result<Self, Box<dyn Error>> {
         let mut cases = BTreeSet::new();
         for (row, way) in rows
             .iter()
