@@ -1,10 +1,13 @@
 //! `cargo run --release -p reattempt-benches`: measures, prints, and says which
-//! promises hold. Without arguments all rows, with a word those whose title has it.
+//! promises hold. Without arguments all rows, with a word those whose title has it, with
+//! `--peers` one table of all libraries.
 
 mod allocations;
 mod cases;
 mod contended;
+mod matrix;
 mod measure;
+mod peers;
 mod rows;
 mod sizes;
 mod table;
@@ -25,16 +28,25 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-    match arguments {
+    let markdown = arguments.contains(&"--markdown");
+    let arguments: Vec<_> = arguments
+        .iter()
+        .copied()
+        .filter(|argument| *argument != "--markdown")
+        .collect();
+    match arguments.as_slice() {
         [] => rows::print(""),
         ["--case", case, failures, calls] => {
             let run = cases::find(case).ok_or("no case of this name")?;
             run(failures.parse()?, calls.parse()?);
             Ok(())
         }
+        ["--peers"] => peers::print("", markdown),
+        ["--peers", word] => peers::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
-            "arguments: nothing, a word in the title of a row, or `--case CASE FAILURES CALLS`"
+            "arguments: nothing, a word in the title of a row, `--peers`, `--peers --markdown`, or \
+             `--case CASE FAILURES CALLS`"
                 .into(),
         ),
     }

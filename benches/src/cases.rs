@@ -12,7 +12,10 @@ mod service;
 mod sync;
 mod time;
 
-pub(crate) use by_hand::exponential;
+pub(crate) use asynchronous::{polled, polled_in_tokio};
+pub(crate) use by_hand::{exponential, exponential_from};
+pub(crate) use service::Scripted;
+pub(crate) use time::Still;
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -24,11 +27,16 @@ use reattempt::breaker::Open;
 use reattempt::{Classify, Interrupted, Verdict};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::peers;
+
 /// Runs a case: each of so many calls fails so often before it succeeds.
 pub(crate) type Run = fn(failures: u32, calls: u64);
 
 /// The case of this name.
 pub(crate) fn find(name: &str) -> Option<Run> {
+    if let Some((way, kind)) = name.split_once('/') {
+        return peers::find(way, kind);
+    }
     let cases = sync::CASES
         .iter()
         .chain(asynchronous::CASES)
@@ -43,7 +51,7 @@ pub(crate) fn find(name: &str) -> Option<Run> {
 
 /// A small error, told apart by a function.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
+pub(crate) enum Fault {
     Busy,
     Broken,
 }
@@ -68,22 +76,26 @@ impl Classify for Fault {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "`on` gives a reference")]
-fn is_transient(fault: &Fault) -> bool {
+pub(crate) fn is_transient(fault: &Fault) -> bool {
     *fault == Fault::Busy
 }
 
-fn is_busy(error: &io::Error) -> bool {
+pub(crate) fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy
 }
 
 /// The body of every case: fails as often as it is told to, then succeeds.
 #[derive(Default)]
-struct Script {
+pub(crate) struct Script {
     failures: Cell<u32>,
     value: u64,
 }
 
 impl Script {
+    pub(crate) fn fail(&self, failures: u32) {
+        self.failures.set(failures);
+    }
+
     #[inline]
     fn fails(&self) -> bool {
         match self.failures.get() {
@@ -96,7 +108,7 @@ impl Script {
     }
 
     #[inline]
-    fn small(&self) -> Result<u64, Fault> {
+    pub(crate) fn small(&self) -> Result<u64, Fault> {
         if self.fails() {
             return Err(black_box(Fault::Busy));
         }
@@ -104,7 +116,7 @@ impl Script {
     }
 
     #[inline]
-    fn large(&self) -> io::Result<[u64; 8]> {
+    pub(crate) fn large(&self) -> io::Result<[u64; 8]> {
         if self.fails() {
             return Err(black_box(io::ErrorKind::ResourceBusy).into());
         }
@@ -113,7 +125,7 @@ impl Script {
 }
 
 /// Calls `function` through a pointer, so that every way to write it pays the same.
-fn repeat<A>(failures: u32, calls: u64, function: fn(&Script) -> A) {
+pub(crate) fn repeat<A>(failures: u32, calls: u64, function: fn(&Script) -> A) {
     let function = black_box(function);
     let script = Script::default();
     for _ in 0..calls {
@@ -124,7 +136,7 @@ fn repeat<A>(failures: u32, calls: u64, function: fn(&Script) -> A) {
 
 /// Polls as an executor does: without seeing into the future.
 #[inline(never)]
-fn block_on<A>(mut future: Pin<&mut dyn Future<Output = A>>) -> A {
+pub(crate) fn block_on<A>(mut future: Pin<&mut dyn Future<Output = A>>) -> A {
     let mut context = Context::from_waker(Waker::noop());
     loop {
         if let Poll::Ready(answer) = black_box(future.as_mut()).poll(&mut context) {
@@ -156,16 +168,21 @@ impl Future for Yield {
 }
 
 /// The same on tokio's timer, in time that moves when nothing else does.
-fn repeat_in_tokio<A>(failures: u32, calls: u64, function: fn(&Runtime, &Script) -> A) {
-    let runtime = Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap_or_else(|error| panic!("no runtime: {error}"));
+pub(crate) fn repeat_in_tokio<A>(failures: u32, calls: u64, function: fn(&Runtime, &Script) -> A) {
+    let runtime = paused();
     let function = black_box(function);
     let script = Script::default();
     for _ in 0..calls {
         script.failures.set(failures);
         black_box(function(&runtime, black_box(&script)));
     }
+}
+
+/// A runtime whose time is paused.
+pub(crate) fn paused() -> Runtime {
+    Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap_or_else(|error| panic!("no runtime: {error}"))
 }

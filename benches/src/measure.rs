@@ -7,8 +7,9 @@ use std::io::ErrorKind;
 use std::process::Command;
 
 /// As many digits in one as in the other: reading them costs the same.
-const FEW: u64 = 16_384;
-const MANY: u64 = 24_576;
+const CALLS: [u64; 2] = [16_384, 24_576];
+/// The same for many cases.
+pub(crate) const FEWER: [u64; 2] = [4_096, 6_144];
 
 const MISSING: &str = "`valgrind` is not installed; the instructions are counted with it
   Debian, Ubuntu: sudo apt install valgrind
@@ -17,11 +18,21 @@ const MISSING: &str = "`valgrind` is not installed; the instructions are counted
 
 /// Instructions of one call that fails `failures` times.
 pub(crate) fn instructions(case: &str, failures: u32) -> Result<f64, Box<dyn Error>> {
+    instructions_over(CALLS, case, failures)
+}
+
+/// The same, from two numbers of calls.
+pub(crate) fn instructions_over(
+    [few, many]: [u64; 2],
+    case: &str,
+    failures: u32,
+) -> Result<f64, Box<dyn Error>> {
+    let calls = f64::from(u32::try_from(many - few)?);
     let (few, many) = (
-        collected(case, failures, FEW)?,
-        collected(case, failures, MANY)?,
+        collected(case, failures, few)?,
+        collected(case, failures, many)?,
     );
-    Ok((many - few) / f64::from(u32::try_from(MANY - FEW)?))
+    Ok((many - few) / calls)
 }
 
 fn collected(case: &str, failures: u32, calls: u64) -> Result<f64, Box<dyn Error>> {

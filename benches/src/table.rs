@@ -74,7 +74,7 @@ pub(crate) fn row(title: &str, columns: Columns, numbers: &Numbers, bound: Bound
 }
 
 /// One decimal, where there is one.
-fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }

@@ -1,34 +1,36 @@
 //! Async functions.
 
 use std::io;
-use std::pin::{Pin, pin};
 
 use reattempt::retry;
 use tokio::time::sleep;
 
-use super::{
-    Fault, Run, Script, Yield, block_on, by_hand, is_busy, is_transient, repeat, repeat_in_tokio,
-};
+use super::{Fault, Run, Script, Yield, by_hand, is_busy, is_transient};
 
 /// The future lies on the stack of a function of its own, and is polled from outside.
 macro_rules! polled {
     ($function:path) => {
-        |failures, calls| repeat(failures, calls, |script| block_on(pin!($function(script))))
+        |failures, calls| {
+            $crate::cases::repeat(failures, calls, |script| {
+                $crate::cases::block_on(::std::pin::pin!($function(script)))
+            })
+        }
     };
 }
 
 macro_rules! polled_in_tokio {
     ($function:path) => {
         |failures, calls| {
-            repeat_in_tokio(failures, calls, |runtime, script| {
-                let future: Pin<&mut dyn Future<Output = _>> = pin!($function(script));
+            $crate::cases::repeat_in_tokio(failures, calls, |runtime, script| {
+                let future: ::std::pin::Pin<&mut dyn Future<Output = _>> =
+                    ::std::pin::pin!($function(script));
                 runtime.block_on(future)
             })
         }
     };
 }
 
-pub(super) use {polled, polled_in_tokio};
+pub(crate) use {polled, polled_in_tokio};
 
 pub(super) const CASES: &[(&str, Run)] = &[
     ("async-ready-bare", polled!(ready_bare)),

@@ -33,7 +33,13 @@ fn unit() -> f64 {
 /// 100 ms, 200 ms, ..., at most 20 s, with full jitter.
 #[inline]
 pub(crate) fn exponential(retry: u32) -> Duration {
-    let delay = BASE.saturating_mul(2_u32.saturating_pow(retry));
+    exponential_from(BASE, retry)
+}
+
+/// The same from another first delay.
+#[inline]
+pub(crate) fn exponential_from(base: Duration, retry: u32) -> Duration {
+    let delay = base.saturating_mul(2_u32.saturating_pow(retry));
     delay.min(CAP).mul_f64(unit())
 }
 

@@ -2,13 +2,12 @@
 //! are compared with is the same function under `#[retry]` without them.
 
 use std::hint::black_box;
-use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use reattempt::{Breaker, Budget, Keyed, Throttle, retry};
 
 use super::asynchronous::{polled, polled_in_tokio};
-use super::{Fault, Run, Script, Yield, block_on, is_transient, repeat, repeat_in_tokio};
+use super::{Fault, Run, Script, Yield, is_transient, repeat};
 
 static BUDGET: Budget = Budget::per_success(0.1);
 static TOKENS: Budget = Budget::tokens(500);

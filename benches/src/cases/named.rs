@@ -1,11 +1,9 @@
 //! Functions whose policy has a name in the configuration; none is loaded.
 
-use std::pin::pin;
-
 use reattempt::retry;
 
 use super::asynchronous::polled;
-use super::{Fault, Run, Script, Yield, block_on, is_transient, repeat};
+use super::{Fault, Run, Script, Yield, is_transient, repeat};
 
 pub(super) const CASES: &[(&str, Run)] = &[
     ("sync-small-named", |k, n| repeat(k, n, small_named)),

@@ -35,7 +35,7 @@ pub(super) const CASES: &[(&str, Run)] = &[
 
 /// A type for each case: what is used once, as in a program, is inlined there.
 #[derive(Clone, Copy)]
-struct Scripted<'s, const CASE: char>(&'s Script);
+pub(crate) struct Scripted<'s, const CASE: char>(pub(crate) &'s Script);
 
 impl<const CASE: char> Service<u64> for Scripted<'_, CASE> {
     type Response = u64;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reattempt::timer::{Blocking, Clock, Moment};
 
-pub(super) struct Still;
+pub(crate) struct Still;
 
 impl Clock for Still {
     fn now(&self) -> Moment {

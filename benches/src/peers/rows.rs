@@ -1,0 +1,146 @@
+//! The rows of the table, and what is said of each.
+
+use super::ways::Way;
+
+/// What a row counts, of the case that has this name in each way.
+#[derive(Clone, Copy)]
+pub(super) enum Counted {
+    /// Instructions of a call that fails so often.
+    Call(&'static str, u32),
+    /// Instructions of each failure from the first number to the second.
+    Retry(&'static str, u32, u32),
+    /// Instructions of a delay, without what surrounds it where it is measured inside a loop.
+    Delay,
+    /// Allocations of a call that fails so often.
+    Allocations(&'static str, u32),
+    /// Bytes of the future.
+    Bytes(&'static str),
+}
+
+pub(super) struct Row {
+    pub(super) title: &'static str,
+    pub(super) counted: Counted,
+}
+
+const fn row(title: &'static str, counted: Counted) -> Row {
+    Row { title, counted }
+}
+
+use Counted::{Allocations, Bytes, Call, Delay, Retry};
+
+pub(super) const ROWS: &[Row] = &[
+    row("sync success, Result<u64, Fault>", Call("small", 0)),
+    row(
+        "sync success, Result<[u64; 8], io::Error>",
+        Call("large", 0),
+    ),
+    row("async success, ready at once", Call("ready", 0)),
+    row("async success, pending once", Call("pending", 0)),
+    row("async success, pending once, [u64; 8]", Call("many", 0)),
+    row("async success, 256 bytes kept", Call("kept", 0)),
+    row("sync success, allocations", Allocations("small", 0)),
+    row(
+        "sync success, [u64; 8], allocations",
+        Allocations("large", 0),
+    ),
+    row("async success, allocations", Allocations("pending", 0)),
+    row(
+        "async success, [u64; 8], allocations",
+        Allocations("many", 0),
+    ),
+    row("bytes of the future", Bytes("pending")),
+    row("bytes of the future, 256 kept", Bytes("kept")),
+    row("sync retry, no delay, Fault", Retry("none", 0, 2)),
+    row("sync retry, no delay, io::Error", Retry("none-large", 0, 2)),
+    row("async retry, tokio timer, first", Retry("wait", 0, 1)),
+    row("async retry, tokio timer, later", Retry("wait", 1, 3)),
+    row("async, three retries, allocations", Allocations("wait", 3)),
+    row("delay, exp and jitter, 2nd to 6th", Delay),
+    row("service success", Call("service", 0)),
+    row("service success, allocations", Allocations("service", 0)),
+    row("service retry, no delay", Retry("service", 0, 2)),
+    row(
+        "service retry, tokio timer, first",
+        Retry("service-wait", 0, 1),
+    ),
+    row(
+        "service retry, tokio timer, later",
+        Retry("service-wait", 1, 3),
+    ),
+    row("service, bytes of the future", Bytes("service")),
+    row("service success, budget", Call("budget", 0)),
+    row("service retry, budget", Retry("budget", 0, 1)),
+    row("service, budget refuses, whole call", Call("refused", 1)),
+    row("closed breaker, success", Call("closed", 0)),
+    row("closed breaker, allocations", Allocations("closed", 0)),
+    row("open breaker, refusal", Call("open", 0)),
+    row("open breaker, allocations", Allocations("open", 0)),
+];
+
+pub(super) struct Verdict {
+    pub(super) is_kept: bool,
+    pub(super) words: String,
+}
+
+/// Whether ours is the best of the libraries and at most 10 % over the loop by hand.
+pub(super) fn judged(ways: &[Way], numbers: &[Option<f64>]) -> Verdict {
+    let known = || {
+        ways.iter()
+            .zip(numbers)
+            .filter_map(|(way, number)| Some((way, (*number)?)))
+    };
+    let of = |name: &str| known().find(|(way, _)| way.name == name);
+    let Some((_, ours)) = of("ours") else {
+        return Verdict {
+            is_kept: true,
+            words: String::new(),
+        };
+    };
+    let libraries = || known().filter(|(way, _)| !["bare", "hand", "ours"].contains(&way.name));
+    // Less than what is shown is no difference.
+    let mut ahead: Vec<_> = libraries()
+        .filter(|(_, number)| *number < ours - 0.05)
+        .collect();
+    ahead.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let mut words = Vec::new();
+    if !ahead.is_empty() {
+        words.push(format!("behind {}", list(&ahead)));
+    } else if libraries().next().is_some() {
+        words.push("best".to_owned());
+    }
+    let mut is_kept = ahead.is_empty();
+    if let Some((_, hand)) = of("hand") {
+        let is_near = ours <= hand * 1.1 + 0.05;
+        is_kept &= is_near;
+        let word = if is_near { "" } else { ", OVER" };
+        words.push(format!("hand {}{word}", change(hand, ours)));
+    }
+    Verdict {
+        is_kept,
+        words: words.join(", "),
+    }
+}
+
+/// Those that are ahead; of those that do all of it the first.
+fn list(ahead: &[(&Way, f64)]) -> String {
+    let mut words = Vec::new();
+    for (way, _) in ahead {
+        match way.lacks {
+            Some(lacks) => words.push(format!("{} ({lacks})", way.name)),
+            None => words.push(way.name.to_owned()),
+        }
+        if way.lacks.is_none() {
+            break;
+        }
+    }
+    words.join(", ")
+}
+
+fn change(from: f64, to: f64) -> String {
+    let more = (to - from) / from * 100.0;
+    if more.is_finite() {
+        format!("{more:+.0} %")
+    } else {
+        format!("{:+.0}", to - from)
+    }
+}
