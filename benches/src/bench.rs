@@ -3,12 +3,15 @@
 //! `--peers` one table of all libraries.
 
 mod allocations;
+mod building;
 mod cases;
 mod contended;
 mod matrix;
 mod measure;
+mod median;
 mod peers;
 mod rows;
+mod scale;
 mod sizes;
 mod table;
 
@@ -43,10 +46,16 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         }
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),
+        [flag @ ("--weighed" | "--timed"), way, tasks] => {
+            scale::one(way, tasks, *flag == "--weighed")
+        }
+        ["--building"] => building::print("", markdown),
+        ["--building", word] => building::print(word, markdown),
+        ["--scale"] => scale::print(markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
-            "arguments: nothing, a word in the title of a row, `--peers`, `--peers --markdown`, or \
-             `--case CASE FAILURES CALLS`"
+            "arguments: nothing, a word in the title of a row, `--peers`, `--scale` or `--building`, \
+             each with `--markdown`, or `--case CASE FAILURES CALLS`"
                 .into(),
         ),
     }

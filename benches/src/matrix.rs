@@ -28,7 +28,6 @@ impl Matrix {
     }
 
     /// A number for each way; those that are lacking at the end have none.
-    #[expect(dead_code, reason = "for rows without words behind them")]
     pub(crate) fn row(&mut self, title: impl Into<String>, numbers: Vec<Option<f64>>) {
         self.remarked(title, numbers, String::new());
     }

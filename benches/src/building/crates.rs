@@ -1,0 +1,124 @@
+//! Crates that are made to be compiled: in a folder of their own, with the versions of this workspace.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+use std::time::Instant;
+
+/// This workspace.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Where the crates are, until the end.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn make() -> Result<Self, Box<dyn Error>> {
+        let path = env::temp_dir().join(format!("reattempt-building-{}", process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+
+    /// A crate with these dependencies; the name tells it from the others. Those with the same target compile
+    /// what they share only once.
+    pub(super) fn add(
+        &self,
+        name: &str,
+        target: &str,
+        dependencies: &str,
+        main: String,
+    ) -> Result<Crate, Box<dyn Error>> {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.join("src"))?;
+        let package = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
+        let dependencies = dependencies.replace("ROOT", ROOT);
+        fs::write(
+            path.join("Cargo.toml"),
+            format!("{package}[dependencies]\n{dependencies}\n"),
+        )?;
+        // Cargo drops from it what the crate does not need, and changes no version.
+        fs::copy(Path::new(ROOT).join("Cargo.lock"), path.join("Cargo.lock"))?;
+        let made = Crate {
+            path,
+            target: self.0.join(target),
+            program: format!("release/{name}"),
+            main,
+        };
+        made.renew()?;
+        Ok(made)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            eprintln!("{} stays: {error}", self.0.display());
+        }
+    }
+}
+
+pub(super) struct Crate {
+    path: PathBuf,
+    target: PathBuf,
+    /// Where it is in `target`.
+    program: String,
+    main: String,
+}
+
+impl Crate {
+    /// Seconds of cargo from nothing at all.
+    pub(super) fn cleaned(&self, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+        if self.target.exists() {
+            fs::remove_dir_all(&self.target)?;
+        }
+        self.timed(words)
+    }
+
+    /// Seconds of cargo when nothing but this crate has changed.
+    pub(super) fn renewed(&self, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+        self.renew()?;
+        self.timed(words)
+    }
+
+    pub(super) fn timed(&self, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+        let began = Instant::now();
+        self.asked(words)?;
+        Ok(began.elapsed().as_secs_f64())
+    }
+
+    /// What cargo answers.
+    pub(super) fn asked(&self, words: &[&str]) -> Result<String, Box<dyn Error>> {
+        let output = Command::new("cargo")
+            .args(words)
+            .args(["--quiet", "--offline"])
+            .env("CARGO_TARGET_DIR", &self.target)
+            // Else a second run would compile nothing.
+            .env("CARGO_INCREMENTAL", "0")
+            .current_dir(&self.path)
+            .output()?;
+        if !output.status.success() {
+            let (path, report) = (self.path.display(), String::from_utf8_lossy(&output.stderr));
+            let report = report.lines().take(20).collect::<Vec<_>>().join("\n");
+            return Err(format!("{path}: cargo {words:?} failed:\n{report}").into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Bytes of machine code in the program that `cargo build --release` has made.
+    pub(super) fn code(&self) -> Result<f64, Box<dyn Error>> {
+        let output = Command::new("size")
+            .arg("-A")
+            .arg(self.target.join(&self.program))
+            .output()
+            .map_err(|error| format!("`size` of binutils cannot be run: {error}"))?;
+        let report = String::from_utf8(output.stdout)?;
+        let line = report.lines().find_map(|line| line.strip_prefix(".text "));
+        let bytes = line.and_then(|line| line.split_whitespace().next());
+        Ok(bytes.ok_or("no section `.text`")?.parse()?)
+    }
+
+    fn renew(&self) -> Result<(), Box<dyn Error>> {
+        Ok(fs::write(self.path.join("src/main.rs"), &self.main)?)
+    }
+}
