@@ -1,5 +1,5 @@
 //! What the loop of an async function needs besides the step. A future pays for
-//! what it keeps: the sleep is boxed, and lives only while it lasts.
+//! what it keeps: the sleep lies where the attempt was, which is over by then.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -55,13 +55,29 @@ impl<F: Future> Future for Again<F> {
     }
 }
 
-// The delay before the next attempt; of no length, it is over at once.
-#[derive(Debug)]
-pub struct Pause<S>(Option<Pin<Box<S>>>);
+pin_project! {
+    // The delay before the next attempt; of no length, it is over at once.
+    #[derive(Debug)]
+    pub struct Pause<S> {
+        #[pin]
+        sleep: Option<S>,
+    }
+
+    // Out of line, too: what only a retry needs takes no register from a success.
+    impl<S> PinnedDrop for Pause<S> {
+        #[cold]
+        #[inline(never)]
+        fn drop(this: Pin<&mut Self>) {
+            this.project().sleep.set(None);
+        }
+    }
+}
 
 #[inline]
 pub fn pause<T: Timer>(delay: Duration, timer: &T) -> Pause<T::Sleep> {
-    Pause((!delay.is_zero()).then(|| Box::pin(timer.sleep(delay))))
+    Pause {
+        sleep: (!delay.is_zero()).then(|| timer.sleep(delay)),
+    }
 }
 
 // The step of a loop whose retries nobody looks at, one call out of line as in
@@ -88,7 +104,7 @@ pub fn pause_after<T: Timer, E>(
             match allowed {
                 Ok(()) => {
                     watch.retries(operation, Duration::ZERO);
-                    Ok(Pause(None))
+                    Ok(Pause { sleep: None })
                 }
                 Err(reason) => Err((error, reason)),
             }
@@ -225,24 +241,15 @@ pub async fn entered_in_line<T: Timer>(
     Ok(())
 }
 
-// Out of line, too: what only a retry needs takes no register from a success.
-impl<S> Drop for Pause<S> {
-    #[cold]
-    #[inline(never)]
-    fn drop(&mut self) {
-        self.0 = None;
-    }
-}
-
 impl<S: Future<Output = ()>> Future for Pause<S> {
     type Output = ();
 
-    // Out of line for the same reason.
+    // Out of line: what only a retry needs takes no register from a success.
     #[cold]
     #[inline(never)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut self.0 {
-            Some(sleep) => sleep.as_mut().poll(cx),
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.project().sleep.as_pin_mut() {
+            Some(sleep) => sleep.poll(cx),
             None => Poll::Ready(()),
         }
     }

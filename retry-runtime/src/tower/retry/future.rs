@@ -79,9 +79,9 @@ struct Between<P, A> {
 }
 
 enum Phase<P> {
-    Delay(Pause<P>),
+    Delay(Pin<Box<Pause<P>>>),
     /// Until the service has room for another attempt, or the deadline is over.
-    Room(Option<Pause<P>>),
+    Room(Option<Pin<Box<Pause<P>>>>),
 }
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
@@ -250,7 +250,7 @@ where
         // The kill switch may end the call, too.
         let is_kept = cfg!(feature = "config") || remaining(until, timer).is_some();
         let last = is_kept.then_some(answer);
-        let phase = Phase::Delay(pause);
+        let phase = Phase::Delay(Box::pin(pause));
         let reserved = limits.into_reserved();
         let between = Boxed(Some(Box::new(Between {
             phase,
@@ -285,7 +285,7 @@ where
             unreachable!("asked for between two attempts only")
         };
         if let Phase::Delay(delay) = &mut between.phase {
-            ready!(Pin::new(delay).poll(cx));
+            ready!(delay.as_mut().poll(cx));
             #[cfg(feature = "config")]
             if between.last.is_some() && stopped(&course.call, &plan.operation).is_some() {
                 return Poll::Ready(between.last.take());
@@ -298,10 +298,10 @@ where
                 // Nobody asks for it any more, and it may hold the room that the service waits for.
                 between.last = None;
             }
-            between.phase = Phase::Room(left.map(|left| pause(left, &plan.timer)));
+            between.phase = Phase::Room(left.map(|left| Box::pin(pause(left, &plan.timer))));
         }
         if let Phase::Room(Some(limit)) = &mut between.phase
-            && Pin::new(limit).poll(cx).is_ready()
+            && limit.as_mut().poll(cx).is_ready()
         {
             over(&course.call, &plan.operation);
             return Poll::Ready(between.last.take());
