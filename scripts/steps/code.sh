@@ -1,0 +1,85 @@
+# How the code looks, and what it may not do.
+
+step_format() {
+    cargo fmt --all --check
+    local crate
+    for crate in tests/api/ tests/hostile/*/; do
+        # One style, whatever the edition: they share files.
+        cargo fmt --manifest-path "$crate/Cargo.toml" --check -- --style-edition 2024
+    done
+}
+
+step_lints() {
+    cargo clippy --workspace --all-targets -- -D warnings
+}
+
+step_no_std() {
+    cargo clippy -p retry-runtime --no-default-features -- -D warnings
+    cargo build -p retry-runtime --no-default-features
+}
+
+# Warnings are errors in every one of them; those with tests show that the
+# expansion also does what it says there. Each is a workspace of its own, all are compiled in one place.
+step_hostile() {
+    local crate hostile=$target/hostile
+    for crate in tests/hostile/*/; do
+        echo "-- ${crate%/}"
+        # The versions of the workspace, so that nothing new is fetched.
+        cp Cargo.lock "$crate"
+        cargo clippy --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$hostile" --all-targets
+        if [[ -d ${crate}tests ]]; then
+            cargo test --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$hostile"
+        fi
+    done
+}
+
+# Nothing of what is told is in a program that has not asked for it.
+step_untold() {
+    cargo build --quiet --release -p reattempt-benches
+    # As names of modules are written in symbols.
+    local module
+    for module in retry_runtime7observe retry_runtime6config private4told; do
+        if grep -q "$module" "$target/release/reattempt-benches"; then
+            echo "a program without features has '$module' in it"
+            return 1
+        fi
+    done
+}
+
+# The list of what can panic, against the lints that are lifted for it in library code, and the assertions.
+step_panics() {
+    local lints='unwrap_used|expect_used|get_unwrap|unwrap_in_result|panic|unreachable|indexing_slicing|string_slice'
+    lints+='|arithmetic_side_effects|disallowed_methods'
+    diff <(sed -n 's/^| `\(.*\.rs\)` | `\([a-z_]*\)` |.*/\1 \2/p' docs/panics.md | sort) \
+        <(find src retry-*/src -name '*.rs' ! -path '*/tests/*' ! -name tests.rs -print0 |
+            xargs -0 awk -v lints="clippy::($lints)" "$lifted" | sort)
+}
+
+lifted='
+    FNR == 1 { tests = 0; item = 0; inside = 0; attribute = 0 }
+    /^#\[cfg\((all\()?test/ { attribute = 1 }
+    attribute && /^mod .*\{$/ { tests = 1 }
+    attribute && /^[a-z].*fn .*\{$/ { item = 1 }
+    attribute && /^[a-z]/ { attribute = 0 }
+    item && /^\}/ { item = 0 }
+    attribute || item || tests || /^ *\/\// { next }
+    /#!?\[(expect|allow)\(/ { inside = 1 }
+    inside {
+        rest = $0
+        while (match(rest, lints)) {
+            print FILENAME, substr(rest, RSTART + 8, RLENGTH - 8)
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+    }
+    /\)\]/ { inside = 0 }
+    /(^|[^a-z_])assert(_eq|_ne)?!\(/ { print FILENAME, "assert" }
+'
+
+step_readme() {
+    local lines
+    lines=$(wc -l < README.md)
+    if (( lines >= 240 )); then
+        echo "README.md has $lines lines; it stays below 240"
+        return 1
+    fi
+}

