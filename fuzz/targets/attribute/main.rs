@@ -96,7 +96,8 @@ fn block(arguments: TokenStream, body: &TokenStream) {
     let keys = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone());
     let expanded = expand::block(tokens);
     assert!(!expanded.is_empty());
-    if keys.is_ok() || is_error(&expanded) {
+    // An attribute inside of a closure's body is known to the compiler, and not to `syn`.
+    if keys.is_ok() && !expanded.to_string().replace(' ', "").contains("#![") {
         parses::<Expr>(&expanded);
     }
 }
@@ -105,10 +106,6 @@ fn derived(item: TokenStream) {
     let expanded = classify::derive(item);
     assert!(!expanded.is_empty());
     parses::<File>(&expanded);
-}
-
-fn is_error(tokens: &TokenStream) -> bool {
-    tokens.to_string().contains("compile_error")
 }
 
 fn parses<T: syn::parse::Parse>(tokens: &TokenStream) {
