@@ -22,11 +22,14 @@ impl Policy {
     }
 
     /// The shortest and the longest delay that retry number `retry` can have.
+    ///
+    /// Of a custom shape that is nothing and the cap.
     pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
         let delay = self.computed(retry);
         let (low, high) = match self.shape {
             Shape::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
             Shape::Decorrelated => (delay, delay),
+            Shape::Custom(_) => (Nanos(0.0), delay),
             _ => self.jitter.bounds(delay, self.cap),
         };
         (low.duration(), high.duration())
@@ -143,5 +146,26 @@ impl Policy {
     #[inline]
     pub(crate) const fn looks_back(&self) -> bool {
         matches!(self.shape, Shape::Decorrelated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_of_a_custom_shape_hold_whatever_it_answers() {
+        for answer in [Duration::ZERO, Duration::from_secs(1), Duration::MAX] {
+            // Leaked: a shape is a constant, and a test ends.
+            let shape = Box::leak(Box::new(move |_: u32| answer));
+            for jitter in [Jitter::None, Jitter::Full, Jitter::Ratio(0.5)] {
+                let policy = Policy::new().backoff(Shape::Custom(shape)).jitter(jitter);
+                let (least, most) = policy.delay_bounds(1);
+                for random in [0, u64::MAX / 2, u64::MAX] {
+                    let delay = policy.draw(1, None, || random);
+                    assert!((least..=most).contains(&delay), "{jitter:?} {delay:?}");
+                }
+            }
+        }
     }
 }

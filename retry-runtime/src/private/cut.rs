@@ -149,7 +149,14 @@ pub fn in_time<R, L: Started>(
     limits: &mut impl Limits,
 ) -> Result<Result<R, L>, (L, Interrupted)> {
     match outcome {
-        Err(lost) if !lost.started() => Err((lost, over(progress, operation))),
+        // Its own time-out may have passed before it was polled: that ends the attempt, not the call.
+        Err(lost) if !lost.started() => {
+            if is_over(until, clock) {
+                Err((lost, over(progress, operation)))
+            } else {
+                Ok(Err(lost))
+            }
+        }
         Err(lost) if lost.is_deadline() || is_over(until, clock) => {
             // A deadline from above says nothing of the service.
             if !lost.is_deadline() {
@@ -267,4 +274,52 @@ pub fn unasked<E: Unasked>(
         let attempts = progress.failures().saturating_add(1);
         E::unasked(Interrupted::new(GaveUp::Permanent, attempts).timed_out())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+    use core::future::{Ready, ready};
+    use core::task::{Context, Poll, Waker};
+    use core::time::Duration;
+
+    use super::*;
+    use crate::timer::{Moment, Timer};
+
+    struct Hand(Cell<Duration>);
+
+    impl Clock for Hand {
+        fn now(&self) -> Moment {
+            Moment::from_origin(self.0.get())
+        }
+    }
+
+    impl Timer for Hand {
+        type Sleep = Ready<()>;
+
+        fn sleep(&self, duration: Duration) -> Ready<()> {
+            self.0.set(self.0.get().saturating_add(duration));
+            ready(())
+        }
+    }
+
+    #[test]
+    fn a_time_out_that_passes_before_the_first_poll_is_no_deadline() {
+        let clock = Hand(Cell::new(Duration::ZERO));
+        let policy = Policy::new().max(3).timeout(Duration::from_millis(5));
+        let call = policy.on(|(): &()| true).timer(&clock).try_run_async(|| {
+            // Whatever makes the future is slow, or the thread is.
+            clock
+                .0
+                .set(clock.0.get().saturating_add(Duration::from_millis(10)));
+            ready(Err::<(), _>(()))
+        });
+        let mut call = core::pin::pin!(call);
+        let answer = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(Err(failed)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Attempts, 3));
+        assert!(failed.is_timeout());
+    }
 }

@@ -100,9 +100,12 @@ impl<'t> Permit<'t> {
     /// ```
     pub fn wait_by(&mut self, clock: &impl Clock) -> Duration {
         const SLICE: Duration = Duration::from_millis(500);
+        let Some(place) = self.place else {
+            // It has begun, or there is no line.
+            return Duration::ZERO;
+        };
         if !self.wait.is_zero()
             && let Kind::Cubic(cubic) = &self.throttle.kind
-            && let Some(place) = self.place
         {
             self.wait = cubic.wait(place.get(), || clock.shared());
         }

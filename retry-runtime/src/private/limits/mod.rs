@@ -9,6 +9,8 @@ mod pocket;
 mod purse;
 #[cfg(feature = "std")]
 mod shared;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 pub use gate::Gate;
 #[cfg(feature = "std")]
@@ -27,7 +29,7 @@ pub use shared::{Breaking, Lend, Throttling, breaking, lent, throttled};
 use core::time::Duration;
 
 use super::progress::{remaining, watch_last};
-use super::{Progress, Until};
+use super::{Progress, Until, is_over};
 use crate::call::GaveUp;
 use crate::events::Came;
 use crate::failure::Interrupted;
@@ -175,7 +177,8 @@ pub(super) fn step(
     clock: &impl Clock,
 ) -> Result<Option<Duration>, Interrupted> {
     let wait = limits.still(clock);
-    if wait.is_zero() {
+    // Its turn may have come when the deadline was over already: timers come late.
+    if wait.is_zero() && !is_over(until, clock) {
         return Ok(None);
     }
     match in_time(wait, until, clock) {

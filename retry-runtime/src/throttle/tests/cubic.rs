@@ -232,6 +232,19 @@ fn only_answers_raise_the_rate() {
     }
 }
 
+#[test]
+fn what_has_begun_waits_for_nothing() {
+    let clock = Hand::new();
+    let throttle = limited(&clock);
+    let Ok(mut permit) = throttle.permit_by(&clock) else {
+        panic!("it refuses nothing");
+    };
+    assert_ne!(permit.wait_by(&clock), Duration::ZERO);
+    permit.spend();
+    // Whoever asks until it is 0 would ask for ever.
+    assert_eq!(permit.wait_by(&clock), Duration::ZERO);
+}
+
 /// Calls without a pause, of a service that takes 10 a second.
 #[test]
 fn settles_near_what_the_service_takes() {
