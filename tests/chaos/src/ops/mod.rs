@@ -1,0 +1,282 @@
+//! The operations: every form of a retry with every option, on a server and a database that misbehave.
+
+mod alone;
+mod blocking;
+pub(crate) mod database;
+mod http;
+mod layer;
+mod nested;
+pub(crate) mod shared;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reattempt::{Failed, deadline, observe};
+use sqlx::PgPool;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::calls::{Call, Wrong};
+use crate::log::{self, CallEnd, What};
+pub(crate) use nested::downstream;
+
+pub(crate) type Answer = Result<(), Failed<Wrong>>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Op {
+    /// A request that changes nothing.
+    Fetch,
+    /// One whose effect may happen twice.
+    Put,
+    /// One that the server knows again by its key.
+    Keyed,
+    /// Not idempotent, and the server is asked what became of it.
+    Order,
+    /// The same below a deadline, with nobody to ask.
+    OrderOnce,
+    /// What `verify` asks.
+    Fence,
+    /// With hedges.
+    Search,
+    Poll,
+    Hooked,
+    /// An async `retry_block!`.
+    Block,
+    Layer,
+    Runner,
+    RunnerGuarded,
+    Named,
+    Guarded,
+    GuardedFallback,
+    /// A breaker without a retry.
+    GuardedAlone,
+    Adaptive,
+    Cubic,
+    Outer,
+    Inner,
+    /// A server that retries below the deadline of its client.
+    Relay,
+    RelayInner,
+    /// The deadline in its header is over.
+    Late,
+    Pay,
+    PayVerified,
+    Transfer,
+    Read,
+    Write,
+    ReadBlock,
+    ReadRunner,
+    ReadGuarded,
+}
+
+impl Op {
+    pub(crate) const ASYNC: &[Self] = &[
+        Self::Fetch,
+        Self::Put,
+        Self::Keyed,
+        Self::Order,
+        Self::Order,
+        Self::OrderOnce,
+        Self::Search,
+        Self::Search,
+        Self::Poll,
+        Self::Hooked,
+        Self::Block,
+        Self::Layer,
+        Self::Runner,
+        Self::RunnerGuarded,
+        Self::Named,
+        Self::Guarded,
+        Self::Guarded,
+        Self::Guarded,
+        Self::GuardedFallback,
+        Self::GuardedAlone,
+        Self::Adaptive,
+        Self::Cubic,
+        Self::Outer,
+        Self::Relay,
+        Self::Late,
+        Self::Pay,
+        Self::PayVerified,
+        Self::PayVerified,
+        Self::Transfer,
+    ];
+
+    pub(crate) const BLOCKING: &[Self] = &[
+        Self::Read,
+        Self::Write,
+        Self::ReadBlock,
+        Self::ReadRunner,
+        Self::ReadGuarded,
+    ];
+
+    pub(crate) fn is_blocking(self) -> bool {
+        Self::BLOCKING.contains(&self)
+    }
+
+    /// Whether its attempts can be cut off.
+    pub(crate) fn is_cut_off(self) -> bool {
+        !self.is_blocking() && !matches!(self, Self::Layer | Self::GuardedAlone)
+    }
+
+    /// Whether the policy may have a time-out. Where `verify` is to be asked about it, it is a key.
+    pub(crate) fn can_be_timed(self) -> bool {
+        self.is_cut_off() && !matches!(self, Self::Order | Self::PayVerified)
+    }
+
+    /// What is polled pays for nothing; a file says whether there is a budget, and tests have their own.
+    pub(crate) fn may_pay(self) -> bool {
+        !matches!(self, Self::Poll | Self::Named | Self::GuardedAlone)
+    }
+
+    pub(crate) fn is_guarded(self) -> bool {
+        matches!(
+            self,
+            Self::Guarded
+                | Self::GuardedFallback
+                | Self::GuardedAlone
+                | Self::RunnerGuarded
+                | Self::ReadGuarded
+        )
+    }
+
+    /// How many of a hundred calls are dropped.
+    pub(crate) fn cancelled(self) -> u64 {
+        match self {
+            _ if self.is_blocking() => 0,
+            Self::Guarded | Self::GuardedAlone | Self::RunnerGuarded => 35,
+            _ => 12,
+        }
+    }
+
+    /// How often its effect may happen for one call; `None` where it has none.
+    pub(crate) fn effects(self) -> Option<Effects> {
+        match self {
+            Self::Put | Self::Hooked | Self::Write => Some(Effects::AtLeastOnce),
+            Self::Keyed | Self::Order | Self::OrderOnce => Some(Effects::Once),
+            Self::Pay | Self::PayVerified | Self::Transfer => Some(Effects::Once),
+            Self::Late => Some(Effects::Never),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_of_database(self) -> bool {
+        matches!(self, Self::Pay | Self::PayVerified | Self::Transfer)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effects {
+    AtLeastOnce,
+    Once,
+    Never,
+}
+
+/// Where the operations find what they work with.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// Of the proxy before the server.
+    pub(crate) port: u16,
+    pub(crate) client: Mutex<Option<reqwest::Client>>,
+    pub(crate) hyper: Mutex<Option<layer::Client>>,
+    pub(crate) pool: PgPool,
+}
+
+static WORLD: OnceLock<World> = OnceLock::new();
+
+impl World {
+    pub(crate) fn new(port: u16, pool: PgPool) -> Self {
+        let client = reqwest::Client::builder().no_proxy();
+        Self {
+            port,
+            client: Mutex::new(Some(client.build().unwrap())),
+            hyper: Mutex::new(Some(layer::client())),
+            pool,
+        }
+    }
+
+    pub(crate) fn begin(self) {
+        WORLD.set(self).unwrap();
+    }
+
+    pub(crate) fn get() -> &'static Self {
+        WORLD.get().unwrap()
+    }
+
+    /// Its connections and their tasks end.
+    pub(crate) async fn end(&self) {
+        self.client.lock().await.take();
+        self.hyper.lock().await.take();
+        self.pool.close().await;
+    }
+}
+
+/// Makes an async call, from its beginning to its end or until it is dropped.
+pub(crate) async fn call(call: &Arc<Call>) {
+    let work = below(call, run(call));
+    let Some(cancel) = call.spec.cancel else {
+        work.await;
+        return;
+    };
+    if timeout(cancel, work).await.is_err() {
+        log::note(call.id, What::CallEnded(CallEnd::Dropped));
+    }
+}
+
+/// The same where nothing misbehaves: whether it succeeded.
+pub(crate) async fn succeeds(call: &Arc<Call>) -> bool {
+    below(call, run(call)).await
+}
+
+async fn below<T>(call: &Call, work: impl Future<Output = T>) -> T {
+    let told = observe::request(call.id.to_string(), work);
+    match call.spec.within {
+        Some(limit) => deadline::within(limit, told).await,
+        None => told.await,
+    }
+}
+
+async fn run(call: &Arc<Call>) -> bool {
+    let answer = match call.spec.op {
+        Op::Fetch => Box::pin(http::fetch(call)).await,
+        Op::Put => Box::pin(http::put(call)).await,
+        Op::Keyed => Box::pin(http::keyed(call)).await,
+        Op::Order => Box::pin(http::order(call)).await,
+        Op::OrderOnce => Box::pin(http::order_once(call)).await,
+        Op::Poll => Box::pin(http::poll(call)).await,
+        Op::Hooked => Box::pin(http::hooked(call)).await,
+        Op::Block => Box::pin(http::block(call)).await,
+        Op::Named => Box::pin(http::named(call)).await,
+        Op::Late => Box::pin(http::late(call)).await,
+        Op::Search => Box::pin(shared::search(call)).await,
+        Op::Guarded => Box::pin(shared::guarded(call)).await,
+        Op::GuardedFallback => Box::pin(shared::guarded_fallback(call)).await,
+        Op::Adaptive => Box::pin(shared::adaptive(call)).await,
+        Op::Cubic => Box::pin(shared::cubic(call)).await,
+        Op::GuardedAlone => return Box::pin(alone::guarded(call)).await,
+        Op::Runner => Box::pin(alone::runner(call)).await,
+        Op::RunnerGuarded => Box::pin(alone::runner_guarded(call)).await,
+        Op::Layer => return Box::pin(layer::layer(call)).await,
+        Op::Outer => Box::pin(nested::outer(call)).await,
+        Op::Relay => Box::pin(nested::relay(call)).await,
+        Op::Pay => Box::pin(database::pay(call)).await,
+        Op::PayVerified => Box::pin(database::pay_verified(call)).await,
+        Op::Transfer => Box::pin(database::transfer(call)).await,
+        op => unreachable!("{op:?} is made below another"),
+    };
+    call.ended(&answer);
+    answer.is_ok()
+}
+
+/// Makes a call on this thread.
+pub(crate) fn call_blocking(call: &Call) {
+    let work = || observe::request_blocking(call.id.to_string(), || blocking::run(call));
+    let answer = match call.spec.within {
+        Some(limit) => deadline::within_blocking(limit, work),
+        None => work(),
+    };
+    call.ended(&answer);
+}
+
+/// The pace of the calls that servers make themselves.
+pub(crate) const SHORT: Duration = Duration::from_millis(15);
