@@ -98,7 +98,6 @@ impl Call {
         let end = AttemptEnd::Dropped;
         Body {
             call: self,
-            number,
             copy,
             end,
         }
@@ -121,8 +120,7 @@ impl Call {
 /// An attempt that runs; dropped without an end it was cut off.
 #[derive(Debug)]
 pub(crate) struct Body<'c> {
-    pub(crate) call: &'c Call,
-    pub(crate) number: u32,
+    call: &'c Call,
     copy: u32,
     end: AttemptEnd,
 }

@@ -25,6 +25,7 @@ mod server;
 mod servers;
 mod stalls;
 mod storm;
+mod tales;
 
 use std::env;
 use std::process::{Command, ExitCode};

@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) what: What,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum What {
     /// The call begins, and with it its deadlines.
     Began,

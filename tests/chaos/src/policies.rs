@@ -61,6 +61,17 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
     if random.chance(op.cancelled()) {
         spec.cancel = Some(random.millis(1, 300));
     }
+    match op {
+        // A file says the rest.
+        Op::Named => {
+            (spec.max, spec.cap, spec.deadline) = (NAMED.0, NAMED.1, Some(NAMED.2));
+            (spec.timeout, spec.purse) = (None, None);
+        }
+        // These are keys of theirs.
+        Op::Order | Op::PayVerified => spec.timeout = Some(Duration::from_millis(200)),
+        Op::Fence => spec.timeout = Some(Duration::from_millis(300)),
+        _ => (),
+    }
     (spec, policy)
 }
 
@@ -102,7 +113,7 @@ fn delays(random: &mut Random, spec: &mut Spec) -> Policy {
     policy
 }
 
-/// The longest delay of the policies in files.
+/// The most attempts, the longest delay and the longest deadline of the policies in files.
 pub(crate) const NAMED: (u32, Duration, Duration) =
     (5, Duration::from_millis(100), Duration::from_millis(900));
 

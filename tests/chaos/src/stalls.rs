@@ -39,7 +39,7 @@ pub(crate) fn watch(runtime: &Runtime) -> Watching {
     thread::spawn(move || {
         while !own.load(Ordering::SeqCst) {
             let start = Instant::now();
-            let task = handle.spawn(tokio::time::sleep(STEP));
+            let task = handle.spawn(async { tokio::time::sleep(STEP).await });
             while !task.is_finished() {
                 thread::sleep(Duration::from_millis(1));
             }

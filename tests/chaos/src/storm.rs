@@ -104,9 +104,9 @@ pub(crate) fn run(plan: Plan, postgres: u16) -> Counts {
         connection.close().await.unwrap();
     });
     let observer = observe::add(told);
-    let stalls = stalls::watch(&runtime);
     let tasks = |runtime: &Runtime| runtime.metrics().num_alive_tasks();
     (counts.tasks.0, counts.sockets.0) = (tasks(&runtime), sockets());
+    let stalls = stalls::watch(&runtime);
     runtime.block_on(async {
         let pool = PgPoolOptions::new().max_connections(12);
         let pool = pool.acquire_timeout(Duration::from_millis(300));

@@ -174,6 +174,13 @@ pub(super) fn step(
     until: Until,
     clock: &impl Clock,
 ) -> Result<Option<Duration>, Interrupted> {
+    // The turn may come when retries have been switched off.
+    #[cfg(feature = "config")]
+    if progress.failures() > 0
+        && let Some(end) = crate::private::stopped(progress, operation)
+    {
+        return Err(end);
+    }
     let wait = limits.still(clock);
     if wait.is_zero() {
         return Ok(None);

@@ -20,6 +20,9 @@ use crate::calls::{Call, Wrong};
 use crate::log::{self, CallEnd, What};
 pub(crate) use nested::downstream;
 
+/// What all accounts have together.
+pub(crate) const ACCOUNTS: i64 = 4000;
+
 pub(crate) type Answer = Result<(), Failed<Wrong>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,16 +155,12 @@ impl Op {
     /// How often its effect may happen for one call; `None` where it has none.
     pub(crate) fn effects(self) -> Option<Effects> {
         match self {
-            Self::Put | Self::Hooked | Self::Write => Some(Effects::AtLeastOnce),
+            Self::Put | Self::Hooked | Self::Write | Self::Layer => Some(Effects::AtLeastOnce),
             Self::Keyed | Self::Order | Self::OrderOnce => Some(Effects::Once),
             Self::Pay | Self::PayVerified | Self::Transfer => Some(Effects::Once),
             Self::Late => Some(Effects::Never),
             _ => None,
         }
-    }
-
-    pub(crate) fn is_of_database(self) -> bool {
-        matches!(self, Self::Pay | Self::PayVerified | Self::Transfer)
     }
 }
 
