@@ -6,6 +6,7 @@ use reattempt::{Jitter, Nested, Policy, Shape};
 
 use crate::calls::Spec;
 use crate::ops::Op;
+use crate::ops::shared::DECIDED;
 use crate::purses::{KEYS, Purse};
 use crate::random::Random;
 
@@ -48,7 +49,7 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
         policy = policy.nested(Nested::Multiply);
     }
     spec.purse = match op {
-        Op::Search => Some(Purse::Copies),
+        Op::Search | Op::Everything => Some(Purse::Copies),
         _ if !op.may_pay() || random.chance(40) => None,
         _ => Some(random.one_of(&[Purse::Tight, Purse::Success, Purse::Request, Purse::Tokens])),
     };
@@ -68,6 +69,10 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
             (spec.timeout, spec.purse) = (None, None);
         }
         // These are keys of theirs.
+        Op::Decided => {
+            (spec.max, spec.cap, spec.timeout) = (3, DECIDED, None);
+            spec.deadline = Some(Duration::from_millis(800));
+        }
         Op::Order | Op::PayVerified => spec.timeout = Some(Duration::from_millis(200)),
         Op::Fence => spec.timeout = Some(Duration::from_millis(300)),
         _ => (),

@@ -30,7 +30,7 @@ pub(super) fn numbers(run: &Run<'_>) -> Vec<Violation> {
                 wrong(tale.ended, format!("there is no attempt {number}"));
                 continue;
             };
-            if tale.spec.op != Op::Search && bodies.next().is_some() {
+            if !tale.spec.op.is_hedged() && bodies.next().is_some() {
                 wrong(first.began, format!("attempt {number} begins twice"));
             }
             if tale
@@ -70,7 +70,7 @@ pub(super) fn delays(run: &Run<'_>) -> Vec<Violation> {
                 .iter()
                 .any(|asked| *asked <= delay && delay <= *asked * 11 / 10);
             // Of several copies the error of one counts, which may have asked for nothing.
-            let is_own = delay <= tale.spec.cap && (asked.is_empty() || tale.spec.op == Op::Search);
+            let is_own = delay <= tale.spec.cap && (asked.is_empty() || tale.spec.op.is_hedged());
             if !is_asked && !is_own {
                 let what = format!(
                     "{:?}: a delay of {delay:?}, cap {:?}, asked for {asked:?}",
@@ -96,7 +96,10 @@ pub(super) fn waits(run: &Run<'_>) -> Vec<Violation> {
             let took = next.began.saturating_sub(at);
             let is_late = took > delay + run.tolerance(at, next.began);
             // The wait for a turn comes on top, and a hook.
-            let may_be_late = matches!(tale.spec.op, Op::Cubic | Op::Hooked | Op::Layer);
+            let may_be_late = matches!(
+                tale.spec.op,
+                Op::Cubic | Op::Hooked | Op::Layer | Op::Everything
+            );
             if took + TICK < delay || is_late && !may_be_late {
                 let what = format!(
                     "{:?}: attempt {} began after {took:?} instead of {delay:?}",

@@ -133,7 +133,8 @@ fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GaveUp) -> bool {
         }),
         GaveUp::Budget => spec.purse.is_some() || spec.op == Op::Named,
         GaveUp::BreakerOpen => spec.op.is_guarded(),
-        GaveUp::Throttle => spec.op == Op::Adaptive,
+        GaveUp::Throttle => spec.op.is_adaptive(),
+        GaveUp::Strategy => spec.op == Op::Decided && attempt == 3,
         // Below a retry of another call, which knows its number.
         GaveUp::Nested => spec.op == Op::Inner && spec.max == 1 && attempt == 1,
         GaveUp::Disabled => run

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::Violation;
-use crate::ops::Op;
 use crate::ops::shared::{COPIES, COPY_AFTER};
 use crate::tales::Run;
 
@@ -11,7 +10,7 @@ use crate::tales::Run;
 pub(super) fn copies(run: &Run<'_>) -> Vec<Violation> {
     const TICK: Duration = Duration::from_millis(2);
     let mut found = Vec::new();
-    for tale in run.tales.values().filter(|tale| tale.spec.op == Op::Search) {
+    for tale in run.tales.values().filter(|tale| tale.spec.op.is_hedged()) {
         for number in 1..=tale.attempts() {
             let bodies: Vec<_> = tale.bodies_of(number).collect();
             let Some(first) = bodies.first() else {
@@ -37,7 +36,7 @@ pub(super) fn copies(run: &Run<'_>) -> Vec<Violation> {
 /// What is still running when an attempt has its outcome goes with it.
 pub(super) fn losers(run: &Run<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
-    for tale in run.tales.values().filter(|tale| tale.spec.op == Op::Search) {
+    for tale in run.tales.values().filter(|tale| tale.spec.op.is_hedged()) {
         for body in &tale.bodies {
             let next = tale
                 .bodies_of(body.number + 1)

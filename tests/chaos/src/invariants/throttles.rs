@@ -57,7 +57,7 @@ pub(super) fn turned_away(run: &Run<'_>) -> Vec<Violation> {
     for tale in run.tales.values() {
         for (at, _, reason) in tale.gave_up() {
             match (tale.spec.op, reason) {
-                (Op::Adaptive, GaveUp::Throttle) => refusals.push((at, tale.id)),
+                (op, GaveUp::Throttle) if op.is_adaptive() => refusals.push((at, tale.id)),
                 (op, GaveUp::Throttle) => {
                     found.push(Violation::new(
                         at,
@@ -69,10 +69,7 @@ pub(super) fn turned_away(run: &Run<'_>) -> Vec<Violation> {
             }
         }
     }
-    let tales = run
-        .tales
-        .values()
-        .filter(|tale| tale.spec.op == Op::Adaptive);
+    let tales = run.tales.values().filter(|tale| tale.spec.op.is_adaptive());
     let bodies: Vec<_> = tales.flat_map(|tale| &tale.bodies).collect();
     for (at, id) in &refusals {
         let tolerance = run.tolerance(*at, *at);

@@ -51,6 +51,10 @@ pub(crate) enum Op {
     Named,
     Guarded,
     GuardedFallback,
+    /// With every key that goes with the others.
+    Everything,
+    /// By a strategy.
+    Decided,
     /// A breaker without a retry.
     GuardedAlone,
     Adaptive,
@@ -93,6 +97,9 @@ impl Op {
         Self::Guarded,
         Self::Guarded,
         Self::GuardedFallback,
+        Self::Everything,
+        Self::Everything,
+        Self::Decided,
         Self::GuardedAlone,
         Self::Adaptive,
         Self::Cubic,
@@ -129,7 +136,10 @@ impl Op {
 
     /// What is polled pays for nothing; a file says whether there is a budget, and tests have their own.
     pub(crate) fn may_pay(self) -> bool {
-        !matches!(self, Self::Poll | Self::Named | Self::GuardedAlone)
+        !matches!(
+            self,
+            Self::Poll | Self::Named | Self::GuardedAlone | Self::Decided
+        )
     }
 
     pub(crate) fn is_guarded(self) -> bool {
@@ -137,17 +147,27 @@ impl Op {
             self,
             Self::Guarded
                 | Self::GuardedFallback
+                | Self::Everything
                 | Self::GuardedAlone
                 | Self::RunnerGuarded
                 | Self::ReadGuarded
         )
     }
 
+    pub(crate) fn is_hedged(self) -> bool {
+        matches!(self, Self::Search | Self::Everything)
+    }
+
+    /// Whether a throttle may turn it away.
+    pub(crate) fn is_adaptive(self) -> bool {
+        matches!(self, Self::Adaptive | Self::Everything)
+    }
+
     /// How many of a hundred calls are dropped.
     pub(crate) fn cancelled(self) -> u64 {
         match self {
             _ if self.is_blocking() => 0,
-            Self::Guarded | Self::GuardedAlone | Self::RunnerGuarded => 35,
+            Self::Guarded | Self::GuardedAlone | Self::RunnerGuarded | Self::Everything => 35,
             _ => 12,
         }
     }
@@ -250,6 +270,8 @@ async fn run(call: &Arc<Call>) -> bool {
         Op::Search => Box::pin(shared::search(call)).await,
         Op::Guarded => Box::pin(shared::guarded(call)).await,
         Op::GuardedFallback => Box::pin(shared::guarded_fallback(call)).await,
+        Op::Everything => Box::pin(shared::everything(call)).await,
+        Op::Decided => Box::pin(shared::decided(call)).await,
         Op::Adaptive => Box::pin(shared::adaptive(call)).await,
         Op::Cubic => Box::pin(shared::cubic(call)).await,
         Op::GuardedAlone => return Box::pin(alone::guarded(call)).await,

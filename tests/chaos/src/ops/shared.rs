@@ -1,8 +1,9 @@
 //! Hedges, breakers and throttles as keys.
 
-use reattempt::{Failed, Hedge, retry};
-use reqwest::Method;
 use std::time::Duration;
+
+use reattempt::{Decision, Failed, Hedge, retry};
+use reqwest::Method;
 
 use super::Answer;
 use super::http::attempt;
@@ -57,3 +58,34 @@ pub(super) async fn cubic(call: &Call) -> Result<(), Failed<Wrong>> {
     log::note(0, What::Rate(CUBIC.fill_rate()));
     answer
 }
+
+/// All of it at once.
+#[retry(
+    policy = call.policy,
+    breaker = BREAKERS.get(&call.spec.key),
+    throttle = &ADAPTIVE,
+    hedge = HEDGE,
+    context = number,
+    on_retry = |_| (),
+    before_retry = async |_| drop(call.hook(Hook::BeforeRetry)),
+    fallback = async |failed| answered(call, failed).await
+)]
+pub(super) async fn everything(call: &Call) -> Result<(), Failed<Wrong>> {
+    attempt(Method::GET, "guard", call, &number).await
+}
+
+/// Every third failure is the last.
+#[retry(
+    strategy = |failure| match failure.attempt() {
+        3 => Decision::Stop,
+        _ => Decision::Retry(DECIDED),
+    },
+    max = 6,
+    deadline = "800ms",
+    context = number
+)]
+pub(super) async fn decided(call: &Call) -> Result<(), Failed<Wrong>> {
+    attempt(Method::GET, "value", call, &number).await
+}
+
+pub(crate) const DECIDED: Duration = Duration::from_millis(8);
