@@ -11,21 +11,25 @@
 )]
 
 mod calls;
+mod calm;
 mod drills;
 mod invariants;
 mod log;
 mod ops;
+mod other;
 mod plan;
 mod policies;
 mod proxy;
 mod purses;
 mod random;
+mod run;
 mod server;
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 mod stalls;
 mod storm;
 mod tales;
+mod work;
 
 use std::env;
 use std::process::{Command, ExitCode};
@@ -104,6 +108,6 @@ fn one(asked: &Asked) -> bool {
         seed: asked.seed,
         length: Duration::from_secs(asked.seconds),
     };
-    let counts = storm::run(plan, postgres.port);
+    let counts = run::run(plan, postgres.port);
     invariants::report(plan, &counts)
 }

@@ -8,8 +8,8 @@ use reattempt::GaveUp;
 use crate::calls::Spec;
 use crate::log::{self, At, AttemptEnd, CallEnd, Hook, Id, Record, What};
 use crate::plan::Plan;
+use crate::run::Counts;
 use crate::stalls::Stalls;
-use crate::storm::Counts;
 
 /// All of a run.
 pub(crate) struct Run<'c> {

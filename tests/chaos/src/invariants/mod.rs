@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::log::{At, Id, What};
 use crate::plan::Plan;
-use crate::storm::Counts;
+use crate::run::Counts;
 use crate::tales::Run;
 
 /// Something that must not be.
