@@ -186,9 +186,12 @@ fn waited<Q: Question>(
     watch.retries(operation, delay);
     sleep(delay, timer);
     // Threads wake up late.
-    let goes_on = go_on(operation).and_then(|()| match is_over(until, timer) {
-        true => Err(GaveUp::Deadline),
-        false => Ok(held),
+    let goes_on = go_on(operation).and_then(|()| {
+        if is_over(until, timer) {
+            Err(GaveUp::Deadline)
+        } else {
+            Ok(held)
+        }
     });
     or_end(
         *progress,

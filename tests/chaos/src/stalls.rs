@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_millis(4);
 /// Shorter ones are in the tolerance anyway.
 const SHORT: Duration = Duration::from_millis(12);
 /// What is tolerated where the machine is not late at all.
-const BASE: Duration = Duration::from_millis(40);
+const BASE: Duration = Duration::from_millis(60);
 
 pub(crate) struct Watching(Arc<AtomicBool>);
 
@@ -26,14 +26,16 @@ impl Watching {
 /// Notes what comes late: of threads, and of tasks of this runtime.
 pub(crate) fn watch(runtime: &Runtime) -> Watching {
     let ended = Arc::new(AtomicBool::new(false));
-    let own = Arc::clone(&ended);
-    thread::spawn(move || {
-        while !own.load(Ordering::SeqCst) {
-            let start = Instant::now();
-            thread::sleep(STEP);
-            late(start.elapsed());
-        }
-    });
+    for _ in 0..3 {
+        let own = Arc::clone(&ended);
+        thread::spawn(move || {
+            while !own.load(Ordering::SeqCst) {
+                let start = Instant::now();
+                thread::sleep(STEP);
+                late(start.elapsed());
+            }
+        });
+    }
     let handle = runtime.handle().clone();
     let own = Arc::clone(&ended);
     thread::spawn(move || {

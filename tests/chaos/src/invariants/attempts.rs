@@ -5,7 +5,7 @@ use std::time::Duration;
 use reattempt::Verdict;
 
 use super::Violation;
-use crate::log::{At, AttemptEnd, What};
+use crate::log::{At, AttemptEnd, Hook, What};
 use crate::ops::Op;
 use crate::tales::{Run, Tale};
 
@@ -83,10 +83,12 @@ pub(super) fn delays(run: &Run<'_>) -> Vec<Violation> {
     found
 }
 
-/// The next attempt begins after its delay, and not much later.
+/// The next attempt begins after its delay, and not very much later: how late a thread is that has used up its share of
+/// a processor, nobody measures.
 pub(super) fn waits(run: &Run<'_>) -> Vec<Violation> {
     // Timers count in milliseconds.
     const TICK: Duration = Duration::from_millis(2);
+    const LATE: Duration = Duration::from_millis(500);
     let mut found = Vec::new();
     for tale in run.tales.values() {
         for (at, attempt, delay) in tale.retries() {
@@ -94,7 +96,7 @@ pub(super) fn waits(run: &Run<'_>) -> Vec<Violation> {
                 continue;
             };
             let took = next.began.saturating_sub(at);
-            let is_late = took > delay + run.tolerance(at, next.began);
+            let is_late = took > delay + LATE + run.tolerance(at, next.began);
             // The wait for a turn comes on top, and a hook.
             let may_be_late = matches!(
                 tale.spec.op,
@@ -113,7 +115,7 @@ pub(super) fn waits(run: &Run<'_>) -> Vec<Violation> {
     found
 }
 
-/// While retries are switched off there is none.
+/// While retries are switched off there is none. Who has waited already, and is in its last hook, makes the one attempt.
 pub(super) fn switch(run: &Run<'_>) -> Vec<Violation> {
     let mut off = Vec::new();
     let mut since = None;
@@ -130,7 +132,16 @@ pub(super) fn switch(run: &Run<'_>) -> Vec<Violation> {
             let first = tale.bodies_of(body.number).next();
             // A copy of a retry that began before, which also looks at the switch, but is no retry.
             let is_copy = first.is_some_and(|first| first.copy != body.copy);
+            let before = tale.bodies_of(body.number - 1).map(|body| body.ended);
+            let before = before.max().unwrap_or_default();
             let is_off = |(from, to): &(At, At)| {
+                let until = *from + run.tolerance(*from, *from);
+                let has_waited = |(hook, at): &(Hook, At)| {
+                    *hook == Hook::BeforeRetry && before <= *at && *at <= until
+                };
+                if tale.hooks.iter().any(has_waited) {
+                    return false;
+                }
                 body.began > *from + run.tolerance(*from, body.began) && body.began < *to
             };
             if !is_copy && off.iter().any(is_off) {

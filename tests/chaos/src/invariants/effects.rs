@@ -14,7 +14,7 @@ fn of<'r>(run: &'r Run<'_>) -> impl Iterator<Item = (&'r Tale, Effects, u32)> {
     })
 }
 
-fn violation(tale: &Tale, what: String) -> Violation {
+fn violation(tale: &Tale, what: &str) -> Violation {
     let op = tale.spec.op;
     Violation::new(
         tale.ended,
@@ -29,7 +29,7 @@ pub(super) fn none_lost(run: &Run<'_>) -> Vec<Violation> {
         .filter(|(tale, effects, count)| {
             tale.end == CallEnd::Ok && *effects != Effects::Never && *count == 0
         })
-        .map(|(tale, ..)| violation(tale, "and nothing happened".to_owned()))
+        .map(|(tale, ..)| violation(tale, "and nothing happened"))
         .collect()
 }
 
@@ -41,7 +41,7 @@ pub(super) fn none_doubled(run: &Run<'_>) -> Vec<Violation> {
             Effects::Once => *count > 1,
             Effects::Never => *count > 0,
         })
-        .map(|(tale, _, count)| violation(tale, format!("and it happened {count} times")))
+        .map(|(tale, _, count)| violation(tale, &format!("and it happened {count} times")))
         .collect()
 }
 
@@ -60,7 +60,7 @@ pub(super) fn none_refused(run: &Run<'_>) -> Vec<Violation> {
         .map(|(tale, _, count)| {
             violation(
                 tale,
-                format!("each attempt was refused, and it happened {count} times"),
+                &format!("each attempt was refused, and it happened {count} times"),
             )
         })
         .collect()

@@ -7,7 +7,7 @@ use crate::log::{AttemptEnd, CallEnd, Hook, What};
 use crate::ops::{Effects, Op};
 use crate::tales::{Run, Tale};
 
-fn violation(tale: &Tale, what: String) -> Violation {
+fn violation(tale: &Tale, what: &str) -> Violation {
     Violation::new(tale.ended, tale.id, format!("{:?}: {what}", tale.spec.op))
 }
 
@@ -27,7 +27,7 @@ pub(super) fn one(run: &Run<'_>) -> Vec<Violation> {
         if count != expected {
             found.push(violation(
                 tale,
-                format!("{:?}, and {count} give-ups were told", tale.end),
+                &format!("{:?}, and {count} give-ups were told", tale.end),
             ));
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             {
                 found.push(violation(
                     tale,
-                    format!("its caller was told {told:?}, observers {reason:?} and {attempt}"),
+                    &format!("its caller was told {told:?}, observers {reason:?} and {attempt}"),
                 ));
             }
             // An attempt may be cut off before its body is first polled.
@@ -57,7 +57,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             if attempt != seen && !is_unseen {
                 found.push(violation(
                     tale,
-                    format!("gave up after {attempt} attempts, and there were {seen}"),
+                    &format!("gave up after {attempt} attempts, and there were {seen}"),
                 ));
             }
         }
@@ -77,7 +77,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
         if recovered != expected {
             found.push(violation(
                 tale,
-                format!(
+                &format!(
                     "{seen} attempts, {:?}, and recoveries {recovered:?} were told",
                     tale.end
                 ),
@@ -92,7 +92,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
         if retries + 1 < seen as usize || failed < retries {
             found.push(violation(
                 tale,
-                format!("{seen} attempts, and {retries} retries and {failed} failures were told"),
+                &format!("{seen} attempts, and {retries} retries and {failed} failures were told"),
             ));
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn reasons(run: &Run<'_>) -> Vec<Violation> {
             if !is_right(run, tale, attempt, reason) {
                 found.push(violation(
                     tale,
-                    format!("gave up for the reason {reason:?}"),
+                    &format!("gave up for the reason {reason:?}"),
                 ));
             }
         }

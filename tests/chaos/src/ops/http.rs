@@ -56,7 +56,7 @@ pub(super) async fn attempt(
     body.end(answer.map(drop))
 }
 
-#[retry(policy = call.policy, context = number, on_retry = |retry| seen(retry))]
+#[retry(policy = call.policy, context = number, on_retry = seen)]
 pub(super) async fn fetch(call: &Call) -> Result<(), Failed<Wrong>> {
     attempt(Method::GET, "value", call, &number).await
 }

@@ -151,8 +151,12 @@ impl Op {
     pub(crate) fn effects(self) -> Option<Effects> {
         match self {
             Self::Put | Self::Hooked | Self::Write | Self::Layer => Some(Effects::AtLeastOnce),
-            Self::Keyed | Self::Order | Self::OrderOnce => Some(Effects::Once),
-            Self::Pay | Self::PayVerified | Self::Transfer => Some(Effects::Once),
+            Self::Keyed
+            | Self::Order
+            | Self::OrderOnce
+            | Self::Pay
+            | Self::PayVerified
+            | Self::Transfer => Some(Effects::Once),
             Self::Late => Some(Effects::Never),
             _ => None,
         }
