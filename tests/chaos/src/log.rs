@@ -71,6 +71,11 @@ pub(crate) enum What {
     Fault(Side, Fault),
     /// Something was to run and did so only this much later.
     Stall(Duration),
+    /// A thread has waited so long for a processor.
+    Waited {
+        thread: u32,
+        long: Duration,
+    },
     /// The server began to work at a request.
     Request {
         left: Option<Duration>,

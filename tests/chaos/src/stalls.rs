@@ -1,5 +1,7 @@
 //! How late this machine is at times: what ought to have happened a moment ago may not have had a processor yet.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,19 +25,19 @@ impl Watching {
     }
 }
 
-/// Notes what comes late: of threads, and of tasks of this runtime.
+/// Notes what comes late: of threads, and of tasks of this runtime; and how long each thread waits for a processor.
 pub(crate) fn watch(runtime: &Runtime) -> Watching {
     let ended = Arc::new(AtomicBool::new(false));
-    for _ in 0..3 {
-        let own = Arc::clone(&ended);
-        thread::spawn(move || {
-            while !own.load(Ordering::SeqCst) {
-                let start = Instant::now();
-                thread::sleep(STEP);
-                late(start.elapsed());
-            }
-        });
-    }
+    let own = Arc::clone(&ended);
+    thread::spawn(move || {
+        let mut before = BTreeMap::new();
+        while !own.load(Ordering::SeqCst) {
+            let start = Instant::now();
+            thread::sleep(STEP);
+            late(start.elapsed());
+            waited(&mut before);
+        }
+    });
     let handle = runtime.handle().clone();
     let own = Arc::clone(&ended);
     thread::spawn(move || {
@@ -58,32 +60,82 @@ fn late(took: Duration) {
     }
 }
 
+/// By the account that the system keeps of each thread, since the last look at it.
+fn waited(before: &mut BTreeMap<u32, u64>) {
+    const LEAST: u64 = 1_000_000;
+    for entry in fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let thread = name.to_str().and_then(|name| name.parse().ok());
+        let account = fs::read_to_string(entry.path().join("schedstat")).unwrap_or_default();
+        let nanos = account
+            .split(' ')
+            .nth(1)
+            .and_then(|nanos| nanos.parse().ok());
+        let (Some(thread), Some(nanos)) = (thread, nanos) else {
+            continue;
+        };
+        let last = before.entry(thread).or_insert(nanos);
+        if nanos - *last >= LEAST {
+            let long = Duration::from_nanos(nanos - *last);
+            log::note(0, What::Waited { thread, long });
+            *last = nanos;
+        }
+    }
+}
+
 /// The stalls of a run.
 #[derive(Debug)]
-pub(crate) struct Stalls(Vec<(At, Duration)>);
+pub(crate) struct Stalls {
+    late: Vec<(At, Duration)>,
+    /// Of each thread, all that it had waited up to a moment.
+    waited: BTreeMap<u32, Vec<(At, Duration)>>,
+}
 
 impl Stalls {
     pub(crate) fn of(records: &[Record]) -> Self {
-        let stalls = records.iter().filter_map(|record| match record.what {
-            What::Stall(late) => Some((record.at, late)),
-            _ => None,
-        });
-        Self(stalls.collect())
+        let mut stalls = Self {
+            late: Vec::new(),
+            waited: BTreeMap::new(),
+        };
+        for record in records {
+            match record.what {
+                What::Stall(late) => stalls.late.push((record.at, late)),
+                What::Waited { thread, long } => {
+                    let list = stalls.waited.entry(thread).or_default();
+                    let all = list.last().map_or(long, |(_, all)| *all + long);
+                    list.push((record.at, all));
+                }
+                _ => (),
+            }
+        }
+        stalls
     }
 
     /// What may be too late, or seem too early, between two moments.
     pub(crate) fn tolerance(&self, from: At, to: At) -> Duration {
         const AROUND: Duration = Duration::from_millis(200);
-        let (from, to) = (from.saturating_sub(AROUND), to + AROUND);
-        let first = self.0.partition_point(|(at, _)| *at < from);
-        let around = self.0[first..]
-            .iter()
-            .take_while(|(at, late)| at.saturating_sub(*late) <= to);
-        BASE + around.map(|(_, late)| *late).max().unwrap_or_default() * 2
+        const LOOK: Duration = Duration::from_millis(40);
+        let early = from.saturating_sub(AROUND);
+        let first = self.late.partition_point(|(at, _)| *at < early);
+        let late = self.late[first..].iter();
+        let late = late.take_while(|(at, late)| at.saturating_sub(*late) <= to + AROUND);
+        let late = late.map(|(_, late)| *late).max().unwrap_or_default();
+        let waited = self.waited.values().map(|list| {
+            let until = |at: At| match list.partition_point(|(moment, _)| *moment <= at) {
+                0 => Duration::ZERO,
+                n => list[n - 1].1,
+            };
+            until(to + LOOK).saturating_sub(until(from.saturating_sub(LOOK)))
+        });
+        BASE + late * 2 + waited.max().unwrap_or_default()
     }
 
     pub(crate) fn longest(&self) -> Duration {
-        self.0
+        self.late
             .iter()
             .map(|(_, late)| *late)
             .max()

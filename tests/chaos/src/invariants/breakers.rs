@@ -8,7 +8,7 @@ use reattempt::breaker::State;
 use super::Violation;
 use crate::log::{At, AttemptEnd, Id, What};
 use crate::purses::{COOLDOWN, KEYS, probes as allowed};
-use crate::tales::{Ran, Run};
+use crate::tales::{Ran, Run, Tale};
 
 /// The life of one breaker.
 struct Life {
@@ -29,7 +29,9 @@ fn lives<'r>(run: &'r Run<'_>) -> impl Iterator<Item = Life> + 'r {
         });
         let tales = run.tales.values();
         let tales = tales.filter(|tale| tale.spec.op.is_guarded() && tale.spec.key == key);
-        let bodies = tales.flat_map(|tale| tale.bodies.iter().map(|body| (tale.id, *body)));
+        let bodies = tales.flat_map(|tale| {
+            (1..=tale.attempts()).filter_map(|number| Some((tale.id, attempt(tale, number)?)))
+        });
         let mut bodies: Vec<_> = bodies.collect();
         bodies.sort_by_key(|(_, body)| body.began);
         Life {
@@ -38,6 +40,18 @@ fn lives<'r>(run: &'r Run<'_>) -> impl Iterator<Item = Life> + 'r {
             bodies,
         }
     })
+}
+
+/// All copies of an attempt have one permit.
+fn attempt(tale: &Tale, number: u32) -> Option<Ran> {
+    let mut all = *tale.bodies_of(number).next()?;
+    for copy in tale.bodies_of(number) {
+        all.ended = all.ended.max(copy.ended);
+        if copy.end == AttemptEnd::Ok {
+            all.end = AttemptEnd::Ok;
+        }
+    }
+    Some(all)
 }
 
 impl Life {

@@ -38,7 +38,7 @@ pub(super) fn cut_off(run: &Run<'_>) -> Vec<Violation> {
             let Some(limit) = timeout.into_iter().chain(tale.limit()).min() else {
                 continue;
             };
-            if body.ended > limit + run.tolerance(body.began, body.ended) {
+            if body.ended > limit + run.tolerance(limit, body.ended) {
                 let late = body.ended.saturating_sub(limit);
                 let what = format!(
                     "attempt {} of {:?} runs {late:?} too long",

@@ -101,7 +101,7 @@ fn evidence(run: &Run<'_>, violation: &Violation) {
     }
     let is_near = |at: At| from <= at && at <= to;
     let shown = run.records.iter().filter(|record| match record.what {
-        What::Rate(_) | What::Stall(_) => false,
+        What::Rate(_) | What::Stall(_) | What::Waited { .. } => false,
         _ if record.call == 0 => is_near(record.at),
         _ => record.call == violation.call,
     });
