@@ -93,10 +93,10 @@ impl Watch {
         crate::observe::gives_up(operation, self.attempt, self.end, reason);
     }
 
-    /// The retry that was told of does not start: there is no time for it.
-    pub(crate) fn is_late(self, operation: &Operation) {
+    /// The retry that was told of does not start: there is no time for it, or retries were switched off meanwhile.
+    pub(crate) fn ends_instead(self, operation: &Operation, reason: GaveUp) {
         #[cfg(any(feature = "test-util", feature = "observe"))]
-        let late = Self {
+        let last = Self {
             #[cfg(feature = "test-util")]
             came: Came::Last,
             #[cfg(feature = "observe")]
@@ -104,8 +104,8 @@ impl Watch {
             ..self
         };
         #[cfg(not(any(feature = "test-util", feature = "observe")))]
-        let late = self;
-        late.gives_up(operation, GaveUp::Deadline);
+        let last = self;
+        last.gives_up(operation, reason);
     }
 
     /// A success after a retry; one at once leaves no trace.

@@ -257,3 +257,19 @@ fn blocks_of_methods() {
     assert_eq!(Store.write(&calls).unwrap_err().reason(), GaveUp::Budget);
     assert_eq!((read, calls.get()), (11, 11));
 }
+
+/// What a task lends from itself does not keep it from being sent.
+#[tokio::test(start_paused = true)]
+async fn a_runner_in_a_task() {
+    async fn guarded(policy: &Policy, breaker: &Breaker) -> Result<(), Failed<&'static str>> {
+        let runner = policy.on(|_: &&str| true).breaker(breaker);
+        runner.try_run_async(async || Err("down")).await
+    }
+
+    let task = tokio::spawn(async {
+        let (policy, breaker) = (Policy::new(), Breaker::count(2));
+        guarded(&policy, &breaker).await
+    });
+    let end = task.await.unwrap().unwrap_err();
+    assert_eq!((end.reason(), end.attempts()), (GaveUp::BreakerOpen, 2));
+}

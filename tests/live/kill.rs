@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use reattempt::observe::{self, Event};
 use reattempt::timer::{Blocking, Clock, Moment, Threads};
-use reattempt::{Decision, Failed, GaveUp, Policy, Retry, Verdict, config, retry};
+use reattempt::{Decision, Failed, GaveUp, Policy, Retry, Throttle, Verdict, config, retry};
 use tower::{Layer as _, Service as _};
 
 use crate::support::{Local, install, ms, sync_turn, turn};
@@ -361,4 +363,61 @@ async fn layers_end_too() {
     let mut again = pin!(service.call(7));
     let answer = std::future::poll_fn(|cx| Poll::Ready(again.as_mut().poll(cx))).await;
     assert_eq!(answer, Poll::Ready(Err("no")));
+}
+
+#[retry(base = "1ms", on(_), timer = Stopping)]
+fn stopped_in_plain_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+    no(calls)
+}
+
+#[retry(base = "1ms", backoff = "fixed", on(_), timer = Stopping)]
+fn stopped_in_fixed_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+    no(calls)
+}
+
+#[retry(base = "1ms", backoff = "decorrelated", deadline = "1m", on(_), timer = Stopping)]
+fn stopped_in_any_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+    no(calls)
+}
+
+/// An end after a wait is told like any other.
+#[test]
+fn who_ends_after_a_wait_says_so() {
+    let (_turn, _time) = sync_turn();
+    for call in [
+        stopped_in_plain_wait,
+        stopped_in_fixed_wait,
+        stopped_in_any_wait,
+    ] {
+        config::resume_retries();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&told);
+        let observer = Arc::new(move |event: &Event<'_>| log.lock().unwrap().push(event.name()));
+        let calls = Cell::new(0);
+        is_disabled(observe::scope_blocking(observer, || call(&calls)), 1);
+        let told = told.lock().unwrap();
+        let expected = ["attempt_failed", "retry", "retries_switched", "gave_up"];
+        assert_eq!(*told, expected);
+    }
+}
+
+static QUOTA: Throttle = Throttle::cubic();
+
+/// After the first attempt its turn comes in two seconds.
+#[retry(max = 2, backoff = "none", throttle = &QUOTA, on = |_| Verdict::Throttled(None))]
+async fn in_line(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+    no(calls)
+}
+
+#[tokio::test(start_paused = true)]
+async fn whose_turn_comes_too_late_makes_no_attempt() {
+    let _turn = turn();
+    let calls = Cell::new(0);
+    let stop = async {
+        tokio::time::sleep(ms(1000)).await;
+        config::stop_retries();
+    };
+    let (end, ()) = tokio::join!(in_line(&calls), stop);
+    is_disabled(end, 1);
+    assert_eq!(calls.get(), 1);
 }

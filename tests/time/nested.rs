@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::join;
-use reattempt::{Failed, GaveUp, deadline, retry, retry_block};
+use reattempt::{Failed, GaveUp, Policy, deadline, retry, retry_block};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive};
@@ -323,4 +323,25 @@ fn outside() {
     assert!(drive(outer(&service)).is_err());
     assert_eq!(service.calls(), 25);
     assert_nothing_is_left();
+}
+
+/// A deadline that cuts off an attempt above is left to that attempt, also by a call without any limit of its own.
+#[tokio::test(start_paused = true)]
+async fn who_is_above_cuts_off() {
+    type Answer = Result<(), Failed<&'static str>>;
+
+    #[retry(policy = policy, on(_))]
+    async fn inner(policy: Policy) -> Result<(), Failed<&'static str>> {
+        std::future::pending().await
+    }
+
+    #[retry(deadline = "1s", on(_))]
+    async fn outer(policy: Policy) -> Result<(), Failed<Failed<&'static str>>> {
+        let answer: Answer = inner(policy).await;
+        answer
+    }
+
+    let failed = outer(Policy::new()).await.unwrap_err();
+    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!(failed.last(), None);
 }

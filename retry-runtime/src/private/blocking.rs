@@ -144,21 +144,22 @@ fn plain<B: Blocking, Q: Question>(
     draw: impl FnOnce(&Policy, u32, &B) -> Duration,
 ) -> Result<Q::Held, GaveUp> {
     let tell_end = |reason: &GaveUp| watch.gives_up(operation, *reason);
+    let end_instead = |reason: &GaveUp| watch.ends_instead(operation, *reason);
     let held;
     if ambient::is_quiet() {
         let delay = draw(operation.policy(), retry, timer);
         held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
-        go_on(operation)?;
+        go_on(operation).inspect_err(end_instead)?;
     } else {
         let delay = surrounded(operation, retry, timer).inspect_err(tell_end)?;
         held = question.afford(operation, timer).inspect_err(tell_end)?;
         watch.retries(operation, delay);
         sleep(delay, timer);
-        go_on(operation)?;
+        go_on(operation).inspect_err(end_instead)?;
         if is_over(Until::NEVER, timer) {
-            watch.is_late(operation);
+            end_instead(&GaveUp::Deadline);
             return Err(GaveUp::Deadline);
         }
     }
@@ -184,13 +185,18 @@ fn waited<Q: Question>(
     let (delay, held) = afforded.inspect_err(|end| watch.gives_up(operation, end.reason()))?;
     watch.retries(operation, delay);
     sleep(delay, timer);
-    or_end(*progress, go_on(operation))?;
     // Threads wake up late.
-    if is_over(until, timer) {
-        watch.is_late(operation);
-        return Err(Interrupted::new(GaveUp::Deadline, progress.failures()));
-    }
-    Ok(held)
+    let goes_on = go_on(operation).and_then(|()| {
+        if is_over(until, timer) {
+            Err(GaveUp::Deadline)
+        } else {
+            Ok(held)
+        }
+    });
+    or_end(
+        *progress,
+        goes_on.inspect_err(|reason| watch.ends_instead(operation, *reason)),
+    )
 }
 
 // Before each attempt of a call with limits, which may have to wait.

@@ -31,6 +31,8 @@ pin_project! {
 enum Limit<S> {
     Ahead {
         failures: u32,
+        // The body has been polled.
+        is_begun: bool,
         until: Until,
     },
     Near {
@@ -62,6 +64,7 @@ pub fn limited<T: Timer, F: Future>(
         timer,
         limit: Limit::Ahead {
             failures: progress.failures(),
+            is_begun: false,
             until,
         },
     }
@@ -88,7 +91,9 @@ pub(crate) fn inside(
 impl<S> Limit<S> {
     fn inside(&self, clock: &impl Clock) -> (Option<Retrying>, Shrunk) {
         match self {
-            Self::Ahead { failures, until } => inside(*failures, *until, true, clock),
+            Self::Ahead {
+                failures, until, ..
+            } => inside(*failures, *until, true, clock),
             Self::Near { failures, sleep } => inside(*failures, sleep.until, true, clock),
         }
     }
@@ -100,6 +105,7 @@ impl<S> Limit<S> {
         {
             *self = Self::Ahead {
                 failures: *failures,
+                is_begun: true,
                 until: sleep.until,
             };
         }
@@ -107,10 +113,17 @@ impl<S> Limit<S> {
 
     // A timer may come late, and so may what is polled under a deadline from
     // above; the first attempt of a call has all the time of its own.
-    fn is_over_at_start(&self, clock: &impl Clock) -> bool {
-        let Self::Ahead { failures, until } = *self else {
+    fn is_over_at_start(&mut self, clock: &impl Clock) -> bool {
+        let Self::Ahead {
+            failures,
+            is_begun: is_begun @ false,
+            until,
+        } = self
+        else {
             return false;
         };
+        *is_begun = true;
+        let (failures, until) = (*failures, *until);
         let left = if failures > 0 {
             left(until, clock)
         } else {
@@ -140,7 +153,9 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
         this.limit.follow();
         let near = match this.limit {
             Limit::Near { sleep, .. } => sleep,
-            Limit::Ahead { failures, until } => {
+            Limit::Ahead {
+                failures, until, ..
+            } => {
                 let (failures, until) = (*failures, *until);
                 let Some(left) = left(until, this.timer) else {
                     return Poll::Pending;

@@ -117,7 +117,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     private_bounds,
     reason = "there are two, made by the methods of a runner"
 )]
-impl<'p, J, O, T, G: Gates<'p>, S> Runner<'p, J, O, T, G, S> {
+impl<J, O, T, G: Gates, S> Runner<'_, J, O, T, G, S> {
     /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
     ///
     /// # Errors

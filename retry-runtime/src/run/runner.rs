@@ -40,7 +40,7 @@ pub(super) struct Plan<'p> {
     budget: Option<&'p Budget>,
 }
 
-impl<'p> Plan<'p> {
+impl Plan<'_> {
     pub(super) fn operation(self) -> Operation {
         let policy = *self.policy;
         let policy = if self.decided {
@@ -61,7 +61,7 @@ impl<'p> Plan<'p> {
     )]
     pub(super) fn limits(
         self,
-        gates: &impl Gates<'p>,
+        gates: &impl Gates,
         operation: &Operation,
         clock: &impl Clock,
     ) -> impl Limits {
@@ -226,7 +226,8 @@ impl From<()> for Gated<'_> {
 }
 
 /// What is asked before each attempt: nothing, or what a [`Gated`] holds.
-pub(super) trait Gates<'p> {
+// No lifetime of its own: whether a spawned future is `Send` is asked with all of them forgotten.
+pub(super) trait Gates {
     /// Whether any may be.
     const ASKS: bool;
 
@@ -236,7 +237,7 @@ pub(super) trait Gates<'p> {
     fn gates(&self) -> (Self::Breaker, Self::Throttle);
 }
 
-impl Gates<'_> for () {
+impl Gates for () {
     const ASKS: bool = false;
 
     type Breaker = ();
@@ -248,7 +249,7 @@ impl Gates<'_> for () {
 }
 
 #[cfg(feature = "std")]
-impl<'p> Gates<'p> for Gated<'p> {
+impl<'p> Gates for Gated<'p> {
     const ASKS: bool = true;
 
     type Breaker = Option<Breaking<'p>>;

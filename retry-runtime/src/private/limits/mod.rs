@@ -176,6 +176,13 @@ pub(super) fn step(
     until: Until,
     clock: &impl Clock,
 ) -> Result<Option<Duration>, Interrupted> {
+    // The turn may come when retries have been switched off.
+    #[cfg(feature = "config")]
+    if progress.failures() > 0
+        && let Some(end) = crate::private::stopped(progress, operation)
+    {
+        return Err(end);
+    }
     let wait = limits.still(clock);
     // Its turn may have come when the deadline was over already: timers come late.
     if wait.is_zero() && !is_over(until, clock) {

@@ -1,0 +1,145 @@
+//! Every give-up has a reason: what observers were told, what callers were told, and what bodies saw.
+
+use reattempt::{GaveUp, Verdict};
+
+use super::Violation;
+use crate::log::{AttemptEnd, CallEnd, Hook, What};
+use crate::ops::{Effects, Op};
+use crate::tales::{Run, Tale};
+
+fn violation(tale: &Tale, what: &str) -> Violation {
+    Violation::new(tale.ended, tale.id, format!("{:?}: {what}", tale.spec.op))
+}
+
+/// A failed call gives up once, any other not at all.
+pub(super) fn one(run: &Run<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for tale in run
+        .tales
+        .values()
+        .filter(|tale| tale.spec.op != Op::GuardedAlone)
+    {
+        let count = tale.gave_up().count();
+        let expected = match tale.end {
+            CallEnd::Failed(_) => 1,
+            CallEnd::Ok | CallEnd::Dropped => usize::from(tale.had(Hook::Fallback)),
+        };
+        if count != expected {
+            found.push(violation(
+                tale,
+                &format!("{:?}, and {count} give-ups were told", tale.end),
+            ));
+        }
+    }
+    found
+}
+
+/// Reason and attempts are the same for observers and callers, and the attempts those that there were.
+pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for tale in run
+        .tales
+        .values()
+        .filter(|tale| tale.spec.op != Op::GuardedAlone)
+    {
+        let seen = tale.attempts();
+        for (_, attempt, reason) in tale.gave_up() {
+            if let CallEnd::Failed(Some(told)) = tale.end
+                && told != (reason, attempt)
+            {
+                found.push(violation(
+                    tale,
+                    &format!("its caller was told {told:?}, observers {reason:?} and {attempt}"),
+                ));
+            }
+            // An attempt may be cut off before its body is first polled.
+            let is_unseen = reason == GaveUp::Deadline && attempt == seen + 1;
+            if attempt != seen && !is_unseen {
+                found.push(violation(
+                    tale,
+                    &format!("gave up after {attempt} attempts, and there were {seen}"),
+                ));
+            }
+        }
+        let recovered: Vec<_> = tale
+            .told
+            .iter()
+            .filter_map(|(_, what)| match what {
+                What::Recovered { attempt } => Some(*attempt),
+                _ => None,
+            })
+            .collect();
+        let expected: &[u32] = if tale.end == CallEnd::Ok && seen > 1 && !tale.had(Hook::Fallback) {
+            &[seen]
+        } else {
+            &[]
+        };
+        if recovered != expected {
+            found.push(violation(
+                tale,
+                &format!(
+                    "{seen} attempts, {:?}, and recoveries {recovered:?} were told",
+                    tale.end
+                ),
+            ));
+        }
+        let failed = tale
+            .told
+            .iter()
+            .filter(|(_, what)| matches!(what, What::Failed { .. }))
+            .count();
+        let retries = tale.retries().count();
+        if retries + 1 < seen as usize || failed < retries {
+            found.push(violation(
+                tale,
+                &format!("{seen} attempts, and {retries} retries and {failed} failures were told"),
+            ));
+        }
+    }
+    found
+}
+
+/// The reason is one that there was.
+pub(super) fn reasons(run: &Run<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for tale in run.tales.values() {
+        for (_, attempt, reason) in tale.gave_up() {
+            if !is_right(run, tale, attempt, reason) {
+                found.push(violation(
+                    tale,
+                    &format!("gave up for the reason {reason:?}"),
+                ));
+            }
+        }
+    }
+    found
+}
+
+fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GaveUp) -> bool {
+    let spec = &tale.spec;
+    let is_once =
+        spec.op.effects() == Some(Effects::Once) && !matches!(spec.op, Op::Keyed | Op::Pay);
+    let ends = |is_it: fn(AttemptEnd) -> bool| tale.bodies_of(attempt).any(|body| is_it(body.end));
+    match reason {
+        // A file may say less.
+        GaveUp::Attempts => attempt == spec.max || spec.op == Op::Named,
+        GaveUp::Permanent => is_once || ends(|end| end == AttemptEnd::Err(Verdict::Permanent)),
+        GaveUp::Deadline => tale.limit().is_some(),
+        GaveUp::Patience => ends(|end| {
+            matches!(
+                end,
+                AttemptEnd::Err(Verdict::Throttled(Some(_)) | Verdict::TransientAfter(_))
+            )
+        }),
+        GaveUp::Budget => spec.purse.is_some() || spec.op == Op::Named,
+        GaveUp::BreakerOpen => spec.op.is_guarded(),
+        GaveUp::Throttle => spec.op.is_adaptive(),
+        GaveUp::Strategy => spec.op == Op::Decided && attempt == 3,
+        // Below a retry of another call, which knows its number.
+        GaveUp::Nested => spec.op == Op::Inner && spec.max == 1 && attempt == 1,
+        GaveUp::Disabled => run
+            .common()
+            .any(|record| record.what == What::RetriesOn(false) && record.at <= tale.ended),
+        _ => false,
+    }
+}
