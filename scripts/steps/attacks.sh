@@ -1,4 +1,13 @@
-# What takes long, by name only.
+# What attacks it: faults, random input, and, by name only, sanitizers.
+
+# One seed for a third of a minute; `tests/chaos` says how to run more.
+step_chaos() {
+    cargo test --quiet --workspace --test chaos -- --seed 7 --seconds 20
+}
+
+step_fuzz() {
+    scripts/fuzz 20
+}
 
 # Memory and threads, by a nightly compiler's sanitizers; takes minutes, so by name only.
 step_sanitize() {
