@@ -1,6 +1,6 @@
 //! `cargo run --release -p reattempt-benches`: measures, prints, and says which
 //! promises hold. Without arguments all rows, with a word those whose title has it, with
-//! `--peers` one table of all libraries.
+//! `--all` beside all other libraries.
 
 mod allocations;
 mod building;
@@ -10,6 +10,7 @@ mod matrix;
 mod measure;
 mod median;
 mod peers;
+mod report;
 mod rows;
 mod scale;
 mod sizes;
@@ -44,6 +45,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             run(failures.parse()?, calls.parse()?);
             Ok(())
         }
+        ["--all"] => report::print(markdown),
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),
         [flag @ ("--weighed" | "--timed"), way, tasks] => {
@@ -54,7 +56,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["--scale"] => scale::print(markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
-            "arguments: nothing, a word in the title of a row, `--peers`, `--scale` or `--building`, \
+            "arguments: nothing, a word in the title of a row, `--peers`, `--scale`, `--building` or `--all`, \
              each with `--markdown`, or `--case CASE FAILURES CALLS`"
                 .into(),
         ),

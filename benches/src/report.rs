@@ -1,0 +1,19 @@
+//! `--all`: every table in one run; with `--markdown` the document `BENCHMARKS.md`.
+
+use std::error::Error;
+
+use crate::{building, peers, scale};
+
+pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
+    let say = |words: &str| {
+        if markdown {
+            print!("{words}");
+        }
+    };
+    say(include_str!("report/head.md"));
+    peers::print("", markdown)?;
+    say(include_str!("report/behind.md"));
+    scale::print(markdown)?;
+    say(include_str!("report/building.md"));
+    building::print("", markdown)
+}
