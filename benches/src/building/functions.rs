@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 use crate::median::median;
 
 const FUNCTIONS: u32 = 200;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 const CHECK: &[&str] = &["check"];
 const RELEASE: &[&str] = &["build", "--release"];
