@@ -164,12 +164,6 @@ macro_rules! shape_of {
     };
 }
 
-/// The workspace forbids `unsafe`; these are compiled and run on their own.
-#[test]
-fn unsafe_fn() {
-    trybuild::TestCases::new().pass("tests/shapes/unsafe_fn.rs");
-}
-
 #[path = "shapes/answers.rs"]
 mod answers;
 #[path = "shapes/async_blocks.rs"]

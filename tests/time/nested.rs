@@ -300,7 +300,7 @@ async fn before_the_future() {
     assert_eq!((service.calls(), seen.take()), (9, vec![1, 2, 3, 4, 5]));
 
     let service = Service::default();
-    let policy = reattempt::Policy::new().max(5);
+    let policy = Policy::new().max(5);
     let outer = policy.on(|_: &u32| true);
     let answer = outer.run_async(|| std::future::ready(inner(&service)));
     assert!(answer.await.is_err());
