@@ -14,12 +14,6 @@ pub(crate) fn remaining() -> Option<Duration> {
     (!until.is_endless()).then(|| until.since(now()))
 }
 
-/// Whether there is anything to look at after a failure.
-#[inline(always)]
-pub(crate) fn is_quiet() -> bool {
-    (retries() == 0) & until().is_endless()
-}
-
 /// The deadline for an attempt here to cut itself off by: one that is enforced above
 /// is left to whom it belongs, who then can say that it was cut off.
 #[cfg(feature = "std")]
@@ -109,7 +103,7 @@ impl Drop for Retrying {
 }
 
 #[cfg(feature = "std")]
-pub(crate) use with_threads::{is_enforced, now, retries, until};
+pub(crate) use with_threads::{is_enforced, is_quiet, now, retries, until};
 #[cfg(feature = "std")]
 use with_threads::{set_retries, set_until};
 
@@ -120,7 +114,8 @@ mod with_threads {
     use crate::timer::{Clock as _, Moment};
 
     struct Above {
-        until: Cell<Moment>,
+        // Of the moment all bits the other way round: nothing above is 0 everywhere, which is one test.
+        not_until: Cell<u64>,
         enforced: Cell<bool>,
         retries: Cell<u32>,
     }
@@ -129,7 +124,7 @@ mod with_threads {
     thread_local! {
         static ABOVE: Above = const {
             Above {
-                until: Cell::new(Moment::ENDLESS),
+                not_until: Cell::new(0),
                 enforced: Cell::new(false),
                 retries: Cell::new(0),
             }
@@ -139,16 +134,23 @@ mod with_threads {
     /// On the clock of [`now`]; the last moment there is means no deadline.
     #[inline(always)]
     pub(crate) fn until() -> Moment {
-        let until = ABOVE.try_with(|above| above.until.get());
+        let until = ABOVE.try_with(|above| Moment::of_nanos(!above.not_until.get()));
         until.unwrap_or(Moment::ENDLESS)
     }
 
     #[inline(always)]
     pub(super) fn set_until(until: Moment, enforced: bool) {
         let _set = ABOVE.try_with(|above| {
-            above.until.set(until);
+            above.not_until.set(!until.nanos());
             above.enforced.set(enforced);
         });
+    }
+
+    /// Whether nothing is above that has to be looked at after a failure.
+    #[inline(always)]
+    pub(crate) fn is_quiet() -> bool {
+        let above = ABOVE.try_with(|above| above.not_until.get() | u64::from(above.retries.get()));
+        above.unwrap_or(0) == 0
     }
 
     /// Whether it is cut off by whoever set it.
@@ -185,7 +187,7 @@ mod with_threads {
 }
 
 #[cfg(not(feature = "std"))]
-pub(crate) use without_threads::{is_enforced, now, retries, until};
+pub(crate) use without_threads::{is_enforced, is_quiet, now, retries, until};
 #[cfg(not(feature = "std"))]
 use without_threads::{set_retries, set_until};
 
@@ -201,6 +203,11 @@ mod without_threads {
 
     #[inline(always)]
     pub(super) const fn set_until(_: Moment, _: bool) {}
+
+    #[inline(always)]
+    pub(crate) const fn is_quiet() -> bool {
+        true
+    }
 
     #[inline(always)]
     pub(crate) const fn is_enforced() -> bool {

@@ -193,7 +193,12 @@ fn plain<T: Timer, E, Q: Question>(
     match question.afford(operation, timer) {
         Ok(held) => {
             watch.retries(operation, delay);
-            Ok((pause(delay, timer), held))
+            // Not where two ways meet: a sleep is large, and would be copied there.
+            if delay.is_zero() {
+                return Ok((Pause { sleep: None }, held));
+            }
+            let sleep = Some(timer.sleep(delay));
+            Ok((Pause { sleep }, held))
         }
         Err(reason) => Err((error, reason)),
     }

@@ -39,8 +39,14 @@ impl Moment {
     /// The last moment there is, which no clock comes to.
     pub(crate) const ENDLESS: Self = Self(u64::MAX);
 
+    /// The moment so many nanoseconds after the origin of its clock.
+    #[cfg(feature = "std")]
+    pub(crate) const fn of_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
     /// Nanoseconds since the origin of its clock.
-    #[cfg(feature = "keyed")]
+    #[cfg(feature = "std")]
     pub(crate) const fn nanos(self) -> u64 {
         self.0
     }

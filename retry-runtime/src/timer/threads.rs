@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use rand::rngs::SmallRng;
-use rand::{Rng as _, SeedableRng as _};
+use rand::{Rng, SeedableRng as _};
 
 use super::{Blocking, Clock, Moment};
 
@@ -44,7 +44,8 @@ impl Blocking for Threads {
 }
 
 thread_local! {
-    static GENERATOR: RefCell<SmallRng> = RefCell::new(seeded());
+    // Seeded where it is first drawn from: a constant needs no test whether it is there.
+    static GENERATOR: RefCell<Option<SmallRng>> = const { RefCell::new(None) };
 }
 
 /// 64 random bits of this thread's generator. Out of line: it needs registers.
@@ -56,16 +57,30 @@ pub(super) fn random() -> u64 {
     }
     // Nothing of the user's runs while it is borrowed, so it never is already.
     let drawn = GENERATOR.try_with(|generator| {
-        generator
-            .try_borrow_mut()
-            .map_or(0, |mut generator| generator.next_u64())
+        let mut generator = generator.try_borrow_mut().ok()?;
+        generator.as_mut().map(Rng::next_u64)
     });
-    // In the last moments of a thread, where the platform has dropped it by then.
-    drawn.unwrap_or_else(|_| seeded().next_u64())
+    match drawn {
+        Ok(Some(random)) => random,
+        _ => first(),
+    }
+}
+
+/// The first of a thread, and those of its last moments, where the platform has dropped the generator by then.
+#[cold]
+#[inline(never)]
+fn first() -> u64 {
+    let mut generator = seeded();
+    let random = generator.next_u64();
+    let _kept = GENERATOR.try_with(|kept| {
+        if let Ok(mut kept) = kept.try_borrow_mut() {
+            *kept = Some(generator);
+        }
+    });
+    random
 }
 
 /// The keys of a `HashMap` come from the operating system; that spares a crate.
-#[cold]
 fn seeded() -> SmallRng {
     SmallRng::seed_from_u64(RandomState::new().build_hasher().finish())
 }

@@ -61,6 +61,7 @@ impl Clock for Tokio {
 impl Timer for Tokio {
     type Sleep = tokio::time::Sleep;
 
+    #[inline]
     fn sleep(&self, duration: Duration) -> Self::Sleep {
         tokio::time::sleep(duration)
     }
