@@ -134,10 +134,15 @@ impl Operation {
     /// The same for a request that tells whether it may be executed twice; what the policy says of that
     /// goes first.
     pub(crate) fn for_request(self, is_idempotent: bool) -> Self {
-        if is_idempotent || self.policy.has(Key::Idempotent) {
+        if self.suits(is_idempotent) {
             return self;
         }
         Self::new(self.name, self.policy.idempotent(false))
+    }
+
+    /// Whether it is the same for such a request.
+    pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
+        is_idempotent || self.policy.has(Key::Idempotent)
     }
 }
 

@@ -465,7 +465,7 @@ impl Policy {
     }
 
     /// Whether a call has to do with it before anything fails.
-    #[cfg(any(feature = "config", feature = "tower"))]
+    #[cfg(feature = "config")]
     pub(crate) const fn counts_from_start(&self) -> bool {
         self.deadline.is_some()
             || self.timeout.is_some()

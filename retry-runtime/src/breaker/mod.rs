@@ -137,7 +137,7 @@ impl Breaker {
         let permit = if seen.is_closed() {
             seen
         } else {
-            self.admit_probe(tick(clock.shared()))?
+            self.admit_probe(seen, clock)?
         };
         let started = match self.settings.slow {
             None => ORIGIN,
@@ -148,7 +148,16 @@ impl Breaker {
 
     #[cold]
     #[inline(never)]
-    fn admit_probe(&self, now: u32) -> Result<Seen, Open> {
+    fn admit_probe(&self, seen: Seen, clock: &impl Clock) -> Result<Seen, Open> {
+        let (now, limits) = (tick(clock.shared()), self.settings.limits);
+        if let Some(left) = seen.open_for(now, limits) {
+            return Err(Open::after(Some(left)));
+        }
+        self.admit_now(now)
+    }
+
+    #[inline(never)]
+    fn admit_now(&self, now: u32) -> Result<Seen, Open> {
         match self.word.admit(now, self.settings.limits) {
             Ok(admitted) => {
                 if admitted.half_opened {
@@ -258,15 +267,10 @@ impl Breaker {
 
 const ORIGIN: Moment = Moment::from_origin(core::time::Duration::ZERO);
 
-/// Nanoseconds since the clock's origin.
-fn nanos(moment: Moment) -> u64 {
-    u64::try_from(moment.since(ORIGIN).as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// Milliseconds since the clock's origin, which wrap.
 #[expect(clippy::cast_possible_truncation, reason = "only differences count")]
 fn tick(moment: Moment) -> u32 {
-    (nanos(moment) / 1_000_000) as u32
+    (moment.nanos() / 1_000_000) as u32
 }
 
 /// An observer that panics leaves nothing half done: the change is complete when it is told.

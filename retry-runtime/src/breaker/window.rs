@@ -5,7 +5,6 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use super::buckets::{BUCKETS, Buckets};
-use super::nanos;
 use super::ring::{Counts, Ring};
 use crate::timer::Clock;
 
@@ -74,7 +73,7 @@ impl Window {
                 failed: failures,
                 slow: slows,
             } => {
-                let now = nanos(clock.shared()).checked_div(*bucket).unwrap_or(0);
+                let now = clock.shared().nanos().checked_div(*bucket).unwrap_or(0);
                 let failed = failures.record(now, failed);
                 let slow = slow.map(|slow| slows.record(now, slow));
                 let none = Counts {

@@ -147,6 +147,17 @@ impl Seen {
         }
     }
 
+    /// The milliseconds that are left where one look tells that a call gets no permit: it is open, and no more is left
+    /// than of the first cool-down, the shortest there is.
+    #[inline(always)]
+    pub(crate) const fn open_for(self, now: u32, limits: Limits) -> Option<u32> {
+        let left = self.until().wrapping_sub(now);
+        if self.0 >> KIND == Kind::Open as u64 && left.wrapping_sub(1) < limits.cooldown {
+            return Some(left);
+        }
+        None
+    }
+
     /// Why a call would get no permit now.
     pub(crate) const fn refusal(self, now: u32, limits: Limits) -> Option<Refusal> {
         match self.kind() {

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::credit::{Credit, TOKEN};
 use super::reserve::Reserve;
 use super::samples::{LIFE, Samples};
-use crate::timer::{Clock, Moment};
+use crate::timer::Clock;
 
 #[derive(Debug)]
 pub(super) struct Deposits {
@@ -77,7 +77,7 @@ impl Deposits {
     pub(super) fn look(&self, clock: &impl Clock) {
         // Its own deposit is young, and so is what others bring meanwhile.
         let before = self.credit.deposits().wrapping_sub(1);
-        let tick = self.tick_at(nanos(clock.shared()));
+        let tick = self.tick_at(clock.shared().nanos());
         let deposits = self.credit.deposits();
         let before = if deposits.wrapping_sub(before) > AT_ONCE {
             deposits
@@ -91,7 +91,7 @@ impl Deposits {
 
     /// Takes a token: what was deposited first, so that the reserve is there when nothing else is.
     pub(super) fn withdraw(&self, clock: &impl Clock) -> Option<Source> {
-        let now = nanos(clock.shared());
+        let now = clock.shared().nanos();
         let tick = self.tick_at(now);
         self.samples.note(tick, self.credit.deposits());
         if self.credit.withdraw(self.expired(tick)) {
@@ -120,7 +120,7 @@ impl Deposits {
 
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
     pub(super) fn balance(&self, clock: &impl Clock) -> f64 {
-        let now = nanos(clock.shared());
+        let now = clock.shared().nanos();
         let credit = self.credit.left(self.expired(self.tick_at(now)));
         credit as f64 / TOKEN as f64 + self.reserve.left(now)
     }
@@ -133,12 +133,6 @@ impl Deposits {
     fn tick_at(&self, now: u64) -> u32 {
         now.checked_div(self.tick).unwrap_or(0) as u32
     }
-}
-
-/// Whatever the clock's origin.
-fn nanos(moment: Moment) -> u64 {
-    let since = moment.since(Moment::from_origin(Duration::ZERO));
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Cut off: no deposit lives longer than its `ttl`.

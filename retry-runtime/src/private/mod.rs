@@ -53,8 +53,6 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, observe};
 pub(crate) use limit::inside;
 #[cfg(feature = "std")]
 pub use limit::{Endured, Limited, endured, limited, limited_hook};
-#[cfg(feature = "tower")]
-pub(crate) use limits::Split;
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub(crate) use limits::policy_limits;
 #[cfg(feature = "std")]
@@ -63,6 +61,8 @@ pub use limits::{
     ByPolicy, Gate, Guards, IsBudgeted, Limits, Pay, Question, answered, begun, enter, guards,
     pays, released,
 };
+#[cfg(feature = "tower")]
+pub(crate) use limits::{Debits, Split};
 #[cfg(feature = "config")]
 pub use named::{
     answered_named, attempt_named, failed_named, paying_named, until_named, wait_named,

@@ -92,6 +92,7 @@ const BEFORE: u64 = 1 << 62;
 /// A moment of the operating system's monotonic clock.
 #[cfg(feature = "std")]
 impl From<std::time::Instant> for Moment {
+    #[inline(always)]
     fn from(instant: std::time::Instant) -> Self {
         static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
         let origin = *ORIGIN.get_or_init(std::time::Instant::now);

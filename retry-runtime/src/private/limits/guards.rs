@@ -41,13 +41,6 @@ impl<B, T, P> Guards<B, T, P> {
     }
 }
 
-#[cfg(feature = "tower")]
-impl<P> Guards<(), (), P> {
-    pub(super) fn into_purse(self) -> P {
-        self.purse
-    }
-}
-
 impl<B: Gate, T: Gate, P: Pay> Limits for Guards<B, T, P> {
     #[inline(always)]
     fn enter(&mut self, clock: &impl Clock) -> Result<Duration, GaveUp> {

@@ -19,7 +19,7 @@ use gate::Refuse;
 pub(crate) use guards::policy_limits;
 pub use guards::{Guards, guards};
 #[cfg(feature = "tower")]
-pub(crate) use pocket::Split;
+pub(crate) use pocket::{Debits, Split};
 #[cfg(feature = "std")]
 pub use pocket::{OfPolicy, Purse, paying};
 pub use purse::{ByPolicy, IsBudgeted, Pay};

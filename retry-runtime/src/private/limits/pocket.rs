@@ -1,8 +1,17 @@
 //! A budget that pays: it is debited before the wait, and what was not spent when the call ends goes back.
 
+#[cfg(feature = "tower")]
+use core::time::Duration;
+
+#[cfg(feature = "tower")]
+use super::gate::verdict_of;
 use super::purse::Debit;
+#[cfg(feature = "tower")]
+use super::{Limits, Question};
 use super::{Pay, Settle};
 use crate::budget::{Budget, Class, Paid, Reservation};
+#[cfg(feature = "tower")]
+use crate::call::GaveUp;
 use crate::events::Came;
 use crate::operation::Operation;
 use crate::timer::Clock;
@@ -175,51 +184,115 @@ pub(crate) struct Split(Paid);
 
 #[cfg(feature = "tower")]
 impl Split {
-    #[inline(always)]
-    pub(crate) fn begin(operation: &Operation, clock: &impl Clock) -> Self {
+    pub(crate) const NOTHING: Self = Self(Paid::NOTHING);
+
+    // A call begins. Out of line: one without a budget has no register to spare for it.
+    #[inline(never)]
+    pub(crate) fn begin(operation: &Operation, clock: &impl Clock) {
         if let Some(budget) = operation.policy().budget {
-            begin(budget, clock);
+            budget.begin(clock);
         }
-        Self(Paid::NOTHING)
     }
 
-    // For the step after a failure; what it debits is then taken out of it.
-    pub(crate) const fn limits() -> super::Guards<(), (), Purse<'static, OfPolicy>> {
-        super::Guards::new((), (), Purse::of(OfPolicy))
-    }
-
-    pub(crate) fn spend(&mut self, reserved: Option<Reservation<'static>>) {
-        if let Some(reserved) = reserved {
-            self.0 = reserved.spend();
-        }
+    // The retry begins.
+    #[inline(always)]
+    pub(crate) fn spend(reserved: Option<Reservation<'static>>) -> Self {
+        Self(reserved.map_or(Paid::NOTHING, Reservation::spend))
     }
 
     #[inline(always)]
     pub(crate) fn succeeded(self, operation: &Operation, clock: &impl Clock) {
-        if let Some(budget) = operation.policy().budget {
-            settle(budget, self.0, clock);
+        if let Some(budget) = operation.policy().budget
+            && budget.succeeded()
+        {
+            budget.settle(self.0, clock);
         }
     }
 }
 
-// Out of line: a call without a budget has no register to spare for them.
+// The limits of such a call: what its policy says pays for retries.
 #[cfg(feature = "tower")]
-#[inline(never)]
-fn begin(budget: &Budget, clock: &impl Clock) {
-    budget.begin(clock);
+#[derive(Debug, Default)]
+pub(crate) struct Debits {
+    is_refused: bool,
+    reserved: Option<Reservation<'static>>,
 }
 
 #[cfg(feature = "tower")]
-#[inline(never)]
-fn settle(budget: &Budget, paid: Paid, clock: &impl Clock) {
-    if budget.succeeded() {
-        budget.settle(paid, clock);
-    }
-}
-
-#[cfg(feature = "tower")]
-impl super::Guards<(), (), Purse<'static, OfPolicy>> {
+impl Debits {
     pub(crate) fn into_reserved(self) -> Option<Reservation<'static>> {
-        self.into_purse().reserved
+        self.reserved
     }
+}
+
+#[cfg(feature = "tower")]
+#[derive(Debug)]
+pub(crate) struct Price {
+    is_refused: bool,
+    class: Class,
+}
+
+#[cfg(feature = "tower")]
+impl Question for Price {
+    type Held = Option<Reservation<'static>>;
+
+    #[inline(always)]
+    fn afford(self, operation: &Operation, clock: &impl Clock) -> Result<Self::Held, GaveUp> {
+        let Some(budget) = operation.policy().budget else {
+            return Ok(None);
+        };
+        if self.is_refused {
+            return Err(GaveUp::Budget);
+        }
+        let reserved = budget.reserve(self.class, clock);
+        reserved.map(Some).ok_or(GaveUp::Budget)
+    }
+}
+
+#[cfg(feature = "tower")]
+impl Limits for Debits {
+    type Question = Price;
+
+    type Rest = ();
+
+    fn enter(&mut self, _: &impl Clock) -> Result<Duration, GaveUp> {
+        Ok(Duration::ZERO)
+    }
+
+    fn still(&mut self, _: &impl Clock) -> Duration {
+        Duration::ZERO
+    }
+
+    fn begin(&mut self, _: &impl Clock) {}
+
+    #[inline(always)]
+    fn failed(&mut self, operation: &Operation, came: Came, _: &impl Clock) {
+        if let (Some(budget), Some(verdict)) = (operation.policy().budget, verdict_of(came)) {
+            self.is_refused = !budget.note(verdict);
+        }
+    }
+
+    #[inline(always)]
+    fn question(&mut self, came: Came) -> Price {
+        Price {
+            is_refused: self.is_refused,
+            class: class_of(came),
+        }
+    }
+
+    #[inline(always)]
+    fn take_back(&mut self, held: Option<Reservation<'static>>) {
+        self.reserved = held;
+    }
+
+    // No copies are made of what a service does.
+    fn pays(&mut self, _: &Operation, _: &impl Clock) -> bool {
+        true
+    }
+
+    fn answered(&mut self, _: &Operation) -> bool {
+        false
+    }
+
+    fn rest(&mut self) {}
 }

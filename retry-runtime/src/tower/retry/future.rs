@@ -11,14 +11,14 @@ use tower_service::Service;
 
 use super::course::Course;
 use super::judge::JudgeAnswer;
-use super::layer::Plan;
+use super::layer::{Plan, Start};
 use super::request::CopyRequest;
 use crate::attempt::Cause;
 use crate::budget::Reservation;
 #[cfg(feature = "config")]
 use crate::private::stopped;
 use crate::private::{
-    Began, Pause, Spanned, Split, failed, note_answer, over, pause, remaining, spanned,
+    Began, Debits, Spanned, Split, failed, note_answer, over, remaining, spanned,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -32,7 +32,7 @@ pin_project! {
         service: S,
         // `None` where it cannot be sent again.
         request: Option<Req>,
-        // `None` in a first attempt of a policy of which nothing counts from the start.
+        // `None` in a first attempt of a policy of which nothing but a budget counts from the start.
         course: Option<Course>,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
@@ -47,41 +47,38 @@ pin_project! {
             #[pin]
             future: F,
         },
+        // The same, and a budget is told.
+        Paying {
+            #[pin]
+            future: F,
+        },
         Attempt {
             #[pin]
             future: Spanned<F>,
+            // For the retry that it is.
+            payment: Split,
         },
-        // Boxed: what only a retry needs makes no future larger.
         Between {
-            between: Boxed<P, A>,
+            kept: Kept<P, A>,
         },
     }
 }
 
-/// Dropped out of line: a call without a retry has no register to spare for it.
-struct Boxed<P, A>(Option<Box<Between<P, A>>>);
-
-impl<P, A> Drop for Boxed<P, A> {
-    #[cold]
-    #[inline(never)]
-    fn drop(&mut self) {
-        self.0 = None;
-    }
-}
-
-/// What lies between two attempts.
-struct Between<P, A> {
-    phase: Phase<P>,
+/// What is kept between two attempts.
+struct Kept<P, A> {
+    waits_for: Wait,
+    /// The delay, then what is left until the deadline.
+    sleep: Option<Pin<Box<P>>>,
     /// The answer before, kept where time may run out, to have one then.
     last: Option<A>,
     /// What the retry costs.
     reserved: Option<Reservation<'static>>,
 }
 
-enum Phase<P> {
-    Delay(Pin<Box<Pause<P>>>),
+enum Wait {
+    Delay,
     /// Until the service has room for another attempt, or the deadline is over.
-    Room(Option<Pin<Box<Pause<P>>>>),
+    Room,
 }
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
@@ -95,14 +92,26 @@ where
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
         let mut course = None;
-        let state = if plan.counts_from_start {
-            let begun = course.insert(Course::begin(&plan.operation, &plan.timer));
-            let future = begun.told(&plan.timer, || ready.call(request));
-            let future = spanned(&plan.operation, &begun.call, future);
-            State::Attempt { future }
-        } else {
-            let future = ready.call(request);
-            State::Plain { future }
+        let state = match plan.start {
+            Start::Nothing => {
+                let future = ready.call(request);
+                State::Plain { future }
+            }
+            Start::Budget => {
+                Split::begin(&plan.operation, &plan.timer);
+                let future = ready.call(request);
+                State::Paying { future }
+            }
+            Start::Everything => {
+                let begun = course.insert(Course::begin(&plan.operation, &plan.timer));
+                let future = {
+                    let _inside = begun.inside(&plan.timer);
+                    ready.call(request)
+                };
+                let future = spanned(&plan.operation, &begun.call, future);
+                let payment = Split::NOTHING;
+                State::Attempt { future, payment }
+            }
         };
         Self {
             plan: Arc::clone(plan),
@@ -128,17 +137,18 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.as_mut().project();
         let Now::Plain { future } = this.state.project() else {
-            return self.go_on(cx);
+            return self.paying(cx);
         };
         let answer = ready!(future.poll(cx));
         match this.plan.judge.judge(&answer) {
             None => Poll::Ready(answer),
-            Some(verdict) => self.after(answer, verdict, cx),
+            Some(verdict) => self.go_on(Some((answer, verdict)), cx),
         }
     }
 }
 
 // What only a failure needs is kept out of the way of a success.
+#[expect(clippy::type_complexity, reason = "an answer is a result itself")]
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req>,
@@ -147,9 +157,56 @@ where
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {
+    /// The first attempt where a budget counts it, or whatever comes later.
+    #[cold]
+    #[inline(never)]
+    fn paying(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<S::Response, S::Error>> {
+        let this = self.as_mut().project();
+        let Now::Paying { future } = this.state.project() else {
+            return self.go_on(None, cx);
+        };
+        let plan = &**this.plan;
+        let answer = ready!(future.poll(cx));
+        match plan.judge.judge(&answer) {
+            None => {
+                Split::NOTHING.succeeded(&plan.operation, &plan.timer);
+                Poll::Ready(answer)
+            }
+            Some(verdict) => self.go_on(Some((answer, verdict)), cx),
+        }
+    }
+
+    /// What comes after an attempt that `failed`, or after a wait: the delay, the attempt, and so on.
+    #[cold]
+    #[inline(never)]
+    fn go_on(
+        mut self: Pin<&mut Self>,
+        mut failed: Option<(Result<S::Response, S::Error>, Verdict)>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<S::Response, S::Error>> {
+        loop {
+            if let Some((answer, verdict)) = failed
+                && let Some(answer) = self.as_mut().failed(answer, verdict)
+            {
+                return Poll::Ready(answer);
+            }
+            if let State::Between { .. } = self.state
+                && let Some(answer) = ready!(self.as_mut().between(cx))
+            {
+                return Poll::Ready(answer);
+            }
+            failed = match ready!(self.as_mut().attempt(cx)) {
+                Ok(answer) => return Poll::Ready(answer),
+                Err(failed) => Some(failed),
+            };
+        }
+    }
+
     /// The attempt that is under way: an answer, or one that failed.
     #[inline(always)]
-    #[expect(clippy::type_complexity, reason = "an answer is a result itself")]
     #[expect(
         clippy::unreachable,
         reason = "called in this state, or by whoever polls after the end"
@@ -159,56 +216,26 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Result<Result<S::Response, S::Error>, (Result<S::Response, S::Error>, Verdict)>> {
         let this = self.project();
-        let (Now::Attempt { future }, Some(course)) = (this.state.project(), this.course) else {
+        let (Now::Attempt { future, payment }, Some(course)) = (this.state.project(), this.course)
+        else {
             unreachable!("there is none between two attempts")
         };
         let plan = &**this.plan;
-        let answer = ready!(course.told(&plan.timer, || future.poll(cx)));
+        let answer = {
+            let _inside = course.inside(&plan.timer);
+            ready!(future.poll(cx))
+        };
         Poll::Ready(match plan.judge.judge(&answer) {
-            None => Ok(course.succeeded(answer, &plan.operation, &plan.timer)),
+            None => {
+                payment.succeeded(&plan.operation, &plan.timer);
+                Ok(course.succeeded(answer, &plan.operation, &plan.timer))
+            }
             Some(verdict) => Err((answer, verdict)),
         })
     }
 
-    /// What comes after an attempt that failed.
-    #[cold]
-    #[inline(never)]
-    fn after(
-        mut self: Pin<&mut Self>,
-        answer: Result<S::Response, S::Error>,
-        verdict: Verdict,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<S::Response, S::Error>> {
-        match self.as_mut().failed(answer, verdict) {
-            Some(answer) => Poll::Ready(answer),
-            None => self.go_on(cx),
-        }
-    }
-
-    /// The attempt, the delay, the next attempt, and so on.
-    fn go_on(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<S::Response, S::Error>> {
-        loop {
-            if let State::Between { .. } = self.state
-                && let Some(answer) = ready!(self.as_mut().between(cx))
-            {
-                return Poll::Ready(answer);
-            }
-            let (answer, verdict) = match ready!(self.as_mut().attempt(cx)) {
-                Ok(answer) => return Poll::Ready(answer),
-                Err(failed) => failed,
-            };
-            if let Some(answer) = self.as_mut().failed(answer, verdict) {
-                return Poll::Ready(answer);
-            }
-        }
-    }
-
     /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn failed(
         self: Pin<&mut Self>,
         answer: Result<S::Response, S::Error>,
@@ -216,26 +243,27 @@ where
     ) -> Option<Result<S::Response, S::Error>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let (verdict, operation) = match this.request {
-            Some(request) => {
-                let is_idempotent = plan.judge.is_idempotent(request);
-                (verdict, plan.operation.for_request(is_idempotent))
-            }
-            None => (Verdict::Permanent, plan.operation),
+        let (verdict, is_idempotent) = match this.request {
+            Some(request) => (verdict, plan.judge.is_idempotent(request)),
+            None => (Verdict::Permanent, true),
         };
-        // Nothing has counted so far where there is none yet.
-        let course = this
-            .course
-            .get_or_insert_with(|| Course::begin(&plan.operation, &plan.timer));
+        let once;
+        let operation = if plan.operation.suits(is_idempotent) {
+            &plan.operation
+        } else {
+            once = plan.operation.for_request(is_idempotent);
+            &once
+        };
+        let course = this.course.get_or_insert_with(Course::late);
         let (until, timer) = (course.until, &plan.timer);
         let began = course.began.known(course.call_began, until, timer);
-        note_answer(&course.call, &operation, began, &answer, |answer| {
+        note_answer(&course.call, operation, began, &answer, |answer| {
             plan.judge.message(answer)
         });
-        let mut limits = Split::limits();
+        let mut limits = Debits::default();
         let retry = failed(
             &mut course.call,
-            &operation,
+            operation,
             until,
             timer,
             Cause::Error(&answer),
@@ -246,25 +274,22 @@ where
             return Some(answer);
         };
         plan.observer.observe(&retry);
-        let pause = pause(retry.delay(), timer);
+        let delay = retry.delay();
         // The kill switch may end the call, too.
         let is_kept = cfg!(feature = "config") || remaining(until, timer).is_some();
-        let last = is_kept.then_some(answer);
-        let phase = Phase::Delay(Box::pin(pause));
-        let reserved = limits.into_reserved();
-        let between = Boxed(Some(Box::new(Between {
-            phase,
-            last,
-            reserved,
-        })));
-        this.state.set(State::Between { between });
+        let kept = Kept {
+            waits_for: Wait::Delay,
+            sleep: (!delay.is_zero()).then(|| Box::pin(timer.sleep(delay))),
+            last: is_kept.then_some(answer),
+            reserved: limits.into_reserved(),
+        };
+        this.state.set(State::Between { kept });
         None
     }
 
     /// Waits for the delay and for the service, and begins the next attempt, or gives back the answer of
     /// the call.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     #[expect(
         clippy::unreachable,
         reason = "called in this state; a retry is decided on with a request"
@@ -275,70 +300,90 @@ where
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let (
-            Now::Between {
-                between: Boxed(Some(between)),
-            },
-            Some(course),
-        ) = (this.state.as_mut().project(), this.course)
+        let (Now::Between { kept }, Some(course)) = (this.state.as_mut().project(), this.course)
         else {
             unreachable!("asked for between two attempts only")
         };
-        if let Phase::Delay(delay) = &mut between.phase {
-            ready!(delay.as_mut().poll(cx));
+        if let Wait::Delay = kept.waits_for {
+            if let Some(delay) = &mut kept.sleep {
+                ready!(delay.as_mut().poll(cx));
+                kept.sleep = None;
+            }
             #[cfg(feature = "config")]
-            if between.last.is_some() && stopped(&course.call, &plan.operation).is_some() {
-                return Poll::Ready(between.last.take());
+            if kept.last.is_some() && stopped(&course.call, &plan.operation).is_some() {
+                return Poll::Ready(kept.last.take());
             }
-            let left = between
-                .last
-                .as_ref()
-                .and_then(|_| remaining(course.until, &plan.timer));
-            if left.is_none() {
-                // Nobody asks for it any more, and it may hold the room that the service waits for.
-                between.last = None;
+            kept.waits_for = Wait::Room;
+            if kept.last.is_some() {
+                match remaining(course.until, &plan.timer) {
+                    Some(left) if left.is_zero() => {
+                        over(&course.call, &plan.operation);
+                        return Poll::Ready(kept.last.take());
+                    }
+                    Some(left) => kept.sleep = Some(Box::pin(plan.timer.sleep(left))),
+                    // Nobody asks for it any more, and it may hold the room that the service waits for.
+                    None => kept.last = None,
+                }
             }
-            between.phase = Phase::Room(left.map(|left| Box::pin(pause(left, &plan.timer))));
         }
-        if let Phase::Room(Some(limit)) = &mut between.phase
+        if let Some(limit) = &mut kept.sleep
             && limit.as_mut().poll(cx).is_ready()
         {
             over(&course.call, &plan.operation);
-            return Poll::Ready(between.last.take());
+            return Poll::Ready(kept.last.take());
         }
-        let service = this.service;
-        let ready = course.told(&plan.timer, || service.poll_ready(cx));
+        let ready = {
+            let _inside = course.inside(&plan.timer);
+            this.service.poll_ready(cx)
+        };
         if let Err(error) = ready!(ready) {
-            let answer = Err(error);
-            // What is not ready any more never will be.
-            let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
-            // No attempt has begun.
-            let began = Began::UNKNOWN;
-            note_answer(&course.call, &plan.operation, began, &answer, |answer| {
-                plan.judge.message(answer)
-            });
-            let _end = failed(
-                &mut course.call,
-                &plan.operation,
-                course.until,
-                &plan.timer,
-                cause,
-                verdict,
-                &mut (),
-            );
-            return Poll::Ready(Some(answer));
+            return Poll::Ready(Some(closed(plan, course, error)));
         }
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
         };
         *this.request = plan.copy.copy(&request);
-        course.payment.spend(between.reserved.take());
+        let payment = Split::spend(kept.reserved.take());
         course.began = Began::again();
-        let future = course.told(&plan.timer, || service.call(request));
+        let future = {
+            let _inside = course.inside(&plan.timer);
+            this.service.call(request)
+        };
         let future = spanned(&plan.operation, &course.call, future);
-        this.state.set(State::Attempt { future });
+        this.state.set(State::Attempt { future, payment });
         Poll::Ready(None)
     }
+}
+
+/// The answer of a call whose service is not ready any more, and never will be.
+#[cold]
+#[inline(never)]
+fn closed<Req, Res, E, J, C, O, T>(
+    plan: &Plan<J, C, O, T>,
+    course: &mut Course,
+    error: E,
+) -> Result<Res, E>
+where
+    J: JudgeAnswer<Req, Res, E>,
+    T: Timer,
+{
+    let answer = Err(error);
+    let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
+    // No attempt has begun.
+    let began = Began::UNKNOWN;
+    note_answer(&course.call, &plan.operation, began, &answer, |answer| {
+        plan.judge.message(answer)
+    });
+    let _end = failed(
+        &mut course.call,
+        &plan.operation,
+        course.until,
+        &plan.timer,
+        cause,
+        verdict,
+        &mut (),
+    );
+    answer
 }
 
 impl<S: Service<Req>, Req, J, C, O, T: Timer> fmt::Debug for RetryFuture<S, Req, J, C, O, T> {

@@ -275,7 +275,7 @@ where
         RetryService {
             inner,
             plan: Arc::new(Plan {
-                counts_from_start: self.operation.policy().counts_from_start(),
+                start: Start::of(self.operation.policy()),
                 operation: self.operation,
                 judge: self.judge.clone(),
                 copy: self.copy.clone(),
@@ -286,10 +286,31 @@ where
     }
 }
 
+/// What a call has to do with its policy before something fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Nothing,
+    /// A budget counts it, and nothing else.
+    Budget,
+    Everything,
+}
+
+impl Start {
+    fn of(policy: &Policy) -> Self {
+        let (times, telemetry) = (policy.deadline.or(policy.timeout), policy.telemetry);
+        if times.is_some() || telemetry.times || telemetry.spans {
+            Self::Everything
+        } else if policy.budget.is_some() {
+            Self::Budget
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
 /// What all calls of a service share.
 pub(super) struct Plan<J, C, O, T> {
-    /// Whether a call has anything to do with its policy before something fails.
-    pub(super) counts_from_start: bool,
+    pub(super) start: Start,
     pub(super) operation: Operation,
     pub(super) judge: J,
     pub(super) copy: C,
