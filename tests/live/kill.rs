@@ -345,8 +345,8 @@ async fn no_copies_start() {
 #[tokio::test(start_paused = true)]
 async fn layers_end_too() {
     let _turn = turn();
-    let calls = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let count = std::sync::Arc::clone(&calls);
+    let calls = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let count = Arc::clone(&calls);
     let service = tower::service_fn(move |_: u32| {
         count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         async { Err::<Infallible, _>("no") }
