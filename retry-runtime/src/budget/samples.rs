@@ -30,9 +30,6 @@ const fn due(deposits: u32) -> u32 {
 #[derive(Debug)]
 pub(crate) struct Samples {
     slots: [AtomicU64; 16],
-    /// The oldest young sample, when somebody last looked for it. A sample stays true: while it is young, so is what
-    /// came after it, and where an older one is young, too, deposits only live shorter.
-    oldest: AtomicU64,
     /// As `due` says.
     due: AtomicU32,
 }
@@ -48,7 +45,6 @@ impl Samples {
                     AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
                     AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
                 ],
-                oldest: AtomicU64::new(0),
                 due: AtomicU32::new(0),
             }
         }
@@ -88,14 +84,8 @@ impl Samples {
         let before = before.wrapping_sub(self.hidden(tick, before));
         self.set_due(due(in_slot_before));
         let sample = pack(tick, before);
-        let is_news = slot
-            .compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
-            .is_ok();
-        if is_news {
-            // Noted late, it may be older than that one.
-            self.search(tick);
-        }
-        is_news
+        slot.compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
     }
 
     fn set_due(&self, due: u32) {
@@ -122,38 +112,22 @@ impl Samples {
         for slot in &self.slots {
             slot.store(0, Ordering::Release);
         }
-        self.oldest.store(0, Ordering::Release);
         self.set_due(0);
     }
 
     /// The number in the oldest sample that is young enough.
-    #[inline]
     fn oldest(&self, tick: u32) -> Option<u32> {
-        let (at, before) = unpack(self.oldest.load(Ordering::Acquire));
-        // One that lies ahead is not the oldest by this clock.
-        if tick.wrapping_sub(at) < LIFE {
-            return Some(before);
-        }
-        self.search(tick)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn search(&self, tick: u32) -> Option<u32> {
-        let mut oldest: Option<(u32, u64)> = None;
+        let mut oldest: Option<(u32, u32)> = None;
         for (position, slot) in self.slots.iter().enumerate() {
-            let sample = slot.load(Ordering::Acquire);
-            let (at, _) = unpack(sample);
+            let (at, before) = unpack(slot.load(Ordering::Acquire));
             // By a clock that went back, or was read earlier, a sample may lie ahead.
             let age = tick.wrapping_sub(at).wrapping_add(LIFE);
             let is_young = age < LIFE.wrapping_mul(2) && index(at) == position;
             if is_young && oldest.is_none_or(|(other, _)| other < age) {
-                oldest = Some((age, sample));
+                oldest = Some((age, before));
             }
         }
-        let (_, sample) = oldest?;
-        self.oldest.store(sample, Ordering::Release);
-        Some(unpack(sample).1)
+        oldest.map(|(_, before)| before)
     }
 
     /// Of the first `before` deposits those that may be of now, after a pause in which nothing was sampled.
