@@ -59,8 +59,19 @@ pin_project! {
             payment: Split,
         },
         Between {
-            kept: Kept<P, A>,
+            kept: Aside<Kept<P, A>>,
         },
+    }
+}
+
+/// Dropped out of line: a call without a retry has no register to spare for it.
+struct Aside<K>(Option<K>);
+
+impl<K> Drop for Aside<K> {
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0 = None;
     }
 }
 
@@ -283,6 +294,7 @@ where
             last: is_kept.then_some(answer),
             reserved: limits.into_reserved(),
         };
+        let kept = Aside(Some(kept));
         this.state.set(State::Between { kept });
         None
     }
@@ -300,7 +312,12 @@ where
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let (Now::Between { kept }, Some(course)) = (this.state.as_mut().project(), this.course)
+        let (
+            Now::Between {
+                kept: Aside(Some(kept)),
+            },
+            Some(course),
+        ) = (this.state.as_mut().project(), this.course)
         else {
             unreachable!("asked for between two attempts only")
         };
