@@ -1,8 +1,11 @@
 //! Requests through reqwest under `#[retry]` and `retry_block!`.
 
+use std::time::Duration;
+
 use reattempt::http::{CheckStatus as _, IDEMPOTENCY_KEY};
 use reattempt::{Attempt, Failed, Retry, Verified, deadline, observe, retry, retry_block};
 use reqwest::{Method, RequestBuilder, Response};
+use tokio::time::timeout;
 
 use super::{Answer, World};
 use crate::calls::{Call, Wrong};
@@ -131,9 +134,13 @@ pub(super) async fn hooked(call: &Call) -> Result<(), Failed<Wrong>> {
     attempt(Method::PUT, "put", call, &number).await
 }
 
+/// Longer than a connection stays frozen.
+const LONGEST: Duration = Duration::from_secs(3);
+
 async fn refreshed(call: &Call) {
     let _hook = call.hook(Hook::BeforeRetry);
-    let _ = ask(Method::GET, "value", call, 0).await;
+    // Nobody limits a hook where the call has no deadline.
+    let _ = timeout(LONGEST, ask(Method::GET, "value", call, 0)).await;
 }
 
 pub(super) async fn block(call: &Call) -> Answer {
