@@ -53,7 +53,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         }
         ["--building"] => building::print("", markdown),
         ["--building", word] => building::print(word, markdown),
-        ["--scale"] => scale::print(markdown),
+        ["--scale"] => scale::print("", markdown),
+        ["--scale", word] => scale::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
             "arguments: nothing, a word in the title of a row, `--peers`, `--scale`, `--building` or `--all`, \

@@ -13,7 +13,7 @@ pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     say(include_str!("report/head.md"));
     peers::print("", markdown)?;
     say(include_str!("report/behind.md"));
-    scale::print(markdown)?;
+    scale::print("", markdown)?;
     say(include_str!("report/building.md"));
     building::print("", markdown)
 }

@@ -41,8 +41,12 @@ pub(crate) fn one(way: &str, tasks: &str, weighed: bool) -> Result<(), Box<dyn E
     Ok(())
 }
 
-pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
+/// All of it, or only so many tasks.
+pub(crate) fn print(word: &str, markdown: bool) -> Result<(), Box<dyn Error>> {
     for tasks in SCALES {
+        if !word.is_empty() && word != tasks.to_string() {
+            continue;
+        }
         let weighed = all(tasks, true)?;
         let rounds: Result<Vec<_>, _> = (0..ROUNDS).map(|_| all(tasks, false)).collect();
         let rounds = rounds?;

@@ -9,7 +9,7 @@ use reattempt::Interrupted;
 use crate::cases::Yield;
 
 /// Long enough that the last task is in backoff before the first one is done.
-pub(super) const DELAY: Duration = Duration::from_secs(3);
+pub(super) const DELAY: Duration = Duration::from_secs(5);
 
 /// Of the delay, to both sides.
 pub(super) const JITTER: f64 = 0.2;
