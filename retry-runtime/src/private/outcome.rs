@@ -96,6 +96,12 @@ pub const fn refuse_alias(is_result: bool) {
     );
 }
 
+// Tells the type of an attempt: `if let Some(outcome) = never::<R>() { return outcome; }`.
+#[inline(always)]
+pub const fn never<R>() -> Option<R> {
+    None
+}
+
 // What `fallback` may give: the value, or the whole `Result` or `Option`.
 #[diagnostic::on_unimplemented(
     message = "`fallback` answers with `{Self}`, which does not fit `{R}`",

@@ -1,0 +1,116 @@
+//! What an expansion says in constants: a rule that one of them breaks is an error of the compiler.
+
+use core::time::Duration;
+
+use crate::backoff::Backoff;
+use crate::policy::Policy;
+use crate::rules::Key;
+
+// `policy = ...`: says at the user's expression what is expected there.
+pub const fn inherited(policy: Policy) -> Policy {
+    policy
+}
+
+// A constant policy whose `key` breaks a rule does not compile.
+#[track_caller]
+pub const fn blame(policy: Policy, key: Key) -> Policy {
+    policy.blame(key)
+}
+
+#[track_caller]
+pub const fn checked(policy: Policy) {
+    let _ = policy.checked();
+}
+
+// `backoff = expression`, promoted to a static by the constant it stands in.
+pub const fn backoff<B: Backoff + Send + Sync>(
+    backoff: &'static B,
+) -> &'static (dyn Backoff + Send + Sync) {
+    backoff
+}
+
+// `backoff = |retry| ...`: says what the parameter is.
+pub const fn backoff_by<B: Fn(u32) -> Duration + Send + Sync>(
+    backoff: &'static B,
+) -> &'static (dyn Backoff + Send + Sync) {
+    backoff
+}
+
+// `hedge = CONSTANT`: a `Hedge`, or the delay of one.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct HedgeOf<T>(pub T);
+
+#[cfg(feature = "std")]
+impl HedgeOf<crate::hedge::Hedge> {
+    pub const fn hedge(self) -> crate::hedge::Hedge {
+        self.0
+    }
+}
+
+#[cfg(feature = "std")]
+impl HedgeOf<Duration> {
+    #[track_caller]
+    pub const fn hedge(self) -> crate::hedge::Hedge {
+        crate::hedge::Hedge::after(self.0)
+    }
+}
+
+// `budget = CONSTANT`: a reference to a budget, or the share of one of the operation's own.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct BudgetOf<T>(pub T);
+
+#[cfg(feature = "std")]
+impl BudgetOf<f64> {
+    #[track_caller]
+    pub const fn own(self) -> crate::Budget {
+        crate::Budget::per_success(self.0)
+    }
+
+    pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
+        own
+    }
+}
+
+#[cfg(feature = "std")]
+impl BudgetOf<&'static crate::Budget> {
+    // Used by nobody.
+    pub const fn own(self) -> crate::Budget {
+        crate::Budget::tokens(10)
+    }
+
+    pub const fn or(self, _: &'static crate::Budget) -> &'static crate::Budget {
+        self.0
+    }
+}
+
+// X12: a hedge beside the policy of its operation.
+#[cfg(feature = "std")]
+#[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "an error of the compiler: it is called in constants alone"
+)]
+pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
+    assert!(
+        policy.is_idempotent(),
+        "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them"
+    );
+    if let Some(refusal) = hedge.refusal(policy) {
+        panic!("{}", refusal.message());
+    }
+}
+
+// X10: a breaker that a constant names, beside the policy of the operation.
+#[cfg(feature = "std")]
+#[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "an error of the compiler: it is called in constants alone"
+)]
+pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
+    if let Some(refusal) = breaker.refusal(policy) {
+        panic!("{}", refusal.message());
+    }
+}

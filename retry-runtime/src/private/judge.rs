@@ -1,0 +1,141 @@
+//! The verdict on a failure: what the keys `on`, `except`, `retry_after`, and those of `#[derive(Classify)]` ask.
+
+use core::time::Duration;
+
+use crate::attempt::Cause;
+#[cfg(feature = "std")]
+use crate::hedge::Ended;
+use crate::verdict::{Classify, IntoVerdict, Verdict};
+
+// `on`. A function, so that a closure learns the type of its parameter.
+#[inline(always)]
+pub fn judge<E: ?Sized, V: IntoVerdict>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
+    on(error).into_verdict()
+}
+
+// `on` with `idempotent = false` and no `verify`.
+#[inline(always)]
+pub fn judge_by_proof<E: ?Sized, V: Proof>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
+    on(error).proof()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whether anything was executed, so `idempotent = false` would retry nothing",
+    label = "expected `Verdict`",
+    note = "answer `reattempt::Verdict::Refused` for errors that prove that nothing was executed, or add `verify`"
+)]
+pub trait Proof {
+    fn proof(self) -> Verdict;
+}
+
+impl Proof for Verdict {
+    fn proof(self) -> Verdict {
+        self
+    }
+}
+
+// `except`.
+#[inline(always)]
+pub fn exclude<E: ?Sized, V: IntoVerdict>(
+    error: &E,
+    except: impl FnOnce(&E) -> V,
+) -> Option<Verdict> {
+    except(error).into_exclusion()
+}
+
+// `except` wins over `on`.
+#[inline(always)]
+pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict {
+    except.unwrap_or_else(on)
+}
+
+// The verdict on what an attempt came to; a value that is not final yet is asked for again.
+#[inline(always)]
+pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict) -> Verdict {
+    match cause {
+        Cause::Error(error) => judge(error),
+        // There was an answer, so nothing about it is ambiguous.
+        Cause::NotFinal => Verdict::Refused,
+        // There is no error to judge, and what was begun may have been executed.
+        Cause::TimedOut => Verdict::Transient,
+    }
+}
+
+// A policy without `on`.
+#[inline(always)]
+pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
+    error.classify()
+}
+
+// `inherit`.
+pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
+    inner.verdict()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
+    label = "`Classify` is not implemented for this error",
+    note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or implement `reattempt::Classify` for `{Self}`"
+)]
+pub trait Inherit {
+    fn verdict(&self) -> Verdict;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Classify + ?Sized> Inherit for E {
+    fn verdict(&self) -> Verdict {
+        self.classify()
+    }
+}
+
+// `after = field`.
+pub fn after<A: After>(field: &A) -> Option<Duration> {
+    field.after()
+}
+
+#[diagnostic::on_unimplemented(
+    message = "`after` names a field that is no delay",
+    label = "expected `Duration` or `Option<Duration>`, found `{Self}`"
+)]
+pub trait After {
+    fn after(&self) -> Option<Duration>;
+}
+
+impl After for Duration {
+    fn after(&self) -> Option<Duration> {
+        Some(*self)
+    }
+}
+
+impl After for Option<Duration> {
+    fn after(&self) -> Option<Duration> {
+        *self
+    }
+}
+
+// What `retry_after` may answer.
+#[diagnostic::on_unimplemented(
+    message = "`retry_after` answers with `{Self}`, which is no delay",
+    label = "expected `Option<Duration>` or `Duration`",
+    note = "answer with the delay that the error asks for, or with `None` where it asks for none"
+)]
+pub trait Delay {
+    fn delay(&self) -> Option<Duration>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<D: After> Delay for D {
+    fn delay(&self) -> Option<Duration> {
+        self.after()
+    }
+}
+
+// What the failure of a copy means for the others.
+#[cfg(feature = "std")]
+pub fn ended(verdict: Verdict) -> Ended {
+    if verdict.is_retryable() {
+        Ended::Retryably
+    } else {
+        Ended::Finally
+    }
+}
