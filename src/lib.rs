@@ -48,7 +48,7 @@ pub mod testing {
         feature = "tower",
         feature = "reqwest-middleware05",
         feature = "tonic014",
-        feature = "sqlx08"
+        feature = "sqlx09"
     )
 ))]
 #[doc = include_str!("../docs/services/overview.md")]
@@ -58,7 +58,7 @@ pub mod testing {
 #[doc = include_str!("../docs/services/redis.md")]
 pub mod services {}
 
-#[cfg(any(doc, all(doctest, feature = "sqlx08")))]
+#[cfg(any(doc, all(doctest, feature = "sqlx09")))]
 #[doc = include_str!("../docs/transactions.md")]
 pub mod transactions {}
 

@@ -28,6 +28,8 @@ mod args;
 mod check;
 mod classify;
 mod config;
+#[cfg(feature = "durable")]
+mod durable;
 mod expand;
 mod faults;
 mod foreign;
@@ -55,4 +57,18 @@ pub fn retry_block(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Classify, attributes(retry))]
 pub fn classify(input: TokenStream) -> TokenStream {
     classify::derive(input.into()).into()
+}
+
+/// Makes an `async fn` a step of durable tasks.
+#[cfg(feature = "durable")]
+#[proc_macro_attribute]
+pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    durable::attribute(arguments.into(), item.into(), durable::step).into()
+}
+
+/// Makes an `async fn` a workflow of durable tasks.
+#[cfg(feature = "durable")]
+#[proc_macro_attribute]
+pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    durable::attribute(arguments.into(), item.into(), durable::workflow).into()
 }

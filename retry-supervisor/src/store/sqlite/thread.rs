@@ -1,0 +1,92 @@
+//! A connection with a thread of its own: SQLite blocks, and tasks must not.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::super::{Answer, StoreError};
+use super::trouble;
+
+/// How long a statement waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Statements that stay prepared.
+const PREPARED: usize = 64;
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The way to the thread, which ends with it.
+#[derive(Debug)]
+pub(super) struct Thread(mpsc::Sender<Job>);
+
+impl Thread {
+    pub(super) async fn open(path: PathBuf, name: &str) -> Result<Self, StoreError> {
+        let (opened, answer) = oneshot::channel();
+        let (sender, jobs) = mpsc::channel::<Job>();
+        let work = move || {
+            let mut connection = match open(&path) {
+                Ok(connection) => {
+                    let _ = opened.send(Ok(()));
+                    connection
+                }
+                Err(error) => {
+                    let _ = opened.send(Err(error));
+                    return;
+                }
+            };
+            for job in jobs {
+                job(&mut connection);
+            }
+        };
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(work)
+            .map_err(|error| StoreError::passing("no thread for the database").because(error))?;
+        answer.await.map_err(|_| gone())??;
+        Ok(Self(sender))
+    }
+
+    /// Has something done with the connection, after what was asked for before.
+    pub(super) fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Answer<'static, T> {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(move |connection: &mut Connection| {
+            let _ = reply.send(work(connection).map_err(trouble));
+        });
+        let sent = self.0.send(job);
+        Box::pin(async move {
+            sent.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::lasting("the thread of the database has ended")
+}
+
+fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
+    let open = || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        Ok(connection)
+    };
+    open().map_err(|error| {
+        let error = trouble(error);
+        let message = format!("{} cannot be used as a store", path.display());
+        let named = if error.is_passing() {
+            StoreError::passing(message)
+        } else {
+            StoreError::lasting(message)
+        };
+        named.because(error)
+    })
+}

@@ -1,0 +1,116 @@
+//! Moments as a store keeps them. They are the store's own clock, which several machines share.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A moment on the clock of the store.
+///
+/// # Units and ranges
+///
+/// Microseconds since 1970-01-01 UTC, 0 to about 292,000 years; arithmetic saturates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(i64);
+
+impl Time {
+    /// Later than anything.
+    pub const NEVER: Self = Self(i64::MAX);
+
+    /// So many microseconds after 1970.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since 1970.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// What the clock of this machine says: for stores without a clock of their own.
+    #[must_use]
+    pub fn of_this_machine() -> Self {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Self(micros(since))
+    }
+
+    /// So much later.
+    #[must_use]
+    pub fn after(self, delay: Duration) -> Self {
+        Self(self.0.saturating_add(micros(delay)))
+    }
+
+    /// What has passed since `earlier`; nothing, if that is later.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        let micros = self.0.saturating_sub(earlier.0);
+        Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+    }
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// As RFC 3339 has it, in UTC and to the millisecond.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER {
+            return f.write_str("never");
+        }
+        let seconds = self.0.div_euclid(1_000_000);
+        let millis = self.0.rem_euclid(1_000_000) / 1_000;
+        let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let (year, month, day) = date(days);
+        write!(
+            f,
+            "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
+            of_day / 3_600,
+            of_day / 60 % 60,
+            of_day % 60
+        )
+    }
+}
+
+/// Days since 1970 as year, month and day of the Gregorian calendar.
+///
+/// # Source
+///
+/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`: years begin in
+/// March, so that the leap day is the last of one.
+const fn date(days: i64) -> (i64, i64, i64) {
+    let shifted = days.saturating_add(719_468);
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Time;
+
+    #[test]
+    fn moments_are_written_as_rfc_3339() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_763_784_000, "2025-11-22T04:00:00.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.000Z"),
+        ] {
+            assert_eq!(Time::from_micros(seconds * 1_000_000).to_string(), text);
+        }
+        assert_eq!(Time::NEVER.to_string(), "never");
+    }
+}

@@ -1,0 +1,149 @@
+//! The one who writes for a process: what many tasks want to write goes into one transaction (group commit). Nobody
+//! waits for company: what has come while the last transaction ran makes up the next.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::store::{Operation, Outcome, Store, StoreError};
+
+/// Operations in one transaction at most.
+const GROUP: usize = 512;
+
+/// Between two tries while a store has passing trouble.
+const DELAYS: Policy = Policy::new()
+    .base(Duration::from_millis(20))
+    .cap(Duration::from_secs(1))
+    .jitter(Jitter::Full);
+
+/// What became of an operation; the error is shared with the others of its transaction.
+pub(crate) type Written = Result<Outcome, Arc<StoreError>>;
+
+struct Job {
+    operation: Operation,
+    reply: oneshot::Sender<Written>,
+}
+
+/// The way to the writer.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer(mpsc::UnboundedSender<Job>);
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.operation.fmt(f)
+    }
+}
+
+impl Writer {
+    /// A writer that ends when nobody can write to it any more.
+    pub(crate) fn spawn(
+        store: Arc<dyn Store>,
+        trouble: impl Fn(&StoreError) + Send + 'static,
+    ) -> Self {
+        let (sender, jobs) = mpsc::unbounded_channel();
+        tokio::spawn(write(store, jobs, trouble));
+        Self(sender)
+    }
+
+    /// In order; what is waited for is the answer alone.
+    pub(crate) fn send(
+        &self,
+        operation: Operation,
+    ) -> impl Future<Output = Written> + Send + use<> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.0.send(Job { operation, reply });
+        async move {
+            let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
+            sent.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        }
+    }
+}
+
+async fn write(
+    store: Arc<dyn Store>,
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    trouble: impl Fn(&StoreError),
+) {
+    let mut received = Vec::new();
+    while jobs.recv_many(&mut received, GROUP).await > 0 {
+        let mut group = Group::of(received.drain(..));
+        let mut failures = 0;
+        while let Err(error) = group.written(&*store).await {
+            trouble(&error);
+            let error = Arc::new(error);
+            if error.is_passing() {
+                // Nobody can tell whether a claim took place; a later one takes other tasks.
+                group.refuse(|operation| matches!(operation, Operation::Claim(_)), &error);
+                tokio::time::sleep(DELAYS.draw(failures, None, rand::random)).await;
+                failures = failures.saturating_add(1);
+            } else if group.jobs.len() > 1 {
+                // One of them may be what the store cannot take.
+                for mut alone in group.apart() {
+                    if let Err(error) = alone.written(&*store).await {
+                        alone.refuse(|_| true, &Arc::new(error));
+                    }
+                }
+            } else {
+                group.refuse(|_| true, &error);
+            }
+        }
+    }
+}
+
+/// What goes into one transaction, and who waits for it.
+struct Group {
+    operations: Arc<[Operation]>,
+    jobs: Vec<oneshot::Sender<Written>>,
+}
+
+impl Group {
+    fn of(jobs: impl Iterator<Item = Job>) -> Self {
+        let (operations, jobs): (Vec<_>, _) = jobs.map(|job| (job.operation, job.reply)).unzip();
+        Self {
+            operations: operations.into(),
+            jobs,
+        }
+    }
+
+    /// Carries it out; on success everybody has an answer, and nothing is left.
+    async fn written(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+        if self.jobs.is_empty() {
+            return Ok(());
+        }
+        let outcomes = store.write(Arc::clone(&self.operations)).await?;
+        let mut outcomes = outcomes.into_iter();
+        for reply in self.jobs.drain(..) {
+            let missing = || StoreError::lasting("the store left an operation without an outcome");
+            let outcome = outcomes.next().ok_or_else(|| Arc::new(missing()));
+            // Whoever asked may be gone.
+            let _ = reply.send(outcome);
+        }
+        Ok(())
+    }
+
+    /// Answers some with an error and keeps the others.
+    fn refuse(&mut self, which: impl Fn(&Operation) -> bool, error: &Arc<StoreError>) {
+        let (refused, kept): (Vec<_>, Vec<_>) = self.take().partition(|job| which(&job.operation));
+        for job in refused {
+            let _ = job.reply.send(Err(Arc::clone(error)));
+        }
+        *self = Self::of(kept.into_iter());
+    }
+
+    fn apart(&mut self) -> Vec<Self> {
+        let alone = |job| Self::of(std::iter::once(job));
+        self.take().map(alone).collect()
+    }
+
+    fn take(&mut self) -> impl Iterator<Item = Job> + use<> {
+        let operations: Vec<_> = self.operations.iter().cloned().collect();
+        let jobs = std::mem::take(&mut self.jobs);
+        operations
+            .into_iter()
+            .zip(jobs)
+            .map(|(operation, reply)| Job { operation, reply })
+    }
+}
