@@ -1,0 +1,33 @@
+//! A folder or a server for the time of a run.
+
+use std::path::PathBuf;
+
+/// What goes when the run is over.
+pub(crate) enum Kept {
+    Folder(PathBuf),
+    #[cfg(feature = "postgres")]
+    Server(#[expect(dead_code, reason = "it stops when it is dropped")] postgres::Server),
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        match self {
+            Self::Folder(folder) => drop(std::fs::remove_dir_all(folder)),
+            #[cfg(feature = "postgres")]
+            Self::Server(_) => {}
+        }
+    }
+}
+
+/// What a worker opens, and what keeps it.
+pub(crate) fn start(kind: &str) -> Option<(String, Kept)> {
+    match kind {
+        "sqlite" => {
+            let folder = std::env::temp_dir().join(format!("retry-crash-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let file = folder.join("tasks.db").display().to_string();
+            Some((file, Kept::Folder(folder)))
+        }
+        other => panic!("there is no store `{other}`"),
+    }
+}

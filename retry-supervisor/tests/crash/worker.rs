@@ -1,0 +1,57 @@
+//! A worker process: runs tasks until it is killed, or told that nothing is left.
+
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use reattempt::Policy;
+use retry_supervisor::{Event, Scheduler, Supervisor, Tasks};
+
+use crate::ledger::Client;
+use crate::stores::{self, Gate};
+use crate::work;
+
+/// Short, so that tasks of dead workers go on soon.
+pub(crate) const LEASE: Duration = Duration::from_millis(300);
+
+/// `KIND NAME LEDGER WRITES before|after`, with 0 writes for no end.
+pub(crate) fn main(words: &[String]) {
+    let [kind, name, ledger, writes, side] = words else {
+        panic!("a worker is told store, name, ledger, writes and side");
+    };
+    let writes: i64 = writes.parse().unwrap();
+    let gate = (writes > 0).then(|| Gate {
+        left: AtomicI64::new(writes),
+        is_after: side == "after",
+    });
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = stores::open(kind, name).await;
+        let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(|event| {
+            if let Event::Lost { run, .. } = event {
+                println!("lost {run}");
+            }
+        });
+        let tasks = Tasks::observed(stores::Any { gate, ..store }, [observer]);
+        let delays = Policy::new()
+            .unlimited()
+            .base(Duration::from_millis(5))
+            .cap(Duration::from_millis(50));
+        let supervisor = Supervisor::new(&tasks)
+            .every(Duration::from_millis(50))
+            .delays(delays)
+            .start();
+        let running = Scheduler::new(&tasks)
+            .register(work::order)
+            .with(Client(ledger.parse().unwrap()))
+            .lease(LEASE)
+            .poll(Duration::from_millis(20))
+            .delays(delays)
+            .unsupervised()
+            .at_once(16)
+            .start()
+            .unwrap();
+        println!("ready");
+        std::future::pending::<()>().await;
+        drop((running, supervisor));
+    });
+}
