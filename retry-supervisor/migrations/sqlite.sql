@@ -58,5 +58,6 @@ CREATE INDEX retry_signal_run ON retry_signal (run_id, id);
 
 CREATE TABLE retry_worker (
     id          TEXT PRIMARY KEY,
-    lease_until INTEGER NOT NULL
+    lease_until INTEGER NOT NULL,
+    lease       INTEGER NOT NULL
 ) WITHOUT ROWID;

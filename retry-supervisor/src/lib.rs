@@ -3,6 +3,8 @@
 
 mod events;
 mod flow;
+#[cfg(feature = "page")]
+pub mod page;
 #[doc(hidden)]
 pub mod private;
 mod resources;

@@ -210,7 +210,7 @@ pub struct NewRun {
 }
 
 /// A task as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Run {
     /// Its number.
     pub id: RunId,
@@ -296,7 +296,7 @@ impl Kind {
 }
 
 /// One line of what happened in a task. Once written it never changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Record {
     /// Which of the things that its workflow asked for, in the order of asking.
     pub seq: i32,

@@ -258,7 +258,7 @@ impl<T> fmt::Debug for Task<T> {
 }
 
 /// How far a task is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// The task as it is stored.
     pub run: Run,

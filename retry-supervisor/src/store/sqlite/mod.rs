@@ -9,6 +9,7 @@ mod write;
 use std::path::Path;
 use std::sync::Arc;
 
+use reattempt::retry;
 use rusqlite::{Connection, OptionalExtension as _, ffi};
 
 use super::{Answer, Filter, Operation, Outcome, Store, StoreError, Sweep, Swept};
@@ -46,7 +47,7 @@ impl Sqlite {
         }
         let path = path.as_ref().to_owned();
         let writer = Thread::open(path.clone(), "retry-store").await?;
-        let salt = writer.call(schema::migrate).await?;
+        let salt = migrated(&writer).await?;
         let reader = Thread::open(path, "retry-reads").await?;
         Ok(Self {
             writer,
@@ -70,6 +71,12 @@ impl Sqlite {
             write::submit(transaction, &new, crate::Time::of_this_machine()).map_err(trouble)?;
         Ok(id)
     }
+}
+
+/// Others may be doing the same.
+#[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
+async fn migrated(writer: &Thread) -> Result<u64, StoreError> {
+    writer.call(schema::migrate).await
 }
 
 impl Store for Sqlite {

@@ -13,8 +13,14 @@ const EXPIRED: [&str; 3] = [
     "state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ?1",
 ];
 
+/// Leases that are longer than they can be: the clock was set back since.
+const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE lease_until > ?1 + 2 * lease LIMIT 1";
+
 pub(super) fn is_worth(connection: &mut Connection) -> rusqlite::Result<bool> {
     let now = Time::of_this_machine().as_micros();
+    if one(connection, AHEAD, [now], |_| Ok(()))?.is_some() {
+        return Ok(true);
+    }
     for condition in EXPIRED {
         let sql = format!("SELECT 1 FROM retry_run WHERE {condition} LIMIT 1");
         if one(connection, &sql, [now], |_| Ok(()))?.is_some() {
@@ -27,6 +33,11 @@ pub(super) fn is_worth(connection: &mut Connection) -> rusqlite::Result<bool> {
 pub(super) fn all(connection: &mut Connection, sweep: &Sweep) -> rusqlite::Result<Vec<Swept>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = Time::of_this_machine();
+    // Who lives renews its lease; who does not would be waited for as long as the clock was set back.
+    let sql = "UPDATE retry_worker SET lease_until = ?1 + lease WHERE lease_until > ?1 + 2 * lease";
+    transaction
+        .prepare_cached(sql)?
+        .execute([now.as_micros()])?;
     let mut swept = Vec::new();
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
     for condition in EXPIRED {

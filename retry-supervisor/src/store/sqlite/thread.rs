@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use reattempt::retry;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::super::{Answer, StoreError};
 use super::trouble;
 
-/// How long a statement waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long a statement waits for another process that writes. Whoever writes tries again, and tells of it.
+const BUSY: Duration = Duration::from_millis(250);
 
 /// Statements that stay prepared.
 const PREPARED: usize = 64;
@@ -70,6 +71,8 @@ fn gone() -> StoreError {
     StoreError::lasting("the thread of the database has ended")
 }
 
+/// Other processes may be making the same file.
+#[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
 fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
     let open = || {
         let connection = Connection::open(path)?;

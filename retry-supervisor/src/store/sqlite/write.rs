@@ -39,9 +39,7 @@ fn one_of(connection: &Connection, operation: &Operation, now: Time) -> rusqlite
             held(one(connection, sql, values, |row| row.get(0))?, now)
         }
         Operation::Change(hold, change) => held(self::change(connection, *hold, change, now)?, now),
-        Operation::Beat(worker, lease) => {
-            Outcome::Beaten(beat(connection, worker, now.after(*lease))?)
-        }
+        Operation::Beat(worker, lease) => Outcome::Beaten(beat(connection, worker, *lease, now)?),
         Operation::Disown(worker, held) => {
             free(connection, worker, held, now)?;
             Outcome::Done
@@ -221,12 +219,20 @@ fn change(
     one(connection, sql, values, |row| row.get(0))
 }
 
-fn beat(connection: &Connection, worker: &WorkerId, until: Time) -> rusqlite::Result<Vec<Asked>> {
-    let sql = "INSERT INTO retry_worker (id, lease_until) VALUES (?1, ?2)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
-    connection
-        .prepare_cached(sql)?
-        .execute(params![worker.0, until.as_micros()])?;
+fn beat(
+    connection: &Connection,
+    worker: &WorkerId,
+    lease: Duration,
+    now: Time,
+) -> rusqlite::Result<Vec<Asked>> {
+    let until = now.after(lease);
+    let sql = "INSERT INTO retry_worker (id, lease_until, lease) VALUES (?1, ?2, ?3)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease";
+    connection.prepare_cached(sql)?.execute(params![
+        worker.0,
+        until.as_micros(),
+        i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)
+    ])?;
     let sql = "SELECT id, cancel_asked, (SELECT coalesce(max(id), 0) FROM retry_signal WHERE run_id = retry_run.id) AS signal
          FROM retry_run WHERE owner = ?1 AND state = 1 AND (cancel_asked OR signal > 0)";
     let mut rows = connection.prepare_cached(sql)?;

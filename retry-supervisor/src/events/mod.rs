@@ -1,5 +1,10 @@
 //! What operators are told.
 
+#[cfg(feature = "metrics")]
+mod to_metrics;
+#[cfg(feature = "tracing")]
+mod to_tracing;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,6 +102,10 @@ impl Observers {
     }
 
     pub(crate) fn tell(&self, event: &Event) {
+        #[cfg(feature = "tracing")]
+        to_tracing::tell(event);
+        #[cfg(feature = "metrics")]
+        to_metrics::tell(event);
         for observer in &self.0 {
             observer(event);
         }
