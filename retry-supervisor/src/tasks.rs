@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     store: Arc<dyn Store>,
     writer: Writer,
     observers: Observers,
+    /// What the store said when it could not write.
+    last_trouble: Arc<Mutex<String>>,
     /// Tasks that may be claimed were stored.
     pub(crate) stored: Notify,
     ended: Mutex<HashMap<RunId, Arc<Notify>>>,
@@ -67,12 +69,21 @@ impl Tasks {
         }
         let store: Arc<dyn Store> = Arc::new(store);
         let told = all.clone();
-        let trouble = move |error: &StoreError| told.tell(&Event::Trouble(error.to_string()));
+        let last_trouble = Arc::<Mutex<String>>::default();
+        let last = Arc::clone(&last_trouble);
+        let trouble = move |error: &StoreError| {
+            let error = error.to_string();
+            last.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone_from(&error);
+            told.tell(&Event::Trouble(error));
+        };
         let writer = Writer::spawn(Arc::clone(&store), trouble);
         Self(Arc::new(Shared {
             store,
             writer,
             observers: all,
+            last_trouble,
             stored: Notify::new(),
             ended: Mutex::default(),
         }))
@@ -201,8 +212,13 @@ impl Tasks {
     async fn write(&self, operation: Operation) -> Written {
         let written = tokio::time::timeout(PATIENCE, self.0.writer.send(operation)).await;
         written.unwrap_or_else(|_| {
-            let message = format!("the store has not answered for {PATIENCE:?}");
-            Err(Arc::new(StoreError::passing(message)))
+            let trouble = &self.0.last_trouble;
+            let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            let silent = format!("the store has not answered for {PATIENCE:?}");
+            Err(Arc::new(match &**trouble {
+                "" => StoreError::passing(silent),
+                trouble => StoreError::passing(format!("{silent}; {trouble}")),
+            }))
         })
     }
 }

@@ -205,7 +205,7 @@ fn a_full_disk_is_told_of_and_nothing_is_lost() {
     }
     let this = std::env::current_exe().unwrap();
     let script = format!(
-        "mount -t tmpfs -o size=1m none {0} || exit 77; RETRY_SMALL_DISK={0} exec {1} --exact --ignored on_a_small_disk --nocapture",
+        "mount -t tmpfs -o size=4m none {0} || exit 77; RETRY_SMALL_DISK={0} exec {1} --exact --ignored on_a_small_disk --nocapture",
         folder.0.display(),
         this.display()
     );
@@ -236,7 +236,7 @@ fn on_a_small_disk() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        fs::write(folder.join("filler"), vec![0; 400_000]).unwrap();
+        fs::write(folder.join("filler"), vec![0; 3_800_000]).unwrap();
         let (tasks, troubles) = tasks(&folder.join("tasks.db")).await;
         let filling = tokio::spawn({
             let tasks = tasks.clone();
