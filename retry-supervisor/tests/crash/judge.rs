@@ -66,6 +66,19 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
             "two records in one place: {history:?}"
         );
 
+        // What is done is on disk before anything later begins.
+        let place = |what: &str| match what {
+            "reserve" | "pay" => 0,
+            "pack" => 1,
+            "ship" => 2,
+            _ => 3,
+        };
+        let places: Vec<_> = calls.iter().map(|call| place(&call.what)).collect();
+        assert!(
+            places.is_sorted(),
+            "a step ran after a later one: {calls:?}"
+        );
+
         // By what: its keys, and under which fences it was called.
         let mut called: BTreeMap<&str, (BTreeSet<&str>, Vec<i64>)> = BTreeMap::new();
         for call in &calls {

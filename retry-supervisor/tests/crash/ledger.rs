@@ -1,6 +1,6 @@
 //! The service that steps call: it notes who calls with which key, and does what is asked once for each key.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -24,8 +24,8 @@ pub(crate) struct Ledger {
     calls: Arc<Mutex<Vec<Call>>>,
     /// By key: how often it had an effect.
     effects: Arc<Mutex<HashMap<String, u32>>>,
-    /// The next call of this is not answered before it is let go.
-    holds: Arc<Mutex<Option<(String, Arc<Hold>)>>>,
+    /// The next calls of these are not answered before they are let go, the first one first.
+    holds: Arc<Mutex<VecDeque<(String, Arc<Hold>)>>>,
 }
 
 /// A call that is not answered yet.
@@ -38,7 +38,8 @@ pub(crate) struct Hold {
 impl Ledger {
     pub(crate) fn hold(&self, what: &str) -> Arc<Hold> {
         let hold = Arc::new(Hold::default());
-        *self.holds.lock().unwrap() = Some((what.to_owned(), Arc::clone(&hold)));
+        let held = (what.to_owned(), Arc::clone(&hold));
+        self.holds.lock().unwrap().push_back(held);
         hold
     }
 
@@ -78,11 +79,11 @@ impl Ledger {
                 .unwrap()
                 .entry(call.key.clone())
                 .or_insert(1);
-            let held = self
-                .holds
-                .lock()
-                .unwrap()
-                .take_if(|(what, _)| *what == call.what);
+            let held = {
+                let mut holds = self.holds.lock().unwrap();
+                let is_held = holds.front().is_some_and(|(what, _)| *what == call.what);
+                if is_held { holds.pop_front() } else { None }
+            };
             self.calls.lock().unwrap().push(call);
             if let Some((_, held)) = held {
                 held.called.notify_one();

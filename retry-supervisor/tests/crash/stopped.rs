@@ -11,7 +11,7 @@ use crate::{judge, work};
 pub(crate) async fn run(place: &Place) {
     let ledger = Ledger::start().await;
     let tasks = place.tasks().await;
-    let held = ledger.hold("pack");
+    let (held, held_again) = (ledger.hold("pack"), ledger.hold("pack"));
     let mut first = Worker::spawn(place, &ledger, 0, "before");
     first.says("ready").await;
     let task = tasks
@@ -21,16 +21,21 @@ pub(crate) async fn run(place: &Place) {
     held.called.notified().await;
     signal(&first, "-STOP");
 
-    // Another takes over as soon as the lease is over.
+    // Another takes over as soon as the lease is over, and is in the same step when the first goes on.
     let second = Worker::spawn(place, &ledger, 0, "before");
-    let ended = tokio::time::timeout(Duration::from_secs(20), task.wait()).await;
-    assert_eq!(ended.expect("nobody took over").unwrap(), 0);
-
+    within("nobody took over", held_again.called.notified()).await;
     held.go.notify_one();
     signal(&first, "-CONT");
     let lost = format!("lost {}", task.id());
-    let told = tokio::time::timeout(Duration::from_secs(20), first.says(&lost)).await;
-    told.expect("the first worker did not notice that its task was lost");
+    within("the first worker did not notice", first.says(&lost)).await;
+    held_again.go.notify_one();
+    assert_eq!(
+        within("the second worker did not end it", task.wait())
+            .await
+            .unwrap(),
+        0
+    );
+
     let history = tasks.store().history(task.id()).await.unwrap();
     let fence = |name: &str| {
         history
@@ -59,4 +64,9 @@ fn signal(worker: &Worker, signal: &str) {
             .unwrap()
             .success()
     );
+}
+
+async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(Duration::from_secs(20), wait).await;
+    waited.unwrap_or_else(|_| panic!("{what}"))
 }
