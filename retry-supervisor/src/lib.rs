@@ -1,4 +1,4 @@
-//! Durable tasks for [`reattempt`].
+#![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod events;
