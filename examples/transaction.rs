@@ -34,7 +34,7 @@ struct Bank<DB: Database> {
 impl<DB: Database> Bank<DB>
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
-    for<'q> DB::Arguments<'q>: IntoArguments<'q, DB>,
+    DB::Arguments: IntoArguments<DB>,
     for<'q> i64: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
     usize: ColumnIndex<DB::Row>,
 {

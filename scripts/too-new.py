@@ -4,8 +4,12 @@ import json
 import sys
 
 # The features that need more say so where they stand in the manifest.
-ALLOWED = {("sqlx", "0.9"), ("sqlx-core", "0.9")}
-OURS = {"reattempt", "retry-runtime", "retry-macros"}
+# Tests switch on more of sqlx.
+ALLOWED = {
+    (name, "0.9")
+    for name in ("sqlx", "sqlx-core", "sqlx-macros", "sqlx-macros-core", "sqlx-mysql", "sqlx-postgres", "sqlx-sqlite")
+}
+OURS = {"reattempt", "retry-runtime", "retry-macros", "retry-supervisor"}
 
 
 def numbers(version):

@@ -3,6 +3,11 @@
 step_features() {
     scripts/features
     diff <(features_of Cargo.toml) <(features_of retry-runtime/Cargo.toml)
+    local feature
+    for feature in '' $(features_of retry-supervisor/Cargo.toml); do
+        echo "-- retry-supervisor: ${feature:-none}"
+        cargo clippy --quiet -p retry-supervisor --no-default-features --features "$feature" -- -D warnings
+    done
 }
 
 features_of() {
@@ -55,12 +60,13 @@ step_msrv() {
         echo "compiled by Rust $oldest"
         # sqlx 0.9 needs a newer one, and says so.
         cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
+        cargo "+$oldest" check -p retry-supervisor --all-features
         return
     fi
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
     cargo clippy --quiet --workspace --all-features -- -D warnings -D clippy::incompatible_msrv
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-runtime/src retry-macros/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,macros,supervisor}/src; then
         return 1
     fi
 }
@@ -68,7 +74,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    for crate in retry-runtime retry-macros reattempt; do
+    for crate in retry-runtime retry-macros reattempt retry-supervisor; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
             grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
@@ -78,9 +84,9 @@ step_package() {
             return 1
         fi
     done
-    cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt
+    cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt -p retry-supervisor
     # Less than half a megabyte each.
-    for file in "$target"/package/{reattempt,retry-runtime,retry-macros}-[0-9]*.crate; do
+    for file in "$target"/package/{reattempt,retry-runtime,retry-macros,retry-supervisor}-[0-9]*.crate; do
         (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
     done
 }

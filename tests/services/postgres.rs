@@ -3,6 +3,7 @@
 mod commits;
 mod conflicts;
 mod errors;
+mod older;
 mod proxy;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use reattempt::{Classify, Verdict};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
-use sqlx::{Executor, PgPool};
+use sqlx::{AssertSqlSafe, Executor, PgPool};
 
 use crate::servers::Server;
 
@@ -32,7 +33,7 @@ impl Base {
         let pool = PgPoolOptions::new().max_connections(8);
         let pool = pool.connect_with(options.clone()).await.unwrap();
         let script = format!("CREATE SCHEMA {schema}; {tables}");
-        pool.execute(&*script).await.unwrap();
+        pool.execute(AssertSqlSafe(script)).await.unwrap();
         Some(Self {
             options,
             pool,
@@ -48,7 +49,7 @@ impl Base {
     }
 
     /// Until the answer is `true`.
-    async fn until(&self, question: &str) {
+    async fn until(&self, question: &'static str) {
         for _ in 0..2000 {
             let answer = sqlx::query_scalar(question).fetch_one(&self.pool).await;
             if answer.unwrap() {
@@ -60,7 +61,7 @@ impl Base {
     }
 
     /// The one number that `question` answers with.
-    async fn number(&self, question: &str) -> i64 {
+    async fn number(&self, question: &'static str) -> i64 {
         let answer = sqlx::query_scalar(question).fetch_one(&self.pool).await;
         answer.unwrap()
     }

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 struct File(PathBuf);
 
 impl File {
-    async fn new(test: &str, tables: &str) -> Self {
+    async fn new(test: &str, tables: &'static str) -> Self {
         let folder = env::temp_dir().join(format!("reattempt-sqlite-{test}-{}", process::id()));
         fs::create_dir_all(&folder).unwrap();
         let file = Self(folder);
@@ -119,7 +119,7 @@ fn judged(error: &sqlx::Error) -> (String, Verdict) {
     (said.code().unwrap().into_owned(), error.classify())
 }
 
-async fn of(connection: &mut SqliteConnection, statement: &str) -> (String, Verdict) {
+async fn of(connection: &mut SqliteConnection, statement: &'static str) -> (String, Verdict) {
     judged(
         &connection
             .execute(statement)

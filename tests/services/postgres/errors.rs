@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reattempt::Verdict::{self, Permanent, Refused, Throttled, Transient};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection as _, Error, Executor as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Error, Executor as _, PgConnection};
 
 use super::{Base, connecting, judged};
 use crate::servers::Server;
@@ -24,7 +24,7 @@ impl Base {
 }
 
 /// What the database says to `statement`, and the verdict.
-async fn of(connection: &mut PgConnection, statement: &str) -> (Option<String>, Verdict) {
+async fn of(connection: &mut PgConnection, statement: &'static str) -> (Option<String>, Verdict) {
     judged(connection.execute(statement).await.err().as_ref())
 }
 
@@ -110,7 +110,7 @@ async fn conflicts_are_refused() {
     // 40P01: each waits for the other.
     for (connection, id) in [(&mut one, 0), (&mut two, 1)] {
         let first = format!("BEGIN; UPDATE account SET balance = 3 WHERE id = {id}");
-        connection.execute(&*first).await.unwrap();
+        connection.execute(AssertSqlSafe(first)).await.unwrap();
     }
     let (first, second) = tokio::join!(
         one.execute("UPDATE account SET balance = 3 WHERE id = 1; COMMIT"),

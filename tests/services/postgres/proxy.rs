@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx::{Executor as _, PgPool};
+use sqlx::{AssertSqlSafe, Executor as _, PgPool};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -109,23 +109,23 @@ impl Session {
     }
 
     async fn struck(mut self, strike: Strike, killer: PgPool) -> io::Result<()> {
-        let kill = format!("SELECT pg_terminate_backend({})", self.backend);
+        let kill = AssertSqlSafe(format!("SELECT pg_terminate_backend({})", self.backend));
         let mut killer = killer.acquire().await.unwrap();
         match strike {
             Strike::Before => {
-                killer.execute(&*kill).await.unwrap();
+                killer.execute(kill).await.unwrap();
                 // Its last words, up to the end of it.
                 self.relay().await?;
             }
             Strike::After => {
                 self.server.write_all(COMMIT).await?;
                 while message(&mut self.server).await?[0] != READY {}
-                killer.execute(&*kill).await.unwrap();
+                killer.execute(kill).await.unwrap();
             }
             Strike::During => {
                 drop(self.client);
                 let (told, sent) =
-                    tokio::join!(killer.execute(&*kill), self.server.write_all(COMMIT));
+                    tokio::join!(killer.execute(kill), self.server.write_all(COMMIT));
                 told.unwrap();
                 sent?;
             }
