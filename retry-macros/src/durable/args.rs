@@ -10,8 +10,6 @@
     reason = "derived: what has no name is refused before its value is read"
 )]
 
-use std::time::Duration;
-
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
@@ -22,6 +20,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, Meta, Path, Token};
 
+use super::limit::Limit;
 use crate::args::{Given, Value, without_value};
 use crate::faults::Faults;
 use crate::keys;
@@ -32,7 +31,7 @@ use crate::literal::Name;
 #[darling(default)]
 pub(super) struct Step {
     pub(super) retry: Option<Retries>,
-    pub(super) complete_by: Option<Value<Duration>>,
+    pub(super) complete_by: Option<Value<Limit>>,
     pub(super) undo: Option<Undo>,
     pub(super) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
@@ -47,7 +46,7 @@ pub(super) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "c
 pub(super) struct Workflow {
     pub(super) name: Option<Value<Name>>,
     pub(super) version: Option<Number>,
-    pub(super) complete_by: Option<Value<Duration>>,
+    pub(super) complete_by: Option<Value<Limit>>,
     pub(super) max_failures: Option<Number>,
     #[darling(rename = "crate")]
     pub(super) krate: Option<Krate>,

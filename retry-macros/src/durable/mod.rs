@@ -6,6 +6,7 @@
 mod args;
 mod attributes;
 mod function;
+mod limit;
 mod step;
 #[cfg(test)]
 mod tests;

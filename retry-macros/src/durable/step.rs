@@ -6,13 +6,18 @@
 //!
 //! fn pay(flow: &Flow, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
 //!     let argument_1 = order;
-//!     let function = {
-//!         #[retry(KEYS)]
-//!         async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
-//!         pay
-//!     };
 //!     let undo = ...;
-//!     call(flow, Spec { ... }, |step| { let argument_0 = resource()?; Ok(async { function(step, argument_0, argument_1).await }) }, undo)
+//!     call(flow, Spec { ... }, |step| {
+//!         let argument_0 = resource()?;
+//!         Ok(async {
+//!             let function = {
+//!                 #[retry(KEYS)]
+//!                 async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
+//!                 pay
+//!             };
+//!             function(step, argument_0, argument_1).await.map_err(gave_up)
+//!         })
+//!     }, undo)
 //! }
 //! ```
 
@@ -106,12 +111,11 @@ impl Step {
         let value = self.value();
         let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
         let idempotent = idempotent.map_or_else(|| ours!(true), |given| ours!(#given));
-        let inside = self.inside(&inner);
         let undo = match &self.undo {
             Some(path) => undo::expand(self, path),
             None => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
         };
-        let run = self.run();
+        let run = self.run(&inner);
         let written = quote_spanned!(at(self.durable.answer.span())=> #value);
         let call = located(ours!(#private::call), function.span());
         ours! {
@@ -122,9 +126,8 @@ impl Step {
             ) -> impl ::core::future::Future<Output = ::core::result::Result<#value, #krate::StepError>> + ::core::marker::Send
             #bounds
             {
-                #task
                 #moved
-                let function = #inside;
+                #task
                 let spec = #private::Spec {
                     name: #name,
                     complete_by: #complete_by,
@@ -159,9 +162,10 @@ impl Step {
     }
 
     /// What an agent is given: a closure that asks for what is lent, then makes the future.
-    fn run(&self) -> TokenStream {
+    fn run(&self, attributes: &TokenStream) -> TokenStream {
         let Self { private, .. } = self;
         let parameters = &self.durable.parameters;
+        let inside = self.inside(attributes);
         let first = &self.durable.first;
         let task = quote_spanned!(at(first.span())=> <#first as #private::IsStep>::of(&step));
         let lent = parameters.iter().enumerate().filter(|(_, it)| it.is_with);
@@ -192,6 +196,7 @@ impl Step {
             move |step| {
                 #(#lent)*
                 ::core::result::Result::Ok(async move {
+                    let function = #inside;
                     ::core::result::Result::map_err(#function(#task, #(#given),*).await, #judge)
                 })
             }

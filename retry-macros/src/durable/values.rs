@@ -5,23 +5,23 @@
 //! version = VERSION     ->   VERSION
 //! ```
 
-use std::time::Duration;
-
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
+use retry_runtime::duration::Human;
 use syn::Path;
 
 use super::args::{Krate, Number};
+use super::limit::Limit;
 use crate::args::{Given, Value};
 use crate::faults::Faults;
 use crate::literal::{Literal, Name};
 
 /// `Some(duration)` or `None`.
-pub(super) fn limit(value: Option<Value<Duration>>, faults: &mut Faults) -> TokenStream {
+pub(super) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenStream {
     let limit = match value.map(|value| value.given) {
         None => return ours!(::core::option::Option::None),
         Some(Given::Literal(limit, span)) => {
-            if limit.is_zero() {
+            if limit.0.is_zero() {
                 faults.push(
                     span,
                     "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it",
@@ -32,7 +32,7 @@ pub(super) fn limit(value: Option<Value<Duration>>, faults: &mut Faults) -> Toke
         Some(Given::Expression(expression)) => expression.into_token_stream(),
         Some(Given::Wrong(fault)) => {
             faults.add(fault);
-            return TokenStream::new();
+            return ours!(::core::option::Option::None);
         }
     };
     ours!(::core::option::Option::Some(#limit))
@@ -40,7 +40,7 @@ pub(super) fn limit(value: Option<Value<Duration>>, faults: &mut Faults) -> Toke
 
 /// `deadline` and `timeout` of the attempts, which `complete_by` of the step cuts off.
 pub(super) fn within(
-    complete_by: Option<&Value<Duration>>,
+    complete_by: Option<&Value<Limit>>,
     retries: Option<&TokenStream>,
     faults: &mut Faults,
 ) {
@@ -54,13 +54,14 @@ pub(super) fn within(
     let keys = crate::args::parse(retries.clone(), &mut Faults::default());
     for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
         if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
-            && value > *limit
-            && !limit.is_zero()
+            && value > limit.0
+            && !limit.0.is_zero()
         {
+            let (value, limit) = (Human(value), Human(limit.0));
             faults.push(
                 span,
                 format!(
-                    "`{key}` of {value:?} is above `complete_by` of {limit:?}, which ends the step before; lower `{key}`, or raise `complete_by`"
+                    "`{key}` of {value} is above `complete_by` of {limit}, which ends the step before; lower `{key}`, or raise `complete_by`"
                 ),
             );
         }

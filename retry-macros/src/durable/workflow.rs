@@ -8,7 +8,11 @@
 //!     struct __WorkflowOf;
 //!     impl Workflow for __WorkflowOf {
 //!         const NAME ...;
-//!         fn run(flow, input) { let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order }; ... }
+//!         fn run(flow, input) {
+//!             let argument_0 = argument::<Cart>().read(input)?;
+//!             let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order };
+//!             ended(function(flow, argument_0).await)
+//!         }
 //!     }
 //!     submission::<__WorkflowOf>([argument::<Cart>().write(&cart)])
 //! }
@@ -151,7 +155,6 @@ impl Workflow {
         let Function {
             signature, body, ..
         } = &self.durable.function;
-        let written = body;
         let name = &signature.ident;
         let count = self.durable.parameters.len();
         let given: Vec<_> = (0..count).map(argument).collect();
@@ -167,20 +170,18 @@ impl Workflow {
         });
         let ended = located(ours!(#private::ended), self.durable.answer.span());
         let pinned = located(ours!(#private::Box::pin), name.span());
-        let body = ours! {
+        let future = ours! {
             async move {
                 #read
+                let function = {
+                    #attributes
+                    #signature #body
+                    #name
+                };
                 #ended::<__WorkflowOf, _>(#function(#task, #(#given),*).await)
             }
         };
-        ours! {
-            let function = {
-                #attributes
-                #signature #written
-                #name
-            };
-            #pinned(#body)
-        }
+        ours!(#pinned(#future))
     }
 
     /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
