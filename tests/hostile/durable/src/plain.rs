@@ -13,6 +13,11 @@ pub struct Order {
     pub text: String,
 }
 
+/// What is lent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Pool(pub String);
+
 /// How long.
 const LIMIT: Duration = Duration::from_secs(9);
 
@@ -30,7 +35,7 @@ const LIMIT: Duration = Duration::from_secs(9);
 )]
 pub async fn pay(
     step: &Step,
-    #[with] pool: &Vec<String>,
+    #[with] pool: &Pool,
     (first, second): (u32, u32),
     text: &str,
     order: &Order,
@@ -38,7 +43,7 @@ pub async fn pay(
     some: Option<Order>,
     _unused: u8,
 ) -> Result<String, String> {
-    if attempt.number() > 2 && pool.is_empty() {
+    if attempt.number() > 2 && pool.0.is_empty() {
         return Err(text.to_owned());
     }
     let sum = first.saturating_add(second);
@@ -55,6 +60,7 @@ pub async fn pay(
 /// # Errors
 ///
 /// As told.
+#[expect(clippy::too_many_arguments, reason = "all kinds")]
 #[step(crate = ::durable)]
 pub async fn refund(
     _step: &Step,
