@@ -230,7 +230,7 @@ fn needs_value(meta: &Meta, example: &str) -> syn::Error {
 }
 
 /// A value that is no expression at all.
-fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
+pub(crate) fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
     let path = &pair.path;
     let key = quote::quote!(#path);
     syn::Error::new(

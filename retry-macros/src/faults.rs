@@ -27,6 +27,11 @@ impl Faults {
         }
     }
 
+    #[cfg(feature = "durable")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// `value`, unless there is a fault: the border between two stages.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
         if self.0.is_empty() {

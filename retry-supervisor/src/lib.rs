@@ -30,4 +30,4 @@ pub use task::{
 };
 pub use tasks::{Progress, SubmitError, Task, Tasks};
 pub use time::Time;
-pub use workflow::{Starts, Submission, Workflow};
+pub use workflow::{Starts, Submission, Workflow, Written};

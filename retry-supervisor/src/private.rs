@@ -1,12 +1,12 @@
 //! All that the expansions of `#[step]` and `#[workflow]` may name. Nothing here is part of the public interface.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 pub use core;
 pub use reattempt::{self, Failed};
@@ -14,23 +14,52 @@ pub use std::borrow::ToOwned;
 pub use std::boxed::Box;
 
 pub use crate::flow::{Fault, Flow, Spec, Step, StepError};
-pub use crate::workflow::{Ended, Failure, Submission, Workflow};
+pub use crate::workflow::{Ended, Failure, Submission, Workflow, Written};
 
 // What a compensation is, as a future that somebody else polls.
 pub type Undoing = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send>>;
 
 // Runs a step, or tells what it came to before.
-pub fn call<'f, T, F>(
-    flow: &'f Flow,
+pub fn call<T: Written, F>(
+    flow: &Flow,
     spec: Spec,
-    body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send + 'f,
-    undo: Option<impl FnOnce(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send> + Send + 'f>,
-) -> impl Future<Output = Result<T, StepError>> + Send + 'f
+    body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
+    undo: Option<impl FnOnce(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send> + Send>,
+) -> impl Future<Output = Result<T, StepError>> + Send
 where
-    T: Serialize + DeserializeOwned + Send + Sync + 'f,
-    F: Future<Output = Result<T, Fault>> + Send + 'f,
+    F: Future<Output = Result<T, Fault>> + Send,
 {
     crate::flow::call(flow, spec, body, undo)
+}
+
+// The first parameter of a step, under whatever name.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of a step is its task, and `{Self}` is none; write `step: &Step`",
+    label = "expected `Step`"
+)]
+pub trait IsStep {
+    fn of(step: &Arc<Step>) -> &Self;
+}
+
+impl IsStep for Step {
+    fn of(step: &Arc<Step>) -> &Self {
+        step
+    }
+}
+
+// The first parameter of a workflow, under whatever name.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of a workflow is its task, and `{Self}` is none; write `flow: &Flow`",
+    label = "expected `Flow`"
+)]
+pub trait IsFlow {
+    fn of(flow: &Flow) -> &Self;
+}
+
+impl IsFlow for Flow {
+    fn of(flow: &Flow) -> &Self {
+        flow
+    }
 }
 
 // The two types of a `Result`, also behind an alias.
@@ -50,14 +79,25 @@ impl<T, E> AnyResult for Result<T, E> {
 
 // Why the attempts of a step ended.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
-pub fn gave_up<E: fmt::Display>(failed: Failed<E>) -> Fault {
+pub fn gave_up<E: Said>(failed: Failed<E>) -> Fault {
     Fault::gave_up(&failed)
 }
 
 // Of a step without retries every error is final.
-pub fn final_error<E: fmt::Display>(error: E) -> Fault {
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
+pub fn final_error<E: Said>(error: E) -> Fault {
     Fault::last(&error)
 }
+
+// An error, of which the record has what it says.
+#[diagnostic::on_unimplemented(
+    message = "an error of a durable task is recorded in its own words, and `{Self}` has none; implement `Display` for it",
+    label = "this error has no `Display`"
+)]
+pub trait Said: fmt::Display {}
+
+#[diagnostic::do_not_recommend]
+impl<E: fmt::Display> Said for E {}
 
 // A workflow that is run.
 pub type Running<'f> = Pin<Box<dyn Future<Output = Ended> + Send + 'f>>;
@@ -66,7 +106,7 @@ pub type Running<'f> = Pin<Box<dyn Future<Output = Ended> + Send + 'f>>;
 pub type NoUndo<T> = fn(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send>;
 
 // `#[with]`.
-pub fn resource<T: Send + Sync + 'static>(flow: &Flow, step: &str) -> Result<Arc<T>, String> {
+pub fn resource<T: Lent>(flow: &Flow, step: &str) -> Result<Arc<T>, String> {
     flow.inner.resources.get().ok_or_else(|| {
         format!(
             "step `{step}` wants a `{}` and its scheduler has none; add `.with(...)` to the scheduler, then resubmit the task",
@@ -74,6 +114,47 @@ pub fn resource<T: Send + Sync + 'static>(flow: &Flow, step: &str) -> Result<Arc
         )
     })
 }
+
+// What a scheduler can lend to steps.
+#[diagnostic::on_unimplemented(
+    message = "what a scheduler lends is used by many steps at once, and `{Self}` cannot be; take a type that is `Sized + Send + Sync + 'static`",
+    label = "expected a type that is `Sized + Send + Sync + 'static`"
+)]
+pub trait Lent: Sized + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> Lent for T {}
+
+// An argument of a step that has an `undo`, for the compensation.
+pub fn keep<T: Kept + ?Sized>(argument: &T) -> T::Owned {
+    argument.to_owned()
+}
+
+pub fn keep_some<T: Kept + ?Sized>(argument: Option<&T>) -> Option<T::Owned> {
+    argument.map(ToOwned::to_owned)
+}
+
+pub fn keep_owned<T: Kept<Owned = T>>(argument: &T) -> T {
+    argument.to_owned()
+}
+
+pub fn lend<T: ToOwned + ?Sized>(kept: &T::Owned) -> &T {
+    kept.borrow()
+}
+
+pub fn lend_some<T: ToOwned + ?Sized>(kept: &Option<T::Owned>) -> Option<&T> {
+    kept.as_ref().map(Borrow::borrow)
+}
+
+// What can be kept for a compensation.
+#[diagnostic::on_unimplemented(
+    message = "the compensation gets a copy of each argument, and of `{Self}` there can be none; implement `Clone` for it",
+    label = "this argument has no `Clone`"
+)]
+pub trait Kept: ToOwned<Owned: Send + 'static> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToOwned<Owned: Send + 'static> + ?Sized> Kept for T {}
 
 // Whether compensations are asked for now.
 pub fn goes_back(flow: &Flow) -> bool {
@@ -88,22 +169,69 @@ pub async fn undone<T>(
 }
 
 // A task that is not submitted yet.
-pub fn submission<W: Workflow>(arguments: &impl Serialize) -> Submission<W> {
-    Submission::new(serde_json::to_string(arguments))
+pub fn submission<W: Workflow>(
+    arguments: impl IntoIterator<Item = serde_json::Result<String>>,
+) -> Submission<W> {
+    let written: serde_json::Result<Vec<_>> = arguments.into_iter().collect();
+    Submission::new(written.map(|written| format!("[{}]", written.join(","))))
+}
+
+// An argument of a workflow. Only here its type must be one that can be written down, so that the compiler says so once.
+pub fn argument<T: Written>() -> Argument<T> {
+    Argument {
+        write: |value| serde_json::to_string(value),
+        read: |text| serde_json::from_str(text),
+    }
+}
+
+#[derive(Debug)]
+pub struct Argument<T> {
+    write: fn(&T) -> serde_json::Result<String>,
+    read: fn(&str) -> serde_json::Result<T>,
+}
+
+impl<T> Argument<T> {
+    pub fn write(self, value: &T) -> serde_json::Result<String> {
+        (self.write)(value)
+    }
+
+    pub fn read(self, input: &mut Arguments<'_>) -> Result<T, Failure> {
+        let text = input.texts.next().map_or("", RawValue::get);
+        (self.read)(text).map_err(|error| other_form(input.workflow, error))
+    }
 }
 
 // The arguments of a workflow as they were written down.
-pub fn arguments<A: DeserializeOwned>(input: &str, name: &str) -> Result<A, Failure> {
-    serde_json::from_str(input).map_err(|error| {
-        Failure::Form(format!(
-            "the arguments of workflow `{name}` were written down in another form ({error}); raise its `version`, and let tasks of the old \
-             one end with the old code"
-        ))
-    })
+#[derive(Debug)]
+pub struct Arguments<'a> {
+    workflow: &'static str,
+    texts: std::vec::IntoIter<&'a RawValue>,
+}
+
+impl<'a> Arguments<'a> {
+    pub fn of<W: Workflow>(input: &'a str, count: usize) -> Result<Self, Failure> {
+        let texts = serde_json::from_str::<Vec<&RawValue>>(input);
+        let texts = texts.map_err(|error| other_form(W::NAME, error))?;
+        if texts.len() != count {
+            let error = format!("{} of them, and the code has {count}", texts.len());
+            return Err(other_form(W::NAME, error));
+        }
+        Ok(Self {
+            workflow: W::NAME,
+            texts: texts.into_iter(),
+        })
+    }
+}
+
+fn other_form(name: &str, error: impl fmt::Display) -> Failure {
+    Failure::Form(format!(
+        "the arguments of workflow `{name}` were written down in another form ({error}); raise its `version`, and let tasks of the old \
+         one end with the old code"
+    ))
 }
 
 // What a workflow came to, as it is written down.
-pub fn ended<T: Serialize, E: fmt::Display>(outcome: Result<T, E>) -> Ended {
+pub fn ended<W: Workflow, E: Said>(outcome: Result<W::Output, E>) -> Ended {
     match outcome {
         Ok(value) => serde_json::to_string(&value).map_err(|error| {
             Failure::Form(format!(

@@ -25,6 +25,17 @@ pub enum Failure {
     Form(String),
 }
 
+/// What can be written down as JSON, and read again by another process: all that is `Serialize`, `DeserializeOwned`, `Send`,
+/// `Sync` and `'static`.
+#[diagnostic::on_unimplemented(
+    message = "what a durable task is given and answers is written down, and `{Self}` cannot be; add `#[derive(serde::Serialize, serde::Deserialize)]` to it",
+    label = "expected a type that is `Serialize + DeserializeOwned + Send + Sync + 'static`"
+)]
+pub trait Written: Serialize + DeserializeOwned + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Written for T {}
+
 /// A function with `#[workflow]`.
 pub trait Workflow: Send + 'static {
     /// What it is called in the store.
@@ -40,7 +51,7 @@ pub trait Workflow: Send + 'static {
     const MAX_FAILURES: i32;
 
     /// What it answers.
-    type Output: Serialize + DeserializeOwned + Send + 'static;
+    type Output: Written;
 
     /// Runs it with the arguments that were written down.
     fn run<'f>(flow: &'f Flow, input: &'f str) -> Pin<Box<dyn Future<Output = Ended> + Send + 'f>>;

@@ -1,36 +1,41 @@
-//! The keys of `#[step]` and `#[workflow]`.
+//! The keys of `#[step]` and `#[workflow]`, each with its value and where it stands. What is wrong with a single value is
+//! kept beside it; `values` tells.
+//!
+//! ```text
+//! retry(max = 5), complete_by = "30s"   ->   Step { retry: Some(max = 5), complete_by: Some(30 s), undo: None, ... }
+//! ```
 
 #![expect(
     clippy::unreachable,
     reason = "derived: what has no name is refused before its value is read"
 )]
 
-use std::time::Duration;
-
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Lit, Meta, Token};
+use syn::{Expr, Lit, Meta, Path, Token};
 
-use crate::args::{Code, CratePath, Given, Value};
+use super::limit::Limit;
+use crate::args::{Given, Value, without_value};
 use crate::faults::Faults;
 use crate::keys;
-use crate::literal::{Literal, Name};
+use crate::literal::Name;
 
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(super) struct Step {
-    pub(super) retry: Option<Keys>,
-    pub(super) complete_by: Option<Value<Duration>>,
-    pub(super) undo: Option<Code>,
+    pub(super) retry: Option<Retries>,
+    pub(super) complete_by: Option<Value<Limit>>,
+    pub(super) undo: Option<Undo>,
     pub(super) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
-    pub(super) krate: Option<CratePath>,
+    pub(super) krate: Option<Krate>,
 }
 
 pub(super) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
@@ -41,66 +46,123 @@ pub(super) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "c
 pub(super) struct Workflow {
     pub(super) name: Option<Value<Name>>,
     pub(super) version: Option<Number>,
-    pub(super) complete_by: Option<Value<Duration>>,
+    pub(super) complete_by: Option<Value<Limit>>,
     pub(super) max_failures: Option<Number>,
     #[darling(rename = "crate")]
-    pub(super) krate: Option<CratePath>,
+    pub(super) krate: Option<Krate>,
 }
 
 pub(super) const OF_WORKFLOW: &[&str] =
     &["name", "version", "complete_by", "max_failures", "crate"];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
-pub(super) struct Keys {
-    pub(super) tokens: TokenStream,
-    pub(super) span: Span,
-    pub(super) wrong: Option<syn::Error>,
-}
+pub(super) struct Retries(pub(super) Result<TokenStream, syn::Error>);
 
-impl FromMeta for Keys {
+impl FromMeta for Retries {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
-        let span = meta.path().span();
+        let wrong = |span, message| Self(Err(syn::Error::new(span, message)));
         Ok(match meta {
-            Meta::List(list) => Self {
-                tokens: list.tokens.clone(),
-                span,
-                wrong: None,
-            },
-            _ => Self {
-                tokens: TokenStream::new(),
-                span,
-                wrong: Some(syn::Error::new(
-                    meta.span(),
-                    "`retry` takes the keys of `#[retry]`; write `retry(max = 5, ...)`",
-                )),
-            },
+            Meta::List(list) if list.tokens.to_string() == "never" => wrong(
+                list.tokens.span(),
+                "a step without `retry(...)` has one attempt; drop `retry(never)`",
+            ),
+            Meta::List(list) => Self(Ok(list.tokens.clone())),
+            Meta::Path(path) => wrong(
+                path.span(),
+                "`retry` takes the keys of `#[retry]`; write `retry(max = 5, ...)`",
+            ),
+            Meta::NameValue(pair) => wrong(
+                pair.value.span(),
+                "`retry` takes the keys of `#[retry]`; write `retry(max = 5, ...)`",
+            ),
         })
     }
 }
 
-/// A whole number of at least 0.
-pub(super) struct Number(Result<i32, syn::Error>);
+/// `undo = path`.
+pub(super) struct Undo(pub(super) Result<Path, syn::Error>);
+
+impl FromMeta for Undo {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let path = match meta {
+            Meta::NameValue(pair) => path(&pair.value).ok_or_else(|| pair.value.span()),
+            _ => Err(meta.span()),
+        };
+        Ok(Self(path.map_err(|span| {
+            syn::Error::new(
+                span,
+                "`undo` is the name of another step; write `undo = refund`",
+            )
+        })))
+    }
+}
+
+/// The path that an expression is; a macro's `$undo:expr` comes in an invisible group.
+fn path(value: &Expr) -> Option<Path> {
+    match value {
+        Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
+        Expr::Group(group) => path(&group.expr),
+        _ => None,
+    }
+}
+
+/// `crate = ::path`.
+pub(super) struct Krate(pub(super) Result<Path, syn::Error>);
+
+impl FromMeta for Krate {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let given = match meta {
+            Meta::NameValue(pair) => match &pair.value {
+                // A text, as serde has it.
+                Expr::Lit(syn::ExprLit {
+                    lit: Lit::Str(text),
+                    ..
+                }) => text.parse().map_err(|_| text.span()),
+                other => path(other).ok_or_else(|| other.span()),
+            },
+            _ => Err(meta.span()),
+        };
+        Ok(Self(given.map_err(|span| {
+            syn::Error::new(
+                span,
+                "`crate` is the path of this crate; write `crate = ::retry_supervisor`",
+            )
+        })))
+    }
+}
+
+/// A whole number of at least 0, or a constant.
+pub(super) struct Number(pub(super) Given<i32>);
 
 impl FromMeta for Number {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let wrong = |span: Span| {
             let path = meta.path().to_token_stream();
-            syn::Error::new(
+            Given::Wrong(syn::Error::new(
                 span,
-                format!("`{path}` is a whole number; write `{path} = 1`"),
-            )
+                format!(
+                    "`{path}` is a whole number from 0 to {}; write `{path} = 1`",
+                    i32::MAX
+                ),
+            ))
         };
         let Meta::NameValue(pair) = meta else {
-            return Ok(Self(Err(wrong(meta.span()))));
+            return Ok(Self(wrong(meta.span())));
         };
-        let number = match &pair.value {
-            syn::Expr::Lit(syn::ExprLit {
+        let is_negative = |value: &Expr| matches!(value, Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)));
+        Ok(Self(match &pair.value {
+            Expr::Lit(syn::ExprLit {
                 lit: Lit::Int(number),
                 ..
-            }) => number.base10_parse().ok(),
-            _ => None,
-        };
-        Ok(Self(number.ok_or_else(|| wrong(pair.value.span()))))
+            }) => match number.base10_parse() {
+                Ok(value) if matches!(number.suffix(), "" | "i32") => {
+                    Given::Literal(value, number.span())
+                }
+                _ => wrong(number.span()),
+            },
+            value if matches!(value, Expr::Lit(_)) || is_negative(value) => wrong(value.span()),
+            value => Given::Expression(value.clone()),
+        }))
     }
 }
 
@@ -110,6 +172,13 @@ pub(super) fn parse<T: FromMeta + Default>(
     known: &[&str],
     faults: &mut Faults,
 ) -> T {
+    let left_out = without_value(tokens.clone());
+    if !left_out.is_empty() {
+        for fault in left_out {
+            faults.add(fault);
+        }
+        return T::default();
+    }
     let list =
         |input: ParseStream<'_>| Punctuated::<NestedMeta, Token![,]>::parse_terminated(input);
     let items = match list.parse2(tokens) {
@@ -120,33 +189,7 @@ pub(super) fn parse<T: FromMeta + Default>(
             return T::default();
         }
     };
-    let mut seen = Vec::new();
-    let mut good = Vec::new();
-    for item in items {
-        let word = match &item {
-            NestedMeta::Meta(meta) => meta.path().to_token_stream().to_string(),
-            other => {
-                let message = format!(
-                    "expected `key = value`; the keys are {}",
-                    keys::listed(known)
-                );
-                faults.push(other.span(), message);
-                continue;
-            }
-        };
-        if !known.contains(&word.as_str()) {
-            let message = unknown(&word, known);
-            faults.push(item.span(), message);
-        } else if seen.contains(&word) {
-            faults.push(
-                item.span(),
-                format!("`{word}` stands here twice; keep one of them"),
-            );
-        } else {
-            seen.push(word);
-            good.push(item);
-        }
-    }
+    let good = sorted_out(items, known, faults);
     T::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
             faults.push(fault.span(), fault.to_string());
@@ -155,61 +198,60 @@ pub(super) fn parse<T: FromMeta + Default>(
     })
 }
 
+/// The items that are keys, each of them once.
+fn sorted_out(
+    items: Punctuated<NestedMeta, Token![,]>,
+    known: &[&str],
+    faults: &mut Faults,
+) -> Vec<NestedMeta> {
+    let mut seen = Vec::new();
+    let mut good = Vec::new();
+    for item in items {
+        let path = match &item {
+            NestedMeta::Meta(meta) => meta.path(),
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                faults.add(crate::args::no_expression(pair));
+                continue;
+            }
+            NestedMeta::Lit(lit) => {
+                let all = keys::listed(known);
+                faults.push(
+                    lit.span(),
+                    format!("expected `key = value`; the keys are {all}"),
+                );
+                continue;
+            }
+        };
+        let word = match path.get_ident() {
+            Some(word) => word.unraw().to_string(),
+            None => path.to_token_stream().to_string().replace(' ', ""),
+        };
+        if !keys::is_one_of(&word, known) {
+            faults.push(path.span(), unknown(&word, known));
+        } else if seen.contains(&word) {
+            faults.push(
+                path.span(),
+                format!("`{word}` stands here twice; keep one of them"),
+            );
+        } else {
+            seen.push(word);
+            good.push(item);
+        }
+    }
+    good
+}
+
 fn unknown(word: &str, known: &[&str]) -> String {
-    if known.contains(&"retry") && keys::is_one_of(word, keys::KEYS) {
+    let is_of_retries = keys::is_one_of(word, keys::KEYS);
+    let all = keys::listed(known);
+    if is_of_retries && keys::is_one_of("retry", known) {
         return format!("`{word}` is a key of the retries; write `retry({word} ...)`");
     }
-    let all = keys::listed(known);
+    if is_of_retries || word == "retry" || word == "undo" {
+        return format!("`{word}` belongs to a step, not to its workflow; the keys are {all}");
+    }
     match keys::nearest(&word.to_lowercase(), known) {
         Some(near) => format!("unknown key `{word}`; did you mean `{near}`?"),
         None => format!("unknown key `{word}`; the keys are {all}"),
-    }
-}
-
-/// `Some(duration)` or `None`, as tokens.
-pub(super) fn limit(value: Option<Value<Duration>>, faults: &mut Faults) -> TokenStream {
-    let limit = match value.map(|value| value.given) {
-        None => return ours!(::core::option::Option::None),
-        Some(Given::Literal(limit, span)) => {
-            if limit.is_zero() {
-                faults.push(span, "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it");
-            }
-            limit.tokens(&TokenStream::new())
-        }
-        Some(Given::Expression(expression)) => expression.into_token_stream(),
-        Some(Given::Wrong(fault)) => {
-            faults.add(fault);
-            return TokenStream::new();
-        }
-    };
-    ours!(::core::option::Option::Some(#limit))
-}
-
-/// A name as tokens, or what stands in its place.
-pub(super) fn name(
-    value: Option<Value<Name>>,
-    otherwise: &str,
-    faults: &mut Faults,
-) -> TokenStream {
-    match value.map(|value| value.given) {
-        None => ours!(#otherwise),
-        Some(Given::Literal(name, _)) => name.tokens(&TokenStream::new()),
-        Some(Given::Expression(expression)) => expression.into_token_stream(),
-        Some(Given::Wrong(fault)) => {
-            faults.add(fault);
-            ours!("")
-        }
-    }
-}
-
-/// A number, if it is right.
-pub(super) fn number(number: Option<Number>, otherwise: i32, faults: &mut Faults) -> i32 {
-    match number.map(|number| number.0) {
-        None => otherwise,
-        Some(Ok(number)) => number,
-        Some(Err(fault)) => {
-            faults.add(fault);
-            otherwise
-        }
     }
 }

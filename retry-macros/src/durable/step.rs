@@ -4,22 +4,35 @@
 //! #[step(retry(KEYS), complete_by = "30s", undo = refund)]
 //! async fn pay(step: &Step, #[with] shop: &Shop, order: &Order) -> Result<Paid, E> { BODY }
 //!
-//! fn pay<'flow>(flow: &'flow Flow, order: &'flow Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
-//!     #[retry(KEYS)]
-//!     async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
-//!     call(flow, SPEC, |step| pay(step, resource()?, order), undo)
+//! fn pay(flow: &Flow, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
+//!     let argument_1 = order;
+//!     let undo = ...;
+//!     call(flow, Spec { ... }, |step| {
+//!         let argument_0 = resource()?;
+//!         Ok(async {
+//!             let function = {
+//!                 #[retry(KEYS)]
+//!                 async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
+//!                 pay
+//!             };
+//!             function(step, argument_0, argument_1).await.map_err(gave_up)
+//!         })
+//!     }, undo)
 //! }
 //! ```
 
-use proc_macro2::TokenStream;
-use syn::Type;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
+use syn::{Path, Type};
 
-use super::args::{self, Keys};
-use super::{Durable, Parameter, Wanted, durable, krate, lifetime, split, with_lifetime};
+use super::function::{Durable, Parameter, Wanted, bare};
+use super::{Expanded, args, attributes, undo, values};
 use crate::args::Given;
 use crate::faults::Faults;
 use crate::item::Function;
+use crate::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "step",
@@ -27,128 +40,206 @@ const WANTED: Wanted = Wanted {
     takes_with: true,
 };
 
-pub(crate) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
-    let mut faults = Faults::default();
-    let keys: args::Step = args::parse(arguments, args::OF_STEP, &mut faults);
-    let durable = durable(function, &WANTED, &mut faults);
-    let krate = krate(keys.krate, &mut faults);
-    let limit = args::limit(keys.complete_by, &mut faults);
-    let undo = keys
-        .undo
-        .and_then(|undo| undo.given.map_err(|fault| faults.add(fault)).ok());
-    let name = durable
-        .as_ref()
-        .map(|durable| durable.function.signature.ident.to_string());
-    let name = args::name(keys.name, &name.unwrap_or_default(), &mut faults);
-    if let Some(Keys {
-        wrong: Some(wrong), ..
-    }) = &keys.retry
-    {
-        faults.add(wrong.clone());
+/// A step with nothing wrong in it; what is wrong is left out.
+pub(super) struct Step {
+    krate: TokenStream,
+    pub(super) private: TokenStream,
+    name: TokenStream,
+    complete_by: TokenStream,
+    retries: Option<Retries>,
+    undo: Option<Path>,
+    durable: Durable,
+}
+
+pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Faults) -> Expanded {
+    let keys = args::parse(arguments, args::OF_STEP, faults);
+    let mut wrong = Faults::default();
+    let durable = Durable::read(function, &WANTED, &mut wrong);
+    let is_right = wrong.is_empty();
+    faults.merge(wrong);
+    let step = Step::checked(keys, durable?, faults);
+    is_right.then(|| step.expand())
+}
+
+impl Step {
+    fn checked(keys: args::Step, durable: Durable, faults: &mut Faults) -> Self {
+        let krate = values::krate(keys.krate, faults);
+        let retries = keys.retry.and_then(|retries| told(retries.0, faults));
+        values::within(keys.complete_by.as_ref(), retries.as_ref(), faults);
+        let private = ours!(#krate::private);
+        let name = durable.function.signature.ident.unraw().to_string();
+        let undo = keys.undo.and_then(|undo| told(undo.0, faults));
+        if undo.is_some() {
+            undo::keeps(&durable.parameters, faults);
+        }
+        Self {
+            name: values::name(keys.name, &name, faults),
+            complete_by: values::limit(keys.complete_by, faults),
+            retries: retries.map(|keys| Retries::of(keys, &private)),
+            undo,
+            durable,
+            krate,
+            private,
+        }
     }
-    let Some(durable) = faults.finish(durable)? else {
-        return Ok(TokenStream::new()); // refused above
-    };
-    let private = ours!(#krate::private);
-    let retried = keys.retry.map(|keys| Retried::of(keys, &private));
-    let Durable {
-        function,
-        parameters,
-        answer,
-    } = durable;
-    let Function {
-        attributes,
-        visibility,
-        mut signature,
-        body,
-    } = function;
-    let (outer, inner) = split(attributes);
-    let function = signature.ident.clone();
-    let value = ours!(<#answer as #private::AnyResult>::Value);
-    let error = ours!(<#answer as #private::AnyResult>::Error);
-    let (attribute, judged, idempotent) = match retried {
-        Some(retried) => {
-            let told: Type = syn::parse_quote_spanned! {answer.span()=>
+
+    fn expand(&self) -> TokenStream {
+        let Self {
+            krate,
+            private,
+            name,
+            complete_by,
+            ..
+        } = self;
+        let Function {
+            attributes,
+            visibility,
+            signature,
+            ..
+        } = &self.durable.function;
+        let (outer, inner) = attributes::split(attributes);
+        let (function, generics) = (&signature.ident, &signature.generics);
+        let bounds = &generics.where_clause;
+        let flow = self.durable.task();
+        let (names, types): (Vec<_>, Vec<_>) = self
+            .asked()
+            .map(|(_, parameter)| (&parameter.name, &parameter.ty))
+            .unzip();
+        let arguments: Vec<_> = self.asked().map(|(i, _)| argument(i)).collect();
+        let task = (flow != "flow").then(|| ours!(let flow = #flow;));
+        let moved = (!names.is_empty()).then(|| ours!(let (#(#arguments,)*) = (#(#names,)*);));
+        let value = self.value();
+        let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
+        let idempotent = idempotent.map_or_else(|| ours!(true), |given| ours!(#given));
+        let undo = match &self.undo {
+            Some(path) => undo::expand(self, path),
+            None => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
+        };
+        let run = self.run(&inner);
+        let written = quote_spanned!(at(self.durable.answer.span())=> #value);
+        let call = located(ours!(#private::call), function.span());
+        ours! {
+            #outer
+            #visibility fn #function #generics(
+                #flow: &#krate::Flow,
+                #(#names: #types),*
+            ) -> impl ::core::future::Future<Output = ::core::result::Result<#value, #krate::StepError>> + ::core::marker::Send
+            #bounds
+            {
+                #moved
+                #task
+                let spec = #private::Spec {
+                    name: #name,
+                    complete_by: #complete_by,
+                    idempotent: #idempotent,
+                };
+                let undo = #undo;
+                #call::<#written, _>(flow, spec, #run, undo)
+            }
+        }
+    }
+
+    /// The function as written, out of sight of what the wrapper has.
+    fn inside(&self, attributes: &TokenStream) -> TokenStream {
+        let Self { private, .. } = self;
+        let function = &self.durable.function;
+        let (mut signature, body) = (function.signature.clone(), &function.body);
+        let name = signature.ident.clone();
+        let retry = self.retries.as_ref().map(|retries| {
+            let (value, error) = (self.value(), self.error());
+            let answer = quote_spanned! {at(self.durable.answer.span())=>
                 ::core::result::Result<#value, #private::Failed<#error>>
             };
-            signature.output = syn::parse_quote!(-> #told);
-            (
-                Some(retried.attribute),
-                ours!(#private::gave_up),
-                retried.idempotent,
-            )
-        }
-        None => (None, ours!(#private::final_error), ours!(true)),
-    };
-    let flow = lifetime();
-    let asked: Vec<_> = parameters
-        .iter()
-        .filter(|parameter| !parameter.is_with)
-        .collect();
-    let wrapped = asked.iter().map(|parameter| {
-        let (name, ty) = (&parameter.name, with_lifetime(&parameter.ty));
-        ours!(#name: #ty)
-    });
-    let resources = parameters.iter().filter(|parameter| parameter.is_with);
-    let resources = resources.map(|Parameter { name, ty, .. }| {
-        let ty = match ty {
-            Type::Reference(reference) => &*reference.elem,
-            ty => ty,
-        };
-        ours!(let #name = #private::resource::<#ty>(flow, SPEC.name)?;)
-    });
-    let given = parameters
-        .iter()
-        .map(|Parameter { name, is_with, .. }| match is_with {
-            true => ours!(&*#name),
-            false => ours!(#name),
+            signature.output = syn::parse_quote!(-> #answer);
+            &retries.attribute
         });
-    let undo = undo.map_or_else(
-        || ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-        |undo| undone(&undo, &asked, &value, &private),
-    );
-    Ok(ours! {
-        #(#outer)*
-        #visibility fn #function<#flow>(
-            flow: &#flow #krate::Flow,
-            #(#wrapped),*
-        ) -> impl ::core::future::Future<Output = ::core::result::Result<#value, #krate::StepError>> + ::core::marker::Send + use<#flow> {
-            #attribute
-            #(#inner)*
+        ours!({
+            #retry
+            #attributes
             #signature #body
-            const SPEC: #private::Spec = #private::Spec {
-                name: #name,
-                complete_by: #limit,
-                idempotent: #idempotent,
+            #name
+        })
+    }
+
+    /// What an agent is given: a closure that asks for what is lent, then makes the future.
+    fn run(&self, attributes: &TokenStream) -> TokenStream {
+        let Self { private, .. } = self;
+        let parameters = &self.durable.parameters;
+        let inside = self.inside(attributes);
+        let first = &self.durable.first;
+        let task = quote_spanned!(at(first.span())=> <#first as #private::IsStep>::of(&step));
+        let lent = parameters.iter().enumerate().filter(|(_, it)| it.is_with);
+        let lent = lent.map(|(i, Parameter { ty, .. })| {
+            let argument = argument(i);
+            let ty = match bare(ty) {
+                Type::Reference(reference) => &*reference.elem,
+                ty => ty,
             };
-            let undo = #undo;
-            #private::call(
-                flow,
-                SPEC,
-                move |step| {
-                    #(#resources)*
-                    ::core::result::Result::Ok(async move {
-                        #function(&*step, #(#given),*).await.map_err(#judged)
-                    })
-                },
-                undo,
-            )
+            let resource = located(ours!(#private::resource), ty.span());
+            ours!(let #argument = #resource::<#ty>(flow, spec.name)?;)
+        });
+        let given = parameters.iter().enumerate().map(|(i, parameter)| {
+            let argument = argument(i);
+            if parameter.is_with {
+                ours!(::core::ops::Deref::deref(&#argument))
+            } else {
+                ours!(#argument)
+            }
+        });
+        let judge = match &self.retries {
+            Some(_) => ours!(#private::gave_up),
+            None => ours!(#private::final_error),
+        };
+        let judge = located(judge, self.durable.answer.span());
+        let function = Ident::new("function", at(self.durable.function.signature.ident.span()));
+        ours! {
+            move |step| {
+                #(#lent)*
+                ::core::result::Result::Ok(async move {
+                    let function = #inside;
+                    ::core::result::Result::map_err(#function(#task, #(#given),*).await, #judge)
+                })
+            }
         }
-    })
+    }
+
+    /// The parameters that callers give, with their numbers.
+    pub(super) fn asked(&self) -> impl Iterator<Item = (usize, &Parameter)> {
+        let all = self.durable.parameters.iter().enumerate();
+        all.filter(|(_, parameter)| !parameter.is_with)
+    }
+
+    pub(super) fn value(&self) -> TokenStream {
+        let (private, answer) = (&self.private, &self.durable.answer);
+        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Value)
+    }
+
+    fn error(&self) -> TokenStream {
+        let (private, answer) = (&self.private, &self.durable.answer);
+        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Error)
+    }
+}
+
+/// What an argument is called inside of the wrapper.
+pub(super) fn argument(i: usize) -> Ident {
+    Ident::new(&format!("argument_{i}"), Span::mixed_site())
+}
+
+fn told<T>(given: Result<T, syn::Error>, faults: &mut Faults) -> Option<T> {
+    given.map_err(|fault| faults.add(fault)).ok()
 }
 
 /// `retry(KEYS)`, as an attribute of the function inside.
-struct Retried {
+struct Retries {
     attribute: TokenStream,
     idempotent: TokenStream,
 }
 
-impl Retried {
-    fn of(keys: Keys, private: &TokenStream) -> Self {
-        let tokens = keys.tokens;
+impl Retries {
+    fn of(keys: TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
-        let read = crate::args::parse(tokens.clone(), &mut Faults::default());
-        let comma = (!tokens.is_empty() && !ends_in_comma(&tokens)).then(|| ours!(,));
+        let read = crate::args::parse(keys.clone(), &mut Faults::default());
+        let comma = (!keys.is_empty() && !ends_in_comma(&keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,
             None => Some(ours!(#comma crate = #private::reattempt)),
@@ -158,9 +249,8 @@ impl Retried {
             Some(Given::Expression(expression)) => ours!(#expression),
             _ => ours!(true),
         };
-        let _ = keys.span;
         Self {
-            attribute: ours!(#[#private::reattempt::retry(#tokens #krate)]),
+            attribute: ours!(#[#private::reattempt::retry(#keys #krate)]),
             idempotent,
         }
     }
@@ -169,45 +259,4 @@ impl Retried {
 fn ends_in_comma(tokens: &TokenStream) -> bool {
     let last = tokens.clone().into_iter().last();
     matches!(last, Some(proc_macro2::TokenTree::Punct(punct)) if punct.as_char() == ',')
-}
-
-/// The compensation with arguments of its own, where the task goes back.
-fn undone(
-    undo: &syn::Expr,
-    asked: &[&Parameter],
-    value: &TokenStream,
-    private: &TokenStream,
-) -> TokenStream {
-    let owned = asked.iter().map(|parameter| {
-        let name = &parameter.name;
-        if parameter.is_lent() {
-            ours!(let #name = #private::ToOwned::to_owned(#name);)
-        } else {
-            ours!(let #name = ::core::clone::Clone::clone(&#name);)
-        }
-    });
-    let lent = asked.iter().map(|parameter| {
-        let name = &parameter.name;
-        if parameter.is_lent() {
-            ours!(&#name)
-        } else {
-            ours!(#name)
-        }
-    });
-    ours! {
-        if #private::goes_back(flow) {
-            #(#owned)*
-            ::core::option::Option::Some(move |result: #value| -> #private::Box<
-                dyn ::core::ops::FnOnce(#private::Flow) -> #private::Undoing + ::core::marker::Send,
-            > {
-                #private::Box::new(move |flow: #private::Flow| -> #private::Undoing {
-                    #private::Box::pin(async move {
-                        #private::undone(#undo(&flow, #(#lent,)* &result)).await
-                    })
-                })
-            })
-        } else {
-            ::core::option::Option::None
-        }
-    }
 }

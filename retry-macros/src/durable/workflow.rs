@@ -5,21 +5,30 @@
 //! async fn order(flow: &Flow, cart: Cart) -> Result<Receipt, E> { BODY }
 //!
 //! fn order(cart: Cart) -> Submission<impl Workflow<Output = Receipt>> {
-//!     struct Of;
-//!     impl Workflow for Of { const NAME ...; fn run(flow, input) { async fn order(flow: &Flow, cart: Cart) { BODY } ... } }
-//!     submission::<Of>(&(cart,))
+//!     struct __WorkflowOf;
+//!     impl Workflow for __WorkflowOf {
+//!         const NAME ...;
+//!         fn run(flow, input) {
+//!             let argument_0 = argument::<Cart>().read(input)?;
+//!             let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order };
+//!             ended(function(flow, argument_0).await)
+//!         }
+//!     }
+//!     submission::<__WorkflowOf>([argument::<Cart>().write(&cart)])
 //! }
 //! ```
 
-use proc_macro2::{Span, TokenStream};
-use syn::Ident;
-use syn::Type;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::args;
-use super::{Durable, Wanted, durable, krate, split};
+use super::function::{Durable, Wanted, borrowed};
+use super::step::argument;
+use super::{Expanded, args, attributes, values};
 use crate::faults::Faults;
 use crate::item::Function;
+use crate::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "workflow",
@@ -30,80 +39,165 @@ const WANTED: Wanted = Wanted {
 /// Failures of a task before it is undone.
 const MAX_FAILURES: i32 = 5;
 
-pub(crate) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
-    let mut faults = Faults::default();
-    let keys: args::Workflow = args::parse(arguments, args::OF_WORKFLOW, &mut faults);
-    let durable = durable(function, &WANTED, &mut faults);
-    let krate = krate(keys.krate, &mut faults);
-    let limit = args::limit(keys.complete_by, &mut faults);
-    let version = args::number(keys.version, 1, &mut faults);
-    let max_failures = args::number(keys.max_failures, MAX_FAILURES, &mut faults);
-    let name = durable
-        .as_ref()
-        .map(|durable| durable.function.signature.ident.to_string());
-    let name = args::name(keys.name, &name.unwrap_or_default(), &mut faults);
+/// More have no `Starts` in the runtime.
+const MAX_ARGUMENTS: usize = 8;
+
+/// A workflow with nothing wrong in it; what is wrong is left out.
+struct Workflow {
+    krate: TokenStream,
+    private: TokenStream,
+    name: TokenStream,
+    version: TokenStream,
+    complete_by: TokenStream,
+    max_failures: TokenStream,
+    durable: Durable,
+}
+
+pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Faults) -> Expanded {
+    let keys: args::Workflow = args::parse(arguments, args::OF_WORKFLOW, faults);
+    let mut wrong = Faults::default();
+    let durable = Durable::read(function, &WANTED, &mut wrong);
     if let Some(durable) = &durable {
-        for parameter in &durable.parameters {
-            if let Type::Reference(reference) = &parameter.ty {
-                faults.push(
-                    reference.and_token.span,
-                    "the arguments of a workflow are written down and outlive their submission; take them by value",
-                );
+        arguments_are_owned(durable, &mut wrong);
+    }
+    let is_right = wrong.is_empty();
+    faults.merge(wrong);
+    let workflow = Workflow::checked(keys, durable?, faults);
+    is_right.then(|| workflow.expand())
+}
+
+fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
+    for parameter in &durable.parameters {
+        if let Some(span) = borrowed(&parameter.ty) {
+            faults.push(
+                span,
+                "the arguments of a workflow are written down and outlive their submission; take them by value",
+            );
+        }
+    }
+    if let Some(parameter) = durable.parameters.get(MAX_ARGUMENTS) {
+        faults.push(
+            parameter.name.span(),
+            format!(
+                "a workflow takes at most {MAX_ARGUMENTS} arguments; put some of them into a struct"
+            ),
+        );
+    }
+}
+
+impl Workflow {
+    fn checked(keys: args::Workflow, durable: Durable, faults: &mut Faults) -> Self {
+        let krate = values::krate(keys.krate, faults);
+        let name = durable.function.signature.ident.unraw().to_string();
+        Self {
+            name: values::name(keys.name, &name, faults),
+            version: values::number(keys.version, 1, faults),
+            complete_by: values::limit(keys.complete_by, faults),
+            max_failures: values::number(keys.max_failures, MAX_FAILURES, faults),
+            private: ours!(#krate::private),
+            krate,
+            durable,
+        }
+    }
+
+    fn expand(&self) -> TokenStream {
+        let Self {
+            krate,
+            private,
+            name,
+            version,
+            complete_by,
+            max_failures,
+            ..
+        } = self;
+        let Function {
+            attributes,
+            visibility,
+            signature,
+            ..
+        } = &self.durable.function;
+        let (outer, inner) = attributes::split(attributes);
+        let function = &signature.ident;
+        let parameters = &self.durable.parameters;
+        let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
+        let types = parameters.iter().map(|it| &it.ty);
+        let codecs = self.codecs();
+        let value = self.value();
+        let run = self.run(&inner);
+        ours! {
+            #outer
+            #visibility fn #function(
+                #(#names: #types),*
+            ) -> #krate::Submission<impl #krate::Workflow<Output = #value>> {
+                struct __WorkflowOf;
+                impl #private::Workflow for __WorkflowOf {
+                    const NAME: &'static ::core::primitive::str = #name;
+                    const VERSION: ::core::primitive::i32 = #version;
+                    const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = #complete_by;
+                    const MAX_FAILURES: ::core::primitive::i32 = #max_failures;
+                    type Output = #value;
+
+                    fn run<'flow>(
+                        flow: &'flow #krate::Flow,
+                        input: &'flow ::core::primitive::str,
+                    ) -> #private::Running<'flow> {
+                        #run
+                    }
+                }
+                #private::submission::<__WorkflowOf>([#(#codecs.write(&#names)),*])
             }
         }
     }
-    let Some(durable) = faults.finish(durable)? else {
-        return Ok(TokenStream::new()); // refused above
-    };
-    let private = ours!(#krate::private);
-    let Durable {
-        function,
-        parameters,
-        answer,
-    } = durable;
-    let Function {
-        attributes,
-        visibility,
-        signature,
-        body,
-    } = function;
-    let (outer, inner) = split(attributes);
-    let function = &signature.ident;
-    let given: Vec<_> = (0..parameters.len())
-        .map(|i| Ident::new(&format!("argument_{i}"), Span::mixed_site()))
-        .collect();
-    let names = parameters.iter().map(|parameter| &parameter.name);
-    let names: Vec<_> = names.collect();
-    let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
-    let value = ours!(<#answer as #private::AnyResult>::Value);
-    let output = syn::parse_quote_spanned! {answer.span()=> #value };
-    let output: Type = output;
-    Ok(ours! {
-        #(#outer)*
-        #visibility fn #function(
-            #(#names: #types),*
-        ) -> #krate::Submission<impl #krate::Workflow<Output = #output>> {
-            struct Of;
-            impl #private::Workflow for Of {
-                const NAME: &'static ::core::primitive::str = #name;
-                const VERSION: ::core::primitive::i32 = #version;
-                const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = #limit;
-                const MAX_FAILURES: ::core::primitive::i32 = #max_failures;
-                type Output = #value;
 
-                fn run<'flow>(
-                    flow: &'flow #krate::Flow,
-                    input: &'flow ::core::primitive::str,
-                ) -> #private::Running<'flow> {
-                    #(#inner)*
-                    #signature #body
-                    #private::Box::pin(async move {
-                        let (#(#given,)*): (#(#types,)*) = #private::arguments(input, <Of as #private::Workflow>::NAME)?;
-                        #private::ended(#function(flow, #(#given),*).await)
-                    })
-                }
+    /// How the task is run, with the function as written out of sight of what is ours.
+    fn run(&self, attributes: &TokenStream) -> TokenStream {
+        let Self { private, .. } = self;
+        let Function {
+            signature, body, ..
+        } = &self.durable.function;
+        let name = &signature.ident;
+        let count = self.durable.parameters.len();
+        let given: Vec<_> = (0..count).map(argument).collect();
+        let codecs = self.codecs();
+        let first = &self.durable.first;
+        let task = quote_spanned!(at(first.span())=> <#first as #private::IsFlow>::of(flow));
+        let function = Ident::new("function", at(name.span()));
+        let read = (count > 0).then(|| {
+            ours! {
+                let mut input = #private::Arguments::of::<__WorkflowOf>(input, #count)?;
+                #(let #given = #codecs.read(&mut input)?;)*
             }
-            #private::submission::<Of>(&(#(#names,)*))
-        }
-    })
+        });
+        let ended = located(ours!(#private::ended), self.durable.answer.span());
+        let pinned = located(ours!(#private::Box::pin), name.span());
+        let future = ours! {
+            async move {
+                #read
+                let function = {
+                    #attributes
+                    #signature #body
+                    #name
+                };
+                #ended::<__WorkflowOf, _>(#function(#task, #(#given),*).await)
+            }
+        };
+        ours!(#pinned(#future))
+    }
+
+    /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
+    fn codecs(&self) -> Vec<TokenStream> {
+        let private = &self.private;
+        let parameters = self.durable.parameters.iter();
+        let codecs = parameters.map(|parameter| {
+            let ty = &parameter.ty;
+            let codec = located(ours!(#private::argument), ty.span());
+            ours!(#codec::<#ty>())
+        });
+        codecs.collect()
+    }
+
+    fn value(&self) -> TokenStream {
+        let (private, answer) = (&self.private, &self.durable.answer);
+        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Value)
+    }
 }

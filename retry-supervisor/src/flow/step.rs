@@ -108,15 +108,15 @@ pub(crate) type Undoing = Pin<Box<dyn Future<Output = Result<(), StepError>> + S
 pub(crate) type Compensation = Box<dyn FnOnce(Flow) -> Undoing + Send>;
 
 /// What a call of a `#[step]` does: in the order of the calls, so this is no `async fn`.
-pub(crate) fn call<'f, T, F>(
-    flow: &'f Flow,
+pub(crate) fn call<T, F>(
+    flow: &Flow,
     spec: Spec,
-    body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send + 'f,
-    undo: Option<impl FnOnce(T) -> Compensation + Send + 'f>,
-) -> impl Future<Output = Result<T, StepError>> + Send + 'f
+    body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
+    undo: Option<impl FnOnce(T) -> Compensation + Send>,
+) -> impl Future<Output = Result<T, StepError>> + Send
 where
-    T: Serialize + DeserializeOwned + Send + Sync + 'f,
-    F: Future<Output = Result<T, Fault>> + Send + 'f,
+    T: Serialize + DeserializeOwned + Send + Sync,
+    F: Future<Output = Result<T, Fault>> + Send,
 {
     let place = Place::new(flow);
     async move {

@@ -1,0 +1,287 @@
+//! The function that a durable task is made of: what is asked of it, and its parameters.
+//!
+//! ```text
+//! async fn pay(step: &Step, #[with] shop: &Shop, (a, b): (u32, u32)) -> Result<Paid, E> { ... }
+//!
+//! first: Step, parameters: [shop: &Shop with, argument_1: (u32, u32)], answer: Result<Paid, E>
+//! ```
+
+use proc_macro2::{Ident, Span};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
+
+use crate::faults::Faults;
+use crate::item::Function;
+use crate::model::at;
+
+/// A function that a durable task is made of.
+pub(super) struct Durable {
+    /// As written, without `#[with]`.
+    pub(super) function: Function,
+    /// What the first parameter refers to.
+    pub(super) first: Type,
+    /// The parameters after the first.
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) answer: Type,
+}
+
+pub(super) struct Parameter {
+    /// What the wrapper calls it: as the function does, but nothing else of the user sees it.
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    /// `#[with]`: the scheduler gives it.
+    pub(super) is_with: bool,
+}
+
+/// What a step and a workflow have in common.
+pub(super) struct Wanted {
+    /// `step`.
+    pub(super) what: &'static str,
+    /// `step: &Step`.
+    pub(super) first: &'static str,
+    pub(super) takes_with: bool,
+}
+
+impl Durable {
+    /// Reads the function; what is wrong with it is told at its tokens.
+    pub(super) fn read(
+        mut function: Function,
+        wanted: &Wanted,
+        faults: &mut Faults,
+    ) -> Option<Self> {
+        let what = wanted.what;
+        if function.body.is_none() {
+            let name = &function.signature.ident;
+            faults.push(
+                name.span(),
+                format!("a {what} is run, so it needs a body; write `{{ ... }}`"),
+            );
+        }
+        attributes(&function.attributes, wanted, faults);
+        qualifiers(&function.signature, what, faults);
+        generics(&function.signature, what, faults);
+        let first = first(&function.signature, wanted, faults);
+        let answer = answer(&function.signature, what, faults);
+        let inputs = function.signature.inputs.iter_mut().skip(1).enumerate();
+        let parameters = inputs.filter_map(|(i, input)| match input {
+            FnArg::Typed(typed) => Some(parameter(typed, i, wanted, faults)),
+            FnArg::Receiver(_) => None, // refused by the parser
+        });
+        let parameters = parameters.collect();
+        Some(Self {
+            first: first?,
+            parameters,
+            answer: answer?,
+            function,
+        })
+    }
+
+    /// A name for the task that no parameter has.
+    pub(super) fn task(&self) -> Ident {
+        let mut name = "flow".to_owned();
+        while self
+            .parameters
+            .iter()
+            .any(|parameter| parameter.name == name)
+        {
+            name.push('_');
+        }
+        Ident::new(&name, Span::mixed_site())
+    }
+}
+
+fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
+    for attribute in attributes {
+        let path = attribute.path();
+        if path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "retry")
+        {
+            let message = if wanted.takes_with {
+                "the retries of a step are a key of its own, so that their failures are counted; write `#[step(retry(...))]`"
+            } else {
+                "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
+            };
+            faults.push(path.span(), message);
+        }
+    }
+}
+
+fn qualifiers(signature: &Signature, what: &str, faults: &mut Faults) {
+    if signature.asyncness.is_none() {
+        faults.push(
+            signature.fn_token.span,
+            format!("a {what} waits for others; write `async fn`"),
+        );
+    }
+    if let syn::Safety::Unsafe(token) = &signature.safety {
+        faults.push(
+            token.span,
+            format!("a {what} is called by its scheduler, which keeps no promise; drop `unsafe` and keep it in the body"),
+        );
+    }
+    if let Some(abi) = &signature.abi {
+        faults.push(
+            abi.span(),
+            format!("a {what} is called by its scheduler; drop `extern`"),
+        );
+    }
+}
+
+fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
+    struct ImplTrait(Vec<Span>);
+    impl syn::visit::Visit<'_> for ImplTrait {
+        fn visit_type_impl_trait(&mut self, ty: &syn::TypeImplTrait) {
+            self.0.push(ty.impl_token.span);
+        }
+    }
+    for parameter in &signature.generics.params {
+        if !matches!(parameter, GenericParam::Lifetime(_)) {
+            faults.push(
+                parameter.span(),
+                format!("a {what} is found by its name after a restart, so it cannot be generic; write the type"),
+            );
+        }
+    }
+    let mut found = ImplTrait(Vec::new());
+    syn::visit::Visit::visit_signature(&mut found, signature);
+    for span in found.0 {
+        faults.push(
+            span,
+            format!("a {what} is found by its name after a restart, so it cannot be generic; write the type in place of `impl`"),
+        );
+    }
+}
+
+/// What the first parameter refers to. Whether it is the right one is the compiler's to tell: it knows aliases.
+fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<Type> {
+    let Wanted {
+        what, first: ty, ..
+    } = wanted;
+    let name = if wanted.takes_with { "step" } else { "flow" };
+    let message = format!("the first parameter of a {what} is its task; write `{name}: &{ty}`");
+    match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) => {
+            faults.push(
+                receiver.span(),
+                format!("a {what} is run again without the `self` it was called on; make it a function, and take what it needs as parameters"),
+            );
+            None
+        }
+        Some(FnArg::Typed(first)) => {
+            if let Some(with) = first.attrs.iter().find(|attribute| is_with(attribute)) {
+                faults.push(with.span(), message);
+                return None;
+            }
+            match bare(&first.ty) {
+                Type::Reference(reference) if reference.mutability.is_none() => {
+                    Some((*reference.elem).clone())
+                }
+                other => {
+                    faults.push(other.span(), message);
+                    None
+                }
+            }
+        }
+        None => {
+            faults.push(signature.paren_token.span.close(), message);
+            None
+        }
+    }
+}
+
+fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type> {
+    match &signature.output {
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+        ReturnType::Default => {
+            faults.push(
+                signature.paren_token.span.close(),
+                format!("a {what} can fail; write `-> Result<T, E>`"),
+            );
+            None
+        }
+    }
+}
+
+fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults) -> Parameter {
+    let with = typed.attrs.iter().find(|attribute| is_with(attribute));
+    if let Some(with) = with {
+        if !wanted.takes_with {
+            faults.push(
+                with.span(),
+                "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
+            );
+        } else if !is_shared_reference(&typed.ty) {
+            faults.push(
+                typed.ty.span(),
+                "what the scheduler has is lent to many steps at once; write `&T`",
+            );
+        }
+        if let Ok(list) = with.meta.require_list() {
+            faults.push(
+                list.tokens.span(),
+                "`#[with]` takes nothing: what is lent is found by its type; write `#[with]`",
+            );
+        }
+    }
+    let is_with = with.is_some();
+    without_with(typed);
+    let name = match &*typed.pat {
+        Pat::Ident(name) if name.subpat.is_none() => {
+            let mut ident = name.ident.clone();
+            ident.set_span(at(ident.span()));
+            ident
+        }
+        other => Ident::new(&format!("argument_{i}"), at(other.span())),
+    };
+    Parameter {
+        name,
+        ty: bare(&typed.ty).clone(),
+        is_with,
+    }
+}
+
+/// Drops the attribute that only we know.
+pub(super) fn without_with(typed: &mut PatType) {
+    typed.attrs.retain(|attribute| !is_with(attribute));
+}
+
+fn is_with(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("with")
+}
+
+fn is_shared_reference(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Reference(reference) if reference.mutability.is_none())
+}
+
+/// Without the groups that macros put around a type.
+pub(super) fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
+    }
+}
+
+/// Where a type borrows from something: a reference, or a lifetime but `'static`.
+pub(super) fn borrowed(ty: &Type) -> Option<Span> {
+    struct Found(Option<Span>);
+    impl syn::visit::Visit<'_> for Found {
+        fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
+            self.0.get_or_insert(ty.and_token.span);
+        }
+
+        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
+            if lifetime.ident != "static" {
+                self.0.get_or_insert(lifetime.span());
+            }
+        }
+
+        // What a function pointer borrows is not in it.
+        fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
+    }
+    let mut found = Found(None);
+    syn::visit::Visit::visit_type(&mut found, ty);
+    found.0
+}

@@ -1,0 +1,27 @@
+//! What steps and workflows expand to: small enough to read, and stable.
+
+mod step;
+mod workflow;
+
+use expect_test::Expect;
+use proc_macro2::TokenStream;
+
+use super::Expanded;
+use crate::faults::Faults;
+use crate::item::Function;
+
+fn expanded(
+    expand: fn(TokenStream, Function, &mut Faults) -> Expanded,
+    arguments: &str,
+    item: &str,
+    expected: &Expect,
+) {
+    let parse =
+        |text: &str| -> TokenStream { text.parse().unwrap_or_else(|error| panic!("{error}")) };
+    let tokens = super::attribute(parse(arguments), parse(item), expand);
+    let text = match syn::parse2(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("{error} in {tokens}"),
+    };
+    expected.assert_eq(&text);
+}

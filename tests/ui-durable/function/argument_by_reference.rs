@@ -1,0 +1,13 @@
+use retry_supervisor::{Flow, workflow};
+
+#[workflow]
+async fn order(_: &Flow, _cart: &str, _other: Option<&u32>) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow]
+async fn named<'a>(_: &Flow, _cart: std::borrow::Cow<'a, str>) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {}

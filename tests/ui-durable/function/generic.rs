@@ -1,0 +1,23 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+#[step]
+async fn pay<T: Send>(_: &Step, _what: T) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step]
+async fn ship(_: &Step, _what: impl Send) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step]
+async fn send(_: &Step, _what: &[impl Send]) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow]
+async fn order<const N: usize>(_: &Flow) -> Result<usize, String> {
+    Ok(N)
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use retry_supervisor::{step, workflow};
+
+#[step]
+struct Pay;
+
+#[workflow]
+mod order {}
+
+fn main() {
+    drop(Pay);
+}

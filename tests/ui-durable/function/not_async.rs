@@ -1,0 +1,23 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+#[step]
+fn pay(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow]
+fn order(_: &Flow) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step]
+async unsafe fn promised(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step]
+async extern "C" fn foreign(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+struct Shop;
+
+impl Shop {
+    #[step]
+    async fn pay(&self, _: &Step) -> Result<u32, String> {
+        Ok(1)
+    }
+
+    #[workflow]
+    async fn order(self, _: &Flow) -> Result<u32, String> {
+        Ok(1)
+    }
+}
+
+fn main() {
+    drop(Shop);
+}

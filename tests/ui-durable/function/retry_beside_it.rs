@@ -1,0 +1,15 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+#[step]
+#[retry(max = 3)]
+async fn pay(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow]
+#[retry(max = 3)]
+async fn order(_: &Flow) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {}

@@ -1,0 +1,32 @@
+use retry_supervisor::{Flow, Step, StepError, step, workflow};
+
+#[step(complete_by = 30, name = 5, undo = "refund")]
+async fn pay(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step(retry = 5, undo = |flow| refund(flow), complete_by)]
+async fn buy(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step(retry, undo, name = "a b")]
+async fn refund(_: &Step, _answer: &u32) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow(version = "two", max_failures = -1, name = "")]
+async fn order(flow: &Flow) -> Result<u32, StepError> {
+    pay(flow).await?;
+    buy(flow).await?;
+    refund(flow, &1).await
+}
+
+#[workflow(version = 3000000000, max_failures, complete_by = 5m, crate = 7)]
+async fn nothing(_: &Flow) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    drop((order(), nothing()));
+}

@@ -1,0 +1,28 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+struct Receipt;
+
+#[derive(serde::Serialize)]
+struct Half;
+
+#[step]
+async fn pay(_: &Step) -> Result<Receipt, String> {
+    Ok(Receipt)
+}
+
+#[step(retry(on(_)))]
+async fn again(_: &Step) -> Result<Half, String> {
+    Ok(Half)
+}
+
+#[step]
+async fn lent(_: &Step) -> Result<&'static str, String> {
+    Ok("")
+}
+
+#[workflow]
+async fn order(_: &Flow) -> Result<Receipt, String> {
+    Ok(Receipt)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+const LIMIT: u32 = 5;
+
+#[step(complete_by = LIMIT, name = LIMIT)]
+async fn pay(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow(version = "1".len())]
+async fn order(_: &Flow) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {}

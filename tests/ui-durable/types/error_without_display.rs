@@ -1,0 +1,20 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+struct Broken;
+
+#[step]
+async fn pay(_: &Step) -> Result<u32, Broken> {
+    Err(Broken)
+}
+
+#[step(retry(on(_)))]
+async fn again(_: &Step) -> Result<u32, Broken> {
+    Err(Broken)
+}
+
+#[workflow]
+async fn order(_: &Flow) -> Result<u32, Broken> {
+    Err(Broken)
+}
+
+fn main() {}

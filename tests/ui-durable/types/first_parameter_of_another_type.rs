@@ -1,0 +1,18 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+#[step]
+async fn pay(_: &Flow) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[step]
+async fn ship(_: &str) -> Result<u32, String> {
+    Ok(1)
+}
+
+#[workflow]
+async fn order(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {}
