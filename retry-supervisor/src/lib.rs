@@ -20,6 +20,8 @@ pub use flow::{Flow, Step, StepError};
 pub use retry_macros::{step, workflow};
 pub use scheduler::{Running, Scheduler, SetupError};
 pub use store::memory::Memory;
+#[cfg(feature = "postgres")]
+pub use store::postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use supervisor::{Supervisor, Watching};
