@@ -1,6 +1,8 @@
 //! Durable tasks for [`reattempt`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(test, feature = "test-util"))]
+pub mod conformance;
 mod events;
 mod flow;
 #[doc(hidden)]
