@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(test, feature = "test-util"))]
+pub mod conformance;
 mod events;
 mod flow;
 #[cfg(feature = "page")]
@@ -22,6 +24,8 @@ pub use flow::{Flow, Step, StepError};
 pub use retry_macros::{step, workflow};
 pub use scheduler::{Running, Scheduler, SetupError};
 pub use store::memory::Memory;
+#[cfg(feature = "postgres")]
+pub use store::postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use supervisor::{Supervisor, Watching};
