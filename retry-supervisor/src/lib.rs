@@ -1,6 +1,7 @@
 //! Durable tasks for [`reattempt`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod ends;
 mod events;
 mod flow;
 #[doc(hidden)]
