@@ -99,11 +99,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .start()?;
 
     // With the same key it is the same order, also when the process is started again.
-    let task = tasks.submit(order("book".to_owned(), 1_999).key("order 17")).await?;
+    let task = tasks
+        .submit(order("book".to_owned(), 1_999).key("order 17"))
+        .await?;
     let mut shown = 0;
     task.follow(|progress| {
         for record in progress.history.iter().skip(shown) {
-            println!("{:?} {} (fence {})", record.kind, record.name, record.fence.0);
+            println!(
+                "{:?} {} (fence {})",
+                record.kind, record.name, record.fence.0
+            );
         }
         shown = progress.history.len();
     })
@@ -135,7 +140,9 @@ async fn flaky_server(file: PathBuf) -> Result<String, Box<dyn Error>> {
         file,
         calls: Mutex::default(),
     };
-    let router = Router::new().route("/{what}", post(serve)).with_state(Arc::new(effects));
+    let router = Router::new()
+        .route("/{what}", post(serve))
+        .with_state(Arc::new(effects));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
     tokio::spawn(async { axum::serve(listener, router).await });
@@ -148,17 +155,28 @@ async fn serve(
     headers: HeaderMap,
 ) -> Result<String, StatusCode> {
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let mut calls = effects.calls.lock().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+    let mut calls = effects
+        .calls
+        .lock()
+        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     *calls += 1;
     if !calls.is_multiple_of(3) {
         println!("  the server fails: {what}");
         return Err(StatusCode::SERVICE_UNAVAILABLE);
     }
-    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+    let key = headers
+        .get("idempotency-key")
+        .and_then(|key| key.to_str().ok());
     let key = key.ok_or(StatusCode::BAD_REQUEST)?;
-    let mut keys = effects.keys.lock().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+    let mut keys = effects
+        .keys
+        .lock()
+        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     if keys.insert(key.to_owned()) {
-        let file = fs::OpenOptions::new().create(true).append(true).open(&effects.file);
+        let file = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&effects.file);
         let written = file.and_then(|mut file| writeln!(file, "{key} {what}"));
         written.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     }

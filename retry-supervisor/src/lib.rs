@@ -3,6 +3,7 @@
 
 #[cfg(any(test, feature = "test-util"))]
 pub mod conformance;
+mod ends;
 mod events;
 mod flow;
 #[cfg(feature = "page")]

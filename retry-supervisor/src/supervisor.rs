@@ -96,7 +96,7 @@ impl Supervisor {
             shared.tell(&Event::Swept(swept));
         }
         if count > 0 {
-            shared.stored.notify_one();
+            shared.writer().look();
         }
         Ok(count)
     }

@@ -1,6 +1,5 @@
 //! The submitter's side: tasks are submitted, followed, told something, cancelled.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::Notify;
 
+use crate::ends::{End, Ending, Ends};
 use crate::events::{Event, Observers};
 use crate::store::{Filter, Operation, Outcome, Steer, Store, StoreError, Told};
 use crate::task::{Record, Run, RunId, State};
@@ -32,9 +31,7 @@ pub(crate) struct Shared {
     observers: Observers,
     /// What the store said when it could not write.
     last_trouble: Arc<Mutex<String>>,
-    /// Tasks that may be claimed were stored.
-    pub(crate) stored: Notify,
-    ended: Mutex<HashMap<RunId, Arc<Notify>>>,
+    ends: Ends,
 }
 
 impl fmt::Debug for Tasks {
@@ -84,8 +81,7 @@ impl Tasks {
             writer,
             observers: all,
             last_trouble,
-            stored: Notify::new(),
-            ended: Mutex::default(),
+            ends: Ends::default(),
         }))
     }
 
@@ -114,10 +110,10 @@ impl Tasks {
         let new = submission.into_new().map_err(Arc::new)?;
         let written = self.write(Operation::Submit(Box::new(new))).await;
         match written? {
-            Outcome::Submitted { id, .. } => {
-                self.0.stored.notify_one();
-                Ok(self.task(id))
-            }
+            Outcome::Submitted { id, is_new } => Ok(Task {
+                end: is_new.then(|| self.0.end_of(id)),
+                ..self.task(id)
+            }),
             outcome => Err(unexpected(&outcome).into()),
         }
     }
@@ -126,6 +122,7 @@ impl Tasks {
     pub fn task<T>(&self, id: RunId) -> Task<T> {
         Task {
             id,
+            end: None,
             tasks: self.clone(),
             output: PhantomData,
         }
@@ -199,10 +196,7 @@ impl Tasks {
 
     async fn told(&self, run: RunId, operation: Operation) -> Result<(), SubmitError> {
         match self.write(operation).await? {
-            Outcome::Told(Told::Yes) => {
-                self.0.stored.notify_one();
-                Ok(())
-            }
+            Outcome::Told(Told::Yes) => Ok(()),
             Outcome::Told(Told::Unknown) => Err(SubmitError::Unknown(run)),
             Outcome::Told(Told::Not(state)) => Err(SubmitError::Not(run, state)),
             outcome => Err(unexpected(&outcome).into()),
@@ -236,21 +230,8 @@ impl Shared {
         self.observers.tell(event);
     }
 
-    /// Wakes those in this process who wait for the task.
-    pub(crate) fn ended(&self, run: RunId) {
-        let ended = self
-            .ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&run);
-        if let Some(ended) = ended {
-            ended.notify_waiters();
-        }
-    }
-
-    fn end_of(&self, run: RunId) -> Arc<Notify> {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(ended.entry(run).or_default())
+    pub(crate) fn end_of(&self, run: RunId) -> Arc<End> {
+        self.ends.of(run)
     }
 }
 
@@ -263,6 +244,8 @@ fn unexpected(outcome: &Outcome) -> Arc<StoreError> {
 /// A task that was submitted, and the type of its answer.
 pub struct Task<T> {
     id: RunId,
+    /// Of a task that was submitted here, which had not ended then.
+    end: Option<Arc<End>>,
     tasks: Tasks,
     output: PhantomData<fn() -> T>,
 }
@@ -314,10 +297,10 @@ impl<T> Task<T> {
     pub async fn follow(&self, mut tell: impl FnMut(&Progress)) -> Result<Run, SubmitError> {
         let mut last = None;
         let mut look = LOOKS.0;
+        let end = self.tasks.0.end_of(self.id);
+        let mut heard = end.heard();
         loop {
-            let ended = self.tasks.0.end_of(self.id);
-            let mut ended = std::pin::pin!(ended.notified());
-            ended.as_mut().enable();
+            heard.mark_unchanged();
             let progress = self.progress().await?;
             let is_final = progress.run.state.is_final();
             let now = (
@@ -331,10 +314,9 @@ impl<T> Task<T> {
                 look = LOOKS.0;
             }
             if is_final {
-                self.tasks.0.ended(self.id);
                 return Ok(progress.run);
             }
-            let _ = tokio::time::timeout(look, ended).await;
+            let _ = tokio::time::timeout(look, heard.changed()).await;
             look = look.saturating_mul(2).min(LOOKS.1);
         }
     }
@@ -351,32 +333,43 @@ impl<T: DeserializeOwned> Task<T> {
     ///
     /// The task goes on when this is dropped.
     pub async fn wait(&self) -> Result<T, SubmitError> {
-        let run = self.end().await?;
-        match (run.state, run.output) {
-            (State::Processed, output) => {
-                serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(SubmitError::Form)
-            }
-            (state, _) => Err(SubmitError::Ended(
-                self.id,
-                state,
-                run.error.unwrap_or_default(),
-            )),
+        let Ending {
+            state,
+            output,
+            error,
+        } = self.ending().await?;
+        if state != State::Processed {
+            let why = error.unwrap_or_default();
+            return Err(SubmitError::Ended(self.id, state, why));
         }
+        serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(SubmitError::Form)
     }
 
-    async fn end(&self) -> Result<Run, SubmitError> {
+    async fn ending(&self) -> Result<Ending, SubmitError> {
+        let end = self.tasks.0.end_of(self.id);
+        let mut heard = end.heard();
+        // One that has ended may have been resubmitted: the store knows.
+        let mut must_look = self.end.is_none() || heard.borrow_and_update().is_some();
         let mut look = LOOKS.0;
         loop {
-            let ended = self.tasks.0.end_of(self.id);
-            let mut ended = std::pin::pin!(ended.notified());
-            ended.as_mut().enable();
-            let run = self.tasks.store().run(self.id).await.map_err(Arc::new)?;
-            let run = run.ok_or(SubmitError::Unknown(self.id))?;
-            if run.state.is_final() {
-                self.tasks.0.ended(self.id);
-                return Ok(run);
+            if must_look {
+                let run = self.tasks.store().run(self.id).await.map_err(Arc::new)?;
+                let run = run.ok_or(SubmitError::Unknown(self.id))?;
+                if run.state.is_final() {
+                    return Ok(Ending {
+                        state: run.state,
+                        output: run.output,
+                        error: run.error,
+                    });
+                }
             }
-            let _ = tokio::time::timeout(look, ended).await;
+            let pause = if end.runs_here() { LOOKS.1 } else { look };
+            if let Ok(Ok(())) = tokio::time::timeout(pause, heard.changed()).await
+                && let Some(ending) = heard.borrow_and_update().clone()
+            {
+                return Ok(ending);
+            }
+            must_look = true;
             look = look.saturating_mul(2).min(LOOKS.1);
         }
     }

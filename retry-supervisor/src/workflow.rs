@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::flow::Flow;
 use crate::store::StoreError;
 use crate::task::NewRun;
+use crate::time::Time;
 
 /// A workflow's answer: as JSON, or why it failed.
 pub type Ended = Result<String, Failure>;
@@ -90,7 +91,7 @@ impl<W: Workflow> Submission<W> {
             StoreError::lasting("the arguments cannot be written as JSON").because(error)
         })?;
         if new.key.is_empty() {
-            new.key = format!("{:032x}", rand::random::<u128>());
+            new.key = key(Time::of_this_machine());
         }
         Ok(new)
     }
@@ -150,6 +151,12 @@ impl<W: Workflow> fmt::Debug for Submission<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Submission").field(&self.new).finish()
     }
+}
+
+/// A key of its own. New ones stand behind older ones in an index, so that a large store is written in one place.
+fn key(now: Time) -> String {
+    let (micros, random) = (now.as_micros(), rand::random::<u64>());
+    format!("{micros:016x}{random:016x}")
 }
 
 /// The queue of tasks that name none.

@@ -2,12 +2,13 @@
 //! waits for company: what has come while the last transaction ran makes up the next.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::{Operation, Outcome, Store, StoreError};
+use crate::store::{Claim, Operation, Outcome, Store, StoreError};
 
 /// Operations in one transaction at most.
 const GROUP: usize = 512;
@@ -21,14 +22,78 @@ const DELAYS: Policy = Policy::new()
 /// What became of an operation; the error is shared with the others of its transaction.
 pub(crate) type Written = Result<Outcome, Arc<StoreError>>;
 
+#[derive(Debug)]
+enum Message {
+    Job(Job),
+    Offer(Offer),
+    Look,
+}
+
 struct Job {
     operation: Operation,
     reply: oneshot::Sender<Written>,
 }
 
+/// A worker that takes what there is as soon as there is something: its claim goes into the transaction that stores it.
+#[derive(Debug)]
+struct Offer {
+    claim: Claim,
+    room: Room,
+    /// There may be something that no claim has looked for.
+    is_called: bool,
+    reply: oneshot::Sender<Written>,
+}
+
+/// How many more tasks a worker runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Room(Arc<Seats>);
+
+#[derive(Debug)]
+struct Seats {
+    left: AtomicUsize,
+    /// How many there were for the last claim.
+    offered: AtomicUsize,
+}
+
+impl Room {
+    pub(crate) fn new(tasks: usize) -> Self {
+        Self(Arc::new(Seats {
+            left: AtomicUsize::new(tasks),
+            offered: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Whether the last claim might have found more.
+    pub(crate) fn was_filled(&self, claimed: usize) -> bool {
+        claimed >= self.0.offered.load(Ordering::Relaxed)
+    }
+
+    /// For a task that was claimed because there was room.
+    pub(crate) fn take(&self) -> Seat {
+        self.0.left.fetch_sub(1, Ordering::Relaxed);
+        Seat(self.clone())
+    }
+
+    fn offer(&self) -> usize {
+        let left = self.0.left.load(Ordering::Relaxed);
+        self.0.offered.store(left, Ordering::Relaxed);
+        left
+    }
+}
+
+/// The room of one task, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat(Room);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.0.left.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The way to the writer.
 #[derive(Debug, Clone)]
-pub(crate) struct Writer(mpsc::UnboundedSender<Job>);
+pub(crate) struct Writer(mpsc::UnboundedSender<Message>);
 
 impl std::fmt::Debug for Job {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -42,8 +107,8 @@ impl Writer {
         store: Arc<dyn Store>,
         trouble: impl Fn(&StoreError) + Send + 'static,
     ) -> Self {
-        let (sender, jobs) = mpsc::unbounded_channel();
-        tokio::spawn(write(store, jobs, trouble));
+        let (sender, messages) = mpsc::unbounded_channel();
+        tokio::spawn(write(store, messages, trouble));
         Self(sender)
     }
 
@@ -53,7 +118,38 @@ impl Writer {
         operation: Operation,
     ) -> impl Future<Output = Written> + Send + use<> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.0.send(Job { operation, reply });
+        self.answered(Message::Job(Job { operation, reply }), answer)
+    }
+
+    /// A claim that is made when there is room and something may have become ready; at once, if `is_called`. Dropped, it is not made.
+    pub(crate) fn offer(
+        &self,
+        claim: Claim,
+        room: Room,
+        is_called: bool,
+    ) -> impl Future<Output = Written> + Send + use<> {
+        let (reply, answer) = oneshot::channel();
+        let offer = Offer {
+            claim,
+            room,
+            is_called,
+            reply,
+        };
+        self.answered(Message::Offer(offer), answer)
+    }
+
+    /// Has all claims made for which there is room: something may have become ready elsewhere, or with time.
+    pub(crate) fn look(&self) {
+        // Without a writer there is nobody who could claim.
+        let _ = self.0.send(Message::Look);
+    }
+
+    fn answered(
+        &self,
+        message: Message,
+        answer: oneshot::Receiver<Written>,
+    ) -> impl Future<Output = Written> + Send + use<> {
+        let sent = self.0.send(message);
         async move {
             let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
             sent.map_err(|_| gone())?;
@@ -64,12 +160,13 @@ impl Writer {
 
 async fn write(
     store: Arc<dyn Store>,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut messages: mpsc::UnboundedReceiver<Message>,
     trouble: impl Fn(&StoreError),
 ) {
     let mut received = Vec::new();
-    while jobs.recv_many(&mut received, GROUP).await > 0 {
-        let mut group = Group::of(received.drain(..));
+    let mut offers = Vec::new();
+    while messages.recv_many(&mut received, GROUP).await > 0 {
+        let mut group = Group::of(sorted(received.drain(..), &mut offers).into_iter());
         let mut failures = 0;
         while let Err(error) = group.written(&*store).await {
             trouble(&error);
@@ -91,6 +188,40 @@ async fn write(
             }
         }
     }
+}
+
+/// What goes into the next transaction: jobs in their order, then the claims of those who have room.
+fn sorted(messages: impl Iterator<Item = Message>, offers: &mut Vec<Offer>) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let mut is_called = false;
+    for message in messages {
+        match message {
+            Message::Job(job) => {
+                is_called |= job.operation.may_free();
+                jobs.push(job);
+            }
+            Message::Offer(offer) => offers.push(offer),
+            Message::Look => is_called = true,
+        }
+    }
+    offers.retain(|offer| !offer.reply.is_closed());
+    for mut offer in std::mem::take(offers) {
+        offer.is_called |= is_called;
+        let room = offer.room.offer();
+        if !offer.is_called || room == 0 {
+            offers.push(offer);
+            continue;
+        }
+        let limit = u32::try_from(room).unwrap_or(u32::MAX);
+        jobs.push(Job {
+            operation: Operation::Claim(Claim {
+                limit,
+                ..offer.claim
+            }),
+            reply: offer.reply,
+        });
+    }
+    jobs
 }
 
 /// What goes into one transaction, and who waits for it.

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use retry_supervisor::store::{Filter, Store as _};
+use retry_supervisor::store::Filter;
 use retry_supervisor::{
     Event, Flow, Scheduler, Sqlite, State, Step, StepError, Tasks, step, workflow,
 };

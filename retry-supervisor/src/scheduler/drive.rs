@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
+use super::Here;
+use crate::ends::{End, Ending};
 use crate::events::Event;
 use crate::flow::journal::{Next, Stop};
 use crate::flow::{Flow, Inner, StepError};
@@ -33,7 +35,14 @@ enum Pause {
 }
 
 /// Runs a task as far as it goes, and writes down how it stands then.
-pub(super) async fn drive(inner: Arc<Inner>, runs: Runs, shared: &Shared, delays: &Policy) {
+pub(super) async fn drive(
+    inner: Arc<Inner>,
+    runs: Runs,
+    shared: &Shared,
+    delays: &Policy,
+    here: Here,
+) {
+    let Here { seat, end } = here;
     if inner.run.cancel_asked && inner.run.direction == Direction::Forward {
         inner.cancel();
     }
@@ -46,10 +55,16 @@ pub(super) async fn drive(inner: Arc<Inner>, runs: Runs, shared: &Shared, delays
             Pause::Ended(_) | Pause::Idle(_) => undo_all(&inner, delays).await,
         }
     };
+    // What is written now may make room for another.
+    drop(seat);
     match change {
-        Some(change) => finish(&inner, change, shared).await,
-        None => shared.tell(&lost(&inner)),
+        Some(change) => finish(&inner, change, shared, &end).await,
+        None => {
+            shared.writer().look();
+            shared.tell(&lost(&inner));
+        }
     }
+    end.is_gone();
 }
 
 /// Polls the workflow, tells it what is recorded, and lets it go on until nothing runs any more.
@@ -248,21 +263,21 @@ async fn undo_one(
 }
 
 /// Writes down how the task stands now, and tells of it.
-async fn finish(inner: &Inner, change: Change, shared: &Shared) {
+async fn finish(inner: &Inner, change: Change, shared: &Shared, end: &End) {
     let event = told(inner, &change);
-    let is_final = change.state.is_final();
-    let is_ready = change.state == State::Pending;
+    let ended = change.state.is_final().then(|| Ending {
+        state: change.state,
+        output: change.output.clone(),
+        error: change.error.clone().or_else(|| inner.run.error.clone()),
+    });
     let written = shared
         .writer()
         .send(Operation::Change(inner.hold, Box::new(change)))
         .await;
     match written {
         Ok(Outcome::Held(_)) => {
-            if is_final {
-                shared.ended(inner.run.id);
-            }
-            if is_ready {
-                shared.stored.notify_one();
+            if let Some(ended) = ended {
+                end.tell(ended);
             }
             if let Some(event) = event {
                 shared.tell(&event);

@@ -4,13 +4,16 @@ mod drive;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::MissedTickBehavior;
 
+use crate::ends::End;
 use crate::events::Event;
 use crate::flow::Inner;
 use crate::resources::Resources;
@@ -19,6 +22,7 @@ use crate::supervisor::{self, Supervisor};
 use crate::task::{Direction, RunId, WorkerId};
 use crate::tasks::Tasks;
 use crate::workflow::{DEFAULT_QUEUE, Known, Starts, Workflow};
+use crate::writer::{Room, Seat};
 
 /// What a process runs: workflows, what their steps are given, and how much of it at once.
 ///
@@ -173,7 +177,7 @@ impl Scheduler {
             resources: Arc::new(self.resources),
             known: self.known,
             queues: self.queues,
-            at_once: self.at_once,
+            room: Room::new(usize::try_from(self.at_once).unwrap_or(usize::MAX)),
             lease: self.lease,
             poll: self.poll,
             delays: self.delays,
@@ -261,7 +265,7 @@ struct AtWork {
     resources: Arc<Resources>,
     known: Known,
     queues: Vec<String>,
-    at_once: u32,
+    room: Room,
     lease: Duration,
     poll: Duration,
     delays: Policy,
@@ -290,59 +294,53 @@ impl AtWork {
     }
 
     async fn take_all(self: &Arc<Self>, under_way: &mut JoinSet<()>) {
-        let shared = self.tasks.shared();
-        let store = shared.store();
-        let at_once = usize::try_from(self.at_once).unwrap_or(usize::MAX);
-        let mut is_sure = true;
+        let store = self.tasks.shared().store();
+        let writer = self.tasks.shared().writer();
+        let mut polls = tokio::time::interval(self.poll);
+        polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut elsewhere = store.woken();
+        let mut may_be_more = true;
         loop {
+            let offer = writer.offer(self.claim(), self.room.clone(), may_be_more);
+            let mut claimed = pin!(offer);
+            let claimed = loop {
+                tokio::select! {
+                    claimed = &mut claimed => break claimed,
+                    // Whoever stores something from here on is heard.
+                    () = &mut elsewhere => elsewhere = store.woken(),
+                    _ = polls.tick() => {}
+                }
+                writer.look();
+            };
             while under_way.try_join_next().is_some() {}
-            let free = at_once.saturating_sub(under_way.len());
-            // Whoever stores something from here on is heard.
-            let stored = shared.stored.notified();
-            let elsewhere = store.woken();
-            let mut may_be_more = false;
-            if free > 0 {
-                let limit = u32::try_from(free).unwrap_or(u32::MAX);
-                if !is_sure {
-                    let held = self.held.lock().keys().copied().collect();
-                    is_sure = self
-                        .send(Operation::Disown(self.worker.clone(), held))
-                        .await
-                        .is_ok();
+            if let Ok(Outcome::Claimed(claimed)) = claimed {
+                may_be_more = self.room.was_filled(claimed.len());
+                for claimed in claimed {
+                    self.take(claimed, under_way);
                 }
-                match self.claim(limit).await {
-                    Some(claimed) => {
-                        may_be_more = claimed.len() >= free;
-                        for claimed in claimed {
-                            self.take(claimed, under_way);
-                        }
-                    }
-                    None => is_sure = false,
-                }
+                continue;
             }
-            let is_full = under_way.len() >= at_once;
-            tokio::select! {
-                _ = under_way.join_next(), if is_full => {}
-                () = std::future::ready(()), if may_be_more && !is_full => {}
-                () = stored, if !is_full => {}
-                () = elsewhere, if !is_full => {}
-                () = tokio::time::sleep(self.poll), if !is_full => {}
+            // Nobody knows whether it took place: what is not held here is given back.
+            while !self.disown().await {
+                tokio::time::sleep(self.poll).await;
             }
+            may_be_more = true;
         }
     }
 
-    /// `None` where nobody knows whether it took place.
-    async fn claim(&self, limit: u32) -> Option<Vec<Claimed>> {
-        let claim = Claim {
+    fn claim(&self) -> Claim {
+        Claim {
             worker: self.worker.clone(),
             queues: self.queues.clone(),
             workflows: self.known.names(),
-            limit,
-        };
-        match self.send(Operation::Claim(claim)).await {
-            Ok(Outcome::Claimed(claimed)) => Some(claimed),
-            _ => None,
+            limit: 0,
         }
+    }
+
+    async fn disown(&self) -> bool {
+        let held = self.held.lock().keys().copied().collect();
+        let disown = Operation::Disown(self.worker.clone(), held);
+        self.send(disown).await.is_ok()
     }
 
     fn take(self: &Arc<Self>, claimed: Claimed, under_way: &mut JoinSet<()>) {
@@ -364,13 +362,18 @@ impl AtWork {
             Arc::clone(&self.resources),
         ));
         self.held.lock().insert(id, Arc::clone(&inner));
+        let here = Here {
+            seat: self.room.take(),
+            end: shared.end_of(id),
+        };
+        here.end.is_here();
         let this = Arc::clone(self);
         under_way.spawn(async move {
             let _held = Holding {
                 held: this.held.clone(),
                 id,
             };
-            drive::drive(inner, runs, this.tasks.shared(), &this.delays).await;
+            drive::drive(inner, runs, this.tasks.shared(), &this.delays, here).await;
         });
     }
 
@@ -409,6 +412,12 @@ impl AtWork {
     fn send(&self, operation: Operation) -> impl Future<Output = crate::writer::Written> + use<> {
         self.tasks.shared().writer().send(operation)
     }
+}
+
+/// What a task has of this process: a place to run, and somebody who may wait for its end.
+struct Here {
+    seat: Seat,
+    end: Arc<End>,
 }
 
 /// A task is in the hands of this process while this lives.

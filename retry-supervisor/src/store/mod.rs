@@ -111,8 +111,8 @@ impl Operation {
     /// Whether there may be more to claim after it.
     pub const fn may_free(&self) -> bool {
         match self {
+            Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
-            | Self::Change(..)
             | Self::Disown(..)
             | Self::Leave(_)
             | Self::Signal { .. }

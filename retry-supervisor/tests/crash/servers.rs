@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "postgres")]
+#[path = "../../../examples/servers/mod.rs"]
+mod postgres;
+
 /// What goes when the run is over.
 pub(crate) enum Kept {
     Folder(PathBuf),
@@ -27,6 +31,12 @@ pub(crate) fn start(kind: &str) -> Option<(String, Kept)> {
             std::fs::create_dir_all(&folder).unwrap();
             let file = folder.join("tasks.db").display().to_string();
             Some((file, Kept::Folder(folder)))
+        }
+        #[cfg(feature = "postgres")]
+        "postgres" => {
+            let server = postgres::Server::postgres()?;
+            let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+            Some((url, Kept::Server(server)))
         }
         other => panic!("there is no store `{other}`"),
     }
