@@ -92,7 +92,7 @@ async fn order(flow: &Flow, what: String) -> Result<String, StepError> {
 #[workflow]
 async fn patient(flow: &Flow) -> Result<String, StepError> {
     reserve(flow, "time").await?;
-    flow.sleep(Duration::from_secs(3 * 24 * 3600)).await;
+    flow.sleep(Duration::from_secs(3 * 3600)).await;
     let word: Option<String> = flow
         .signal("word", Some(Duration::from_secs(3600)))
         .await
