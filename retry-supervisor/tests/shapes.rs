@@ -1,4 +1,10 @@
 //! Every shape of function that can be a step or a workflow, run on a store in memory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::many_single_char_names,
+    reason = "a test that panics has failed"
+)]
 
 #[path = "shapes/arguments.rs"]
 mod arguments;

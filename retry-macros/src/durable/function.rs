@@ -11,7 +11,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
 use crate::faults::Faults;
-use crate::item::Function;
+use crate::item::{Answer, Function};
 use crate::model::at;
 
 /// A function that a durable task is made of.
@@ -92,20 +92,21 @@ impl Durable {
 
 fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
     for attribute in attributes {
-        let path = attribute.path();
-        if path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "retry")
-        {
+        if is_retry(attribute) {
             let message = if wanted.takes_with {
                 "the retries of a step are a key of its own, so that their failures are counted; write `#[step(retry(...))]`"
             } else {
                 "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
             };
-            faults.push(path.span(), message);
+            faults.push(attribute.path().span(), message);
         }
     }
+}
+
+/// `#[retry]`, by its name.
+pub(super) fn is_retry(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| last.ident == "retry")
 }
 
 fn qualifiers(signature: &Signature, what: &str, faults: &mut Faults) {
@@ -171,7 +172,7 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
         }
         Some(FnArg::Typed(first)) => {
             if let Some(with) = first.attrs.iter().find(|attribute| is_with(attribute)) {
-                faults.push(with.span(), message);
+                faults.push(with.path().span(), message);
                 return None;
             }
             match bare(&first.ty) {
@@ -193,7 +194,16 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
 
 fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type> {
     match &signature.output {
-        ReturnType::Type(_, ty) => Some((**ty).clone()),
+        ReturnType::Type(_, ty) => {
+            // What is behind an alias the compiler knows.
+            if let Answer::Option(other) | Answer::Other(other) = Answer::of(ty) {
+                faults.push(
+                    other.span(),
+                    format!("a {what} can fail; write `-> Result<T, E>`"),
+                );
+            }
+            Some((**ty).clone())
+        }
         ReturnType::Default => {
             faults.push(
                 signature.paren_token.span.close(),
@@ -209,7 +219,7 @@ fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults
     if let Some(with) = with {
         if !wanted.takes_with {
             faults.push(
-                with.span(),
+                with.path().span(),
                 "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
             );
         } else if !is_shared_reference(&typed.ty) {

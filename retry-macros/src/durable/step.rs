@@ -15,7 +15,7 @@
 //!                 async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
 //!                 pay
 //!             };
-//!             function(step, argument_0, argument_1).await.map_err(gave_up)
+//!             gave_up(function(step, argument_0, argument_1).await)
 //!         })
 //!     }, undo)
 //! }
@@ -69,13 +69,11 @@ impl Step {
         let private = ours!(#krate::private);
         let name = durable.function.signature.ident.unraw().to_string();
         let undo = keys.undo.and_then(|undo| told(undo.0, faults));
-        if undo.is_some() {
-            undo::keeps(&durable.parameters, faults);
-        }
+        let undo = undo.filter(|_| undo::keeps(&durable.parameters, faults));
         Self {
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
-            retries: retries.map(|keys| Retries::of(keys, &private)),
+            retries: retries.map(|keys| Retries::of(&keys, &private)),
             undo,
             durable,
             krate,
@@ -111,10 +109,10 @@ impl Step {
         let value = self.value();
         let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
         let idempotent = idempotent.map_or_else(|| ours!(true), |given| ours!(#given));
-        let undo = match &self.undo {
-            Some(path) => undo::expand(self, path),
-            None => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-        };
+        let undo = self.undo.as_ref().map_or_else(
+            || ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
+            |path| undo::expand(self, path),
+        );
         let run = self.run(&inner);
         let written = quote_spanned!(at(self.durable.answer.span())=> #value);
         let call = located(ours!(#private::call), function.span());
@@ -186,19 +184,24 @@ impl Step {
                 ours!(#argument)
             }
         });
-        let judge = match &self.retries {
-            Some(_) => ours!(#private::gave_up),
-            None => ours!(#private::final_error),
+        let judged = if self.retries.is_some() {
+            ours!(#private::gave_up)
+        } else {
+            ours!(#private::final_error)
         };
-        let judge = located(judge, self.durable.answer.span());
+        let judged = located(judged, self.durable.answer.span());
         let function = Ident::new("function", at(self.durable.function.signature.ident.span()));
+        // All of it at the name, where the compiler tells that it is not `Send`.
+        let future = quote_spanned! {at(function.span())=>
+            async move {
+                let function = #inside;
+                #judged(#function(#task, #(#given),*).await)
+            }
+        };
         ours! {
             move |step| {
                 #(#lent)*
-                ::core::result::Result::Ok(async move {
-                    let function = #inside;
-                    ::core::result::Result::map_err(#function(#task, #(#given),*).await, #judge)
-                })
+                ::core::result::Result::Ok(#future)
             }
         }
     }
@@ -236,10 +239,10 @@ struct Retries {
 }
 
 impl Retries {
-    fn of(keys: TokenStream, private: &TokenStream) -> Self {
+    fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
         let read = crate::args::parse(keys.clone(), &mut Faults::default());
-        let comma = (!keys.is_empty() && !ends_in_comma(&keys)).then(|| ours!(,));
+        let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,
             None => Some(ours!(#comma crate = #private::reattempt)),

@@ -77,7 +77,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
     }
     if let Some(parameter) = durable.parameters.get(MAX_ARGUMENTS) {
         faults.push(
-            parameter.name.span(),
+            parameter.ty.span(),
             format!(
                 "a workflow takes at most {MAX_ARGUMENTS} arguments; put some of them into a struct"
             ),
@@ -170,7 +170,8 @@ impl Workflow {
         });
         let ended = located(ours!(#private::ended), self.durable.answer.span());
         let pinned = located(ours!(#private::Box::pin), name.span());
-        let future = ours! {
+        // All of it at the name, where the compiler tells that it is not `Send`.
+        let future = quote_spanned! {at(name.span())=>
             async move {
                 #read
                 let function = {

@@ -44,10 +44,9 @@ fn the_smallest() {
                                 }
                                 ping
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },
@@ -115,16 +114,18 @@ fn every_key_and_every_kind_of_parameter() {
                             flow: ::durable::private::Flow,
                         | -> ::durable::private::Undoing {
                             ::durable::private::Box::pin(async move {
-                                ::durable::private::undone(
-                                        refund(
-                                            &flow,
-                                            ::durable::private::lend::<str>(&kept_1),
-                                            kept_2,
-                                            ::durable::private::lend_some::<Card>(&kept_3),
-                                            &result,
-                                        ),
+                                let outcome: ::core::result::Result<
+                                    _,
+                                    ::durable::private::StepError,
+                                > = refund(
+                                        &flow,
+                                        ::durable::private::lend::<str>(&kept_1),
+                                        kept_2,
+                                        ::durable::private::lend_some::<Card>(&kept_3),
+                                        &result,
                                     )
-                                    .await
+                                    .await;
+                                ::durable::private::undone(outcome)
                             })
                         })
                     })
@@ -166,7 +167,7 @@ fn every_key_and_every_kind_of_parameter() {
                                 }
                                 pay
                             };
-                            ::core::result::Result::map_err(
+                            ::durable::private::gave_up(
                                 function(
                                         <Step as ::durable::private::IsStep>::of(&step),
                                         ::core::ops::Deref::deref(&argument_0),
@@ -175,7 +176,6 @@ fn every_key_and_every_kind_of_parameter() {
                                         argument_3,
                                     )
                                     .await,
-                                ::durable::private::gave_up,
                             )
                         })
                     },
@@ -228,13 +228,12 @@ fn a_parameter_called_like_the_task() {
                                 }
                                 ask
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(
                                         <Step as ::retry_supervisor::private::IsStep>::of(&step),
                                         argument_0,
                                     )
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },
@@ -286,10 +285,9 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                                 }
                                 ping
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },
