@@ -115,7 +115,10 @@ impl Step {
         );
         let run = self.run(&inner);
         let written = quote_spanned!(at(self.durable.answer.span())=> #value);
-        let call = located(ours!(#private::call), function.span());
+        let named = located(private.clone(), function.span());
+        let call = quote_spanned! {at(function.span())=>
+            #named::call::<#written, _>(flow, spec, #run, undo)
+        };
         ours! {
             #outer
             #visibility fn #function #generics(
@@ -132,7 +135,7 @@ impl Step {
                     idempotent: #idempotent,
                 };
                 let undo = #undo;
-                #call::<#written, _>(flow, spec, #run, undo)
+                #call
             }
         }
     }

@@ -90,7 +90,7 @@ pub(super) fn expand(step: &Step, undo: &Path) -> TokenStream {
             Kept::Owned(_) => ours!(&#argument),
             Kept::Lent(_) | Kept::Perhaps(_) => argument.to_token_stream(),
         };
-        ours!(let #name = #function::<#ty>(#argument);)
+        quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(#argument);)
     });
     let place = at(undo.span());
     let given = step.asked().map(|(i, parameter)| {

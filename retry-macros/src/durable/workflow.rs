@@ -182,7 +182,7 @@ impl Workflow {
                 #ended::<__WorkflowOf, _>(#function(#task, #(#given),*).await)
             }
         };
-        ours!(#pinned(#future))
+        quote_spanned!(at(name.span())=> #pinned(#future))
     }
 
     /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
