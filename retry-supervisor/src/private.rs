@@ -19,16 +19,17 @@ pub use crate::workflow::{Ended, Failure, Submission, Workflow, Written};
 pub type Undoing = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send>>;
 
 // Runs a step, or tells what it came to before.
-pub fn call<T: Written, F>(
+pub fn call<T: Send + Sync, F>(
     flow: &Flow,
     spec: Spec,
+    form: Form<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
     undo: Option<impl FnOnce(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send> + Send>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
     F: Future<Output = Result<T, Fault>> + Send,
 {
-    crate::flow::call(flow, spec, body, undo)
+    crate::flow::call(flow, spec, form, body, undo)
 }
 
 // The first parameter of a step, under whatever name.
@@ -181,21 +182,29 @@ pub fn submission<W: Workflow>(
     Submission::new(written.map(|written| format!("[{}]", written.join(","))))
 }
 
-// An argument of a workflow. Only here its type must be one that can be written down, so that the compiler says so once.
-pub fn argument<T: Written>() -> Argument<T> {
-    Argument {
+// How what is given or answered is written down. Only here its type must be one that can be, so that the compiler says so once.
+pub fn form<T: Written>() -> Form<T> {
+    Form {
         write: |value| serde_json::to_string(value),
         read: |text| serde_json::from_str(text),
     }
 }
 
 #[derive(Debug)]
-pub struct Argument<T> {
-    write: fn(&T) -> serde_json::Result<String>,
-    read: fn(&str) -> serde_json::Result<T>,
+pub struct Form<T> {
+    pub(crate) write: fn(&T) -> serde_json::Result<String>,
+    pub(crate) read: fn(&str) -> serde_json::Result<T>,
 }
 
-impl<T> Argument<T> {
+impl<T> Clone for Form<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Form<T> {}
+
+impl<T> Form<T> {
     pub fn write(self, value: &T) -> serde_json::Result<String> {
         (self.write)(value)
     }

@@ -7,7 +7,7 @@
 //! fn pay(flow: &Flow, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
 //!     let argument_1 = order;
 //!     let undo = ...;
-//!     call(flow, Spec { ... }, |step| {
+//!     call(flow, Spec { ... }, form::<Paid>(), |step| {
 //!         let argument_0 = resource()?;
 //!         Ok(async {
 //!             let function = {
@@ -114,10 +114,10 @@ impl Step {
             |path| undo::expand(self, path),
         );
         let run = self.run(&inner);
-        let written = quote_spanned!(at(self.durable.answer.span())=> #value);
-        let named = located(private.clone(), function.span());
+        let form = quote_spanned!(at(self.durable.answer.span())=> #private::form::<#value>());
+        let located = located(private.clone(), function.span());
         let call = quote_spanned! {at(function.span())=>
-            #named::call::<#written, _>(flow, spec, #run, undo)
+            #located::call(flow, spec, #form, #run, undo)
         };
         ours! {
             #outer

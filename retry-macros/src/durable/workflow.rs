@@ -9,12 +9,12 @@
 //!     impl Workflow for __WorkflowOf {
 //!         const NAME ...;
 //!         fn run(flow, input) {
-//!             let argument_0 = argument::<Cart>().read(input)?;
+//!             let argument_0 = form::<Cart>().read(input)?;
 //!             let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order };
 //!             ended(function(flow, argument_0).await)
 //!         }
 //!     }
-//!     submission::<__WorkflowOf>([argument::<Cart>().write(&cart)])
+//!     submission::<__WorkflowOf>([form::<Cart>().write(&cart)])
 //! }
 //! ```
 
@@ -121,7 +121,7 @@ impl Workflow {
         let parameters = &self.durable.parameters;
         let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
         let types = parameters.iter().map(|it| &it.ty);
-        let codecs = self.codecs();
+        let forms = self.forms();
         let value = self.value();
         let run = self.run(&inner);
         ours! {
@@ -144,7 +144,7 @@ impl Workflow {
                         #run
                     }
                 }
-                #private::submission::<__WorkflowOf>([#(#codecs.write(&#names)),*])
+                #private::submission::<__WorkflowOf>([#(#forms.write(&#names)),*])
             }
         }
     }
@@ -158,14 +158,14 @@ impl Workflow {
         let name = &signature.ident;
         let count = self.durable.parameters.len();
         let given: Vec<_> = (0..count).map(argument).collect();
-        let codecs = self.codecs();
+        let forms = self.forms();
         let first = &self.durable.first;
         let task = quote_spanned!(at(first.span())=> <#first as #private::IsFlow>::of(flow));
         let function = Ident::new("function", at(name.span()));
         let read = (count > 0).then(|| {
             ours! {
                 let mut input = #private::Arguments::of::<__WorkflowOf>(input, #count)?;
-                #(let #given = #codecs.read(&mut input)?;)*
+                #(let #given = #forms.read(&mut input)?;)*
             }
         });
         let ended = located(ours!(#private::ended), self.durable.answer.span());
@@ -186,15 +186,15 @@ impl Workflow {
     }
 
     /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
-    fn codecs(&self) -> Vec<TokenStream> {
+    fn forms(&self) -> Vec<TokenStream> {
         let private = &self.private;
         let parameters = self.durable.parameters.iter();
-        let codecs = parameters.map(|parameter| {
+        let forms = parameters.map(|parameter| {
             let ty = &parameter.ty;
-            let codec = located(ours!(#private::argument), ty.span());
-            ours!(#codec::<#ty>())
+            let form = located(ours!(#private::form), ty.span());
+            ours!(#form::<#ty>())
         });
-        codecs.collect()
+        forms.collect()
     }
 
     fn value(&self) -> TokenStream {

@@ -30,12 +30,12 @@ fn the_smallest() {
                         <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -132,12 +132,12 @@ fn every_key_and_every_kind_of_parameter() {
                 } else {
                     ::core::option::Option::None
                 };
-                ::durable::private::call::<
-                    <Answer<Paid> as ::durable::private::AnyResult>::Value,
-                    _,
-                >(
+                ::durable::private::call(
                     flow,
                     spec,
+                    ::durable::private::form::<
+                        <Answer<Paid> as ::durable::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         let argument_0 = ::durable::private::resource::<Shop>(flow, spec.name)?;
                         ::core::result::Result::Ok(async move {
@@ -214,12 +214,12 @@ fn a_parameter_called_like_the_task() {
                         <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -271,12 +271,12 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                         <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
