@@ -202,6 +202,12 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
                     format!("a {what} can fail; write `-> Result<T, E>`"),
                 );
             }
+            if let Some(span) = value(ty).and_then(borrowed) {
+                faults.push(
+                    span,
+                    format!("what a {what} answers is read again from the record, so it owns all it has; write `String` for `&str`, or the type without `&`"),
+                );
+            }
             Some((**ty).clone())
         }
         ReturnType::Default => {
@@ -211,6 +217,21 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
             );
             None
         }
+    }
+}
+
+/// The `T` of `Result<T, E>`.
+fn value(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
     }
 }
 
