@@ -2,8 +2,14 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::many_single_char_names,
     reason = "a test that panics has failed"
+)]
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_lifetimes,
+    clippy::similar_names,
+    clippy::too_many_arguments,
+    reason = "shapes that somebody may write"
 )]
 
 #[path = "shapes/arguments.rs"]

@@ -10,6 +10,7 @@ use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
+use super::types::{bare, borrowed, value};
 use crate::faults::Faults;
 use crate::item::{Answer, Function};
 use crate::model::at;
@@ -79,11 +80,12 @@ impl Durable {
     /// A name for the task that no parameter has.
     pub(super) fn task(&self) -> Ident {
         let mut name = "flow".to_owned();
-        while self
-            .parameters
-            .iter()
-            .any(|parameter| parameter.name == name)
-        {
+        // Not even with an underscore: a lint would ask which of them is meant.
+        let is_taken = |name: &str| {
+            let mut names = self.parameters.iter().map(|it| it.name.to_string());
+            names.any(|taken| taken.strip_prefix('_').unwrap_or(&taken) == name)
+        };
+        while is_taken(&name) {
             name.push('_');
         }
         Ident::new(&name, Span::mixed_site())
@@ -220,21 +222,6 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
     }
 }
 
-/// The `T` of `Result<T, E>`.
-fn value(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = bare(ty) else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match arguments.args.first()? {
-        syn::GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    }
-}
-
 fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults) -> Parameter {
     let with = typed.attrs.iter().find(|attribute| is_with(attribute));
     if let Some(with) = with {
@@ -284,35 +271,4 @@ fn is_with(attribute: &Attribute) -> bool {
 
 fn is_shared_reference(ty: &Type) -> bool {
     matches!(bare(ty), Type::Reference(reference) if reference.mutability.is_none())
-}
-
-/// Without the groups that macros put around a type.
-pub(super) fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => bare(&group.elem),
-        Type::Paren(paren) => bare(&paren.elem),
-        _ => ty,
-    }
-}
-
-/// Where a type borrows from something: a reference, or a lifetime but `'static`.
-pub(super) fn borrowed(ty: &Type) -> Option<Span> {
-    struct Found(Option<Span>);
-    impl syn::visit::Visit<'_> for Found {
-        fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
-            self.0.get_or_insert(ty.and_token.span);
-        }
-
-        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
-            if lifetime.ident != "static" {
-                self.0.get_or_insert(lifetime.span());
-            }
-        }
-
-        // What a function pointer borrows is not in it.
-        fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
-    }
-    let mut found = Found(None);
-    syn::visit::Visit::visit_type(&mut found, ty);
-    found.0
 }

@@ -10,6 +10,7 @@ mod limit;
 mod step;
 #[cfg(test)]
 mod tests;
+mod types;
 mod undo;
 mod values;
 mod workflow;

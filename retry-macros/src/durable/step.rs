@@ -27,7 +27,8 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Path, Type};
 
-use super::function::{Durable, Parameter, Wanted, bare};
+use super::function::{Durable, Parameter, Wanted};
+use super::types::bare;
 use super::{Expanded, args, attributes, undo, values};
 use crate::args::Given;
 use crate::faults::Faults;

@@ -10,8 +10,9 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-use super::function::{Parameter, bare, borrowed};
+use super::function::Parameter;
 use super::step::{Step, argument};
+use super::types::{bare, borrowed};
 use crate::faults::Faults;
 use crate::model::{at, located};
 

@@ -23,8 +23,9 @@ use quote::quote_spanned;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::function::{Durable, Wanted, borrowed};
+use super::function::{Durable, Wanted};
 use super::step::argument;
+use super::types::borrowed;
 use super::{Expanded, args, attributes, values};
 use crate::faults::Faults;
 use crate::item::Function;

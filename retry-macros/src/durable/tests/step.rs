@@ -58,6 +58,7 @@ fn the_smallest() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one expansion")]
 fn every_key_and_every_kind_of_parameter() {
     expanded(
         step,
