@@ -59,14 +59,14 @@ pub fn classify(input: TokenStream) -> TokenStream {
     classify::derive(input.into()).into()
 }
 
-/// Makes an `async fn` a step of durable tasks.
+#[doc = include_str!("../docs/step.md")]
 #[cfg(feature = "durable")]
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     durable::attribute(arguments.into(), item.into(), durable::step).into()
 }
 
-/// Makes an `async fn` a workflow of durable tasks.
+#[doc = include_str!("../docs/workflow.md")]
 #[cfg(feature = "durable")]
 #[proc_macro_attribute]
 pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {

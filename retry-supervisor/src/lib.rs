@@ -22,7 +22,73 @@ mod writer;
 
 pub use events::Event;
 pub use flow::{Flow, Step, StepError};
-pub use retry_macros::{step, workflow};
+/// # Examples
+///
+/// ```
+/// use retry_supervisor::{Flow, Memory, Scheduler, State, Step, StepError, SubmitError, Tasks, step, workflow};
+///
+/// struct Shop;
+///
+/// #[step(retry(max = 3, base = "10ms", on(_)), complete_by = "30s", undo = refund)]
+/// async fn pay(step: &Step, #[with] _shop: &Shop, what: &str) -> Result<String, String> {
+///     Ok(format!("{what}, paid once: {}", !step.key().is_empty()))
+/// }
+///
+/// #[step]
+/// async fn refund(_step: &Step, what: &str, receipt: &String) -> Result<(), String> {
+///     assert_eq!(*receipt, format!("{what}, paid once: true"));
+///     Ok(())
+/// }
+///
+/// #[step]
+/// async fn ship(_step: &Step) -> Result<(), String> {
+///     Err("there is nothing left".to_owned())
+/// }
+///
+/// #[workflow]
+/// async fn order(flow: &Flow, what: String) -> Result<(), StepError> {
+///     pay(flow, &what).await?;
+///     ship(flow).await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tasks = Tasks::new(Memory::new());
+/// let running = Scheduler::new(&tasks).register(order).with(Shop).start()?;
+/// let task = tasks.submit(order("book".to_owned())).await?;
+/// let ended = task.wait().await;
+/// assert!(matches!(ended, Err(SubmitError::Ended(_, State::Compensated, _))));
+/// running.stop(std::time::Duration::from_secs(1)).await;
+/// # Ok(())
+/// # }
+/// ```
+pub use retry_macros::step;
+/// # Examples
+///
+/// ```
+/// use retry_supervisor::{Flow, Memory, Scheduler, Step, StepError, Tasks, step, workflow};
+///
+/// #[step]
+/// async fn double(_step: &Step, number: u32) -> Result<u32, String> {
+///     number.checked_mul(2).ok_or_else(|| format!("{number} is too large"))
+/// }
+///
+/// #[workflow(name = "numbers", version = 2, complete_by = "3d", max_failures = 3)]
+/// async fn sum(flow: &Flow, first: u32, second: u32) -> Result<u32, StepError> {
+///     Ok(double(flow, first).await? + double(flow, second).await?)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let tasks = Tasks::new(Memory::new());
+/// let running = Scheduler::new(&tasks).register(sum).start()?;
+/// let task = tasks.submit(sum(1, 2).key("once")).await?;
+/// assert_eq!(task.wait().await?, 6);
+/// running.stop(std::time::Duration::from_secs(1)).await;
+/// # Ok(())
+/// # }
+/// ```
+pub use retry_macros::workflow;
 pub use scheduler::{Running, Scheduler, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 pub use core;
 pub use reattempt::{self, Failed};
-pub use std::borrow::ToOwned;
 pub use std::boxed::Box;
 
 pub use crate::flow::{Fault, Flow, Spec, Step, StepError};
@@ -20,16 +19,17 @@ pub use crate::workflow::{Ended, Failure, Submission, Workflow, Written};
 pub type Undoing = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send>>;
 
 // Runs a step, or tells what it came to before.
-pub fn call<T: Written, F>(
+pub fn call<T: Send + Sync, F>(
     flow: &Flow,
     spec: Spec,
+    form: Form<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
     undo: Option<impl FnOnce(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send> + Send>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
     F: Future<Output = Result<T, Fault>> + Send,
 {
-    crate::flow::call(flow, spec, body, undo)
+    crate::flow::call(flow, spec, form, body, undo)
 }
 
 // The first parameter of a step, under whatever name.
@@ -78,15 +78,13 @@ impl<T, E> AnyResult for Result<T, E> {
 }
 
 // Why the attempts of a step ended.
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
-pub fn gave_up<E: Said>(failed: Failed<E>) -> Fault {
-    Fault::gave_up(&failed)
+pub fn gave_up<T, E: Said>(outcome: Result<T, Failed<E>>) -> Result<T, Fault> {
+    outcome.map_err(|failed| Fault::gave_up(&failed))
 }
 
 // Of a step without retries every error is final.
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
-pub fn final_error<E: Said>(error: E) -> Fault {
-    Fault::last(&error)
+pub fn final_error<T, E: Said>(outcome: Result<T, E>) -> Result<T, Fault> {
+    outcome.map_err(|error| Fault::last(&error))
 }
 
 // An error, of which the record has what it says.
@@ -126,23 +124,23 @@ pub trait Lent: Sized + Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Lent for T {}
 
 // An argument of a step that has an `undo`, for the compensation.
-pub fn keep<T: Kept + ?Sized>(argument: &T) -> T::Owned {
-    argument.to_owned()
+pub fn keep<T: Kept + ?Sized>(argument: &T) -> T::Copy {
+    argument.copied()
 }
 
-pub fn keep_some<T: Kept + ?Sized>(argument: Option<&T>) -> Option<T::Owned> {
-    argument.map(ToOwned::to_owned)
+pub fn keep_some<T: Kept + ?Sized>(argument: Option<&T>) -> Option<T::Copy> {
+    argument.map(Kept::copied)
 }
 
-pub fn keep_owned<T: Kept<Owned = T>>(argument: &T) -> T {
-    argument.to_owned()
+pub fn keep_owned<T: Kept<Copy = T>>(argument: &T) -> T {
+    argument.copied()
 }
 
-pub fn lend<T: ToOwned + ?Sized>(kept: &T::Owned) -> &T {
+pub fn lend<T: Kept + ?Sized>(kept: &T::Copy) -> &T {
     kept.borrow()
 }
 
-pub fn lend_some<T: ToOwned + ?Sized>(kept: &Option<T::Owned>) -> Option<&T> {
+pub fn lend_some<T: Kept + ?Sized>(kept: &Option<T::Copy>) -> Option<&T> {
     kept.as_ref().map(Borrow::borrow)
 }
 
@@ -151,10 +149,20 @@ pub fn lend_some<T: ToOwned + ?Sized>(kept: &Option<T::Owned>) -> Option<&T> {
     message = "the compensation gets a copy of each argument, and of `{Self}` there can be none; implement `Clone` for it",
     label = "this argument has no `Clone`"
 )]
-pub trait Kept: ToOwned<Owned: Send + 'static> {}
+pub trait Kept {
+    type Copy: Borrow<Self> + Send + 'static;
+
+    fn copied(&self) -> Self::Copy;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: ToOwned<Owned: Send + 'static> + ?Sized> Kept for T {}
+impl<T: ToOwned<Owned: Send + 'static> + ?Sized> Kept for T {
+    type Copy = T::Owned;
+
+    fn copied(&self) -> Self::Copy {
+        self.to_owned()
+    }
+}
 
 // Whether compensations are asked for now.
 pub fn goes_back(flow: &Flow) -> bool {
@@ -162,10 +170,8 @@ pub fn goes_back(flow: &Flow) -> bool {
 }
 
 // The answer of a compensation is of no use.
-pub async fn undone<T>(
-    undo: impl Future<Output = Result<T, StepError>> + Send,
-) -> Result<(), StepError> {
-    undo.await.map(drop)
+pub fn undone<T>(outcome: Result<T, StepError>) -> Result<(), StepError> {
+    outcome.map(drop)
 }
 
 // A task that is not submitted yet.
@@ -176,21 +182,29 @@ pub fn submission<W: Workflow>(
     Submission::new(written.map(|written| format!("[{}]", written.join(","))))
 }
 
-// An argument of a workflow. Only here its type must be one that can be written down, so that the compiler says so once.
-pub fn argument<T: Written>() -> Argument<T> {
-    Argument {
+// How what is given or answered is written down. Only here its type must be one that can be, so that the compiler says so once.
+pub fn form<T: Written>() -> Form<T> {
+    Form {
         write: |value| serde_json::to_string(value),
         read: |text| serde_json::from_str(text),
     }
 }
 
 #[derive(Debug)]
-pub struct Argument<T> {
-    write: fn(&T) -> serde_json::Result<String>,
-    read: fn(&str) -> serde_json::Result<T>,
+pub struct Form<T> {
+    pub(crate) write: fn(&T) -> serde_json::Result<String>,
+    pub(crate) read: fn(&str) -> serde_json::Result<T>,
 }
 
-impl<T> Argument<T> {
+impl<T> Clone for Form<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Form<T> {}
+
+impl<T> Form<T> {
     pub fn write(self, value: &T) -> serde_json::Result<String> {
         (self.write)(value)
     }

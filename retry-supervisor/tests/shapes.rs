@@ -1,4 +1,16 @@
 //! Every shape of function that can be a step or a workflow, run on a store in memory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that panics has failed"
+)]
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_lifetimes,
+    clippy::similar_names,
+    clippy::too_many_arguments,
+    reason = "shapes that somebody may write"
+)]
 
 #[path = "shapes/arguments.rs"]
 mod arguments;

@@ -38,7 +38,7 @@ pub(super) struct Step {
     pub(super) krate: Option<Krate>,
 }
 
-pub(super) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
+pub(crate) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
 
 /// `#[workflow(...)]`, as written.
 #[derive(Default, FromMeta)]
@@ -52,7 +52,7 @@ pub(super) struct Workflow {
     pub(super) krate: Option<Krate>,
 }
 
-pub(super) const OF_WORKFLOW: &[&str] =
+pub(crate) const OF_WORKFLOW: &[&str] =
     &["name", "version", "complete_by", "max_failures", "crate"];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
@@ -245,7 +245,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     let is_of_retries = keys::is_one_of(word, keys::KEYS);
     let all = keys::listed(known);
     if is_of_retries && keys::is_one_of("retry", known) {
-        return format!("`{word}` is a key of the retries; write `retry({word} ...)`");
+        return format!("`{word}` is a key of the retries; move it into `retry(...)`");
     }
     if is_of_retries || word == "retry" || word == "undo" {
         return format!("`{word}` belongs to a step, not to its workflow; the keys are {all}");

@@ -10,8 +10,9 @@ use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
+use super::types::{bare, borrowed, value};
 use crate::faults::Faults;
-use crate::item::Function;
+use crate::item::{Answer, Function};
 use crate::model::at;
 
 /// A function that a durable task is made of.
@@ -79,11 +80,12 @@ impl Durable {
     /// A name for the task that no parameter has.
     pub(super) fn task(&self) -> Ident {
         let mut name = "flow".to_owned();
-        while self
-            .parameters
-            .iter()
-            .any(|parameter| parameter.name == name)
-        {
+        // Not even with an underscore: a lint would ask which of them is meant.
+        let is_taken = |name: &str| {
+            let mut names = self.parameters.iter().map(|it| it.name.to_string());
+            names.any(|taken| taken.strip_prefix('_').unwrap_or(&taken) == name)
+        };
+        while is_taken(&name) {
             name.push('_');
         }
         Ident::new(&name, Span::mixed_site())
@@ -92,20 +94,21 @@ impl Durable {
 
 fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
     for attribute in attributes {
-        let path = attribute.path();
-        if path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "retry")
-        {
+        if is_retry(attribute) {
             let message = if wanted.takes_with {
                 "the retries of a step are a key of its own, so that their failures are counted; write `#[step(retry(...))]`"
             } else {
                 "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
             };
-            faults.push(path.span(), message);
+            faults.push(attribute.path().span(), message);
         }
     }
+}
+
+/// `#[retry]`, by its name.
+pub(super) fn is_retry(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| last.ident == "retry")
 }
 
 fn qualifiers(signature: &Signature, what: &str, faults: &mut Faults) {
@@ -171,7 +174,7 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
         }
         Some(FnArg::Typed(first)) => {
             if let Some(with) = first.attrs.iter().find(|attribute| is_with(attribute)) {
-                faults.push(with.span(), message);
+                faults.push(with.path().span(), message);
                 return None;
             }
             match bare(&first.ty) {
@@ -193,7 +196,22 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
 
 fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type> {
     match &signature.output {
-        ReturnType::Type(_, ty) => Some((**ty).clone()),
+        ReturnType::Type(_, ty) => {
+            // What is behind an alias the compiler knows.
+            if let Answer::Option(other) | Answer::Other(other) = Answer::of(ty) {
+                faults.push(
+                    other.span(),
+                    format!("a {what} can fail; write `-> Result<T, E>`"),
+                );
+            }
+            if let Some(span) = value(ty).and_then(borrowed) {
+                faults.push(
+                    span,
+                    format!("what a {what} answers is read again from the record, so it owns all it has; write `String` for `&str`, or the type without `&`"),
+                );
+            }
+            Some((**ty).clone())
+        }
         ReturnType::Default => {
             faults.push(
                 signature.paren_token.span.close(),
@@ -209,7 +227,7 @@ fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults
     if let Some(with) = with {
         if !wanted.takes_with {
             faults.push(
-                with.span(),
+                with.path().span(),
                 "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
             );
         } else if !is_shared_reference(&typed.ty) {
@@ -253,35 +271,4 @@ fn is_with(attribute: &Attribute) -> bool {
 
 fn is_shared_reference(ty: &Type) -> bool {
     matches!(bare(ty), Type::Reference(reference) if reference.mutability.is_none())
-}
-
-/// Without the groups that macros put around a type.
-pub(super) fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => bare(&group.elem),
-        Type::Paren(paren) => bare(&paren.elem),
-        _ => ty,
-    }
-}
-
-/// Where a type borrows from something: a reference, or a lifetime but `'static`.
-pub(super) fn borrowed(ty: &Type) -> Option<Span> {
-    struct Found(Option<Span>);
-    impl syn::visit::Visit<'_> for Found {
-        fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
-            self.0.get_or_insert(ty.and_token.span);
-        }
-
-        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
-            if lifetime.ident != "static" {
-                self.0.get_or_insert(lifetime.span());
-            }
-        }
-
-        // What a function pointer borrows is not in it.
-        fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
-    }
-    let mut found = Found(None);
-    syn::visit::Visit::visit_type(&mut found, ty);
-    found.0
 }

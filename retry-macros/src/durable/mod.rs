@@ -10,6 +10,7 @@ mod limit;
 mod step;
 #[cfg(test)]
 mod tests;
+mod types;
 mod undo;
 mod values;
 mod workflow;
@@ -21,6 +22,8 @@ use syn::spanned::Spanned as _;
 use crate::faults::Faults;
 use crate::item::Function;
 
+#[cfg(test)]
+pub(crate) use args::{OF_STEP, OF_WORKFLOW};
 pub(crate) use step::expand as step;
 pub(crate) use workflow::expand as workflow;
 
@@ -35,15 +38,14 @@ pub(crate) fn attribute(
     expand: fn(TokenStream, Function, &mut Faults) -> Expanded,
 ) -> TokenStream {
     let mut faults = Faults::default();
-    let expanded = match syn::parse2(item.clone()) {
-        Ok(function) => expand(arguments, function, &mut faults),
-        Err(_) => {
-            faults.push(
-                item.clone().into_iter().next().span(),
-                "a durable task is made of functions; put this attribute on an `async fn`",
-            );
-            None
-        }
+    let expanded = if let Ok(function) = syn::parse2(item.clone()) {
+        expand(arguments, function, &mut faults)
+    } else {
+        faults.push(
+            item.clone().into_iter().next().span(),
+            "a durable task is made of functions; put this attribute on an `async fn`",
+        );
+        None
     };
     let item = expanded.unwrap_or_else(|| without_with(item));
     let errors = faults.into_compile_errors();
@@ -60,6 +62,10 @@ fn without_with(item: TokenStream) -> TokenStream {
             function::without_with(typed);
         }
     }
+    // Refused, so it would only be told again.
+    function
+        .attributes
+        .retain(|attribute| !function::is_retry(attribute));
     let Function {
         attributes,
         visibility,

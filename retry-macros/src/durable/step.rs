@@ -7,7 +7,7 @@
 //! fn pay(flow: &Flow, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
 //!     let argument_1 = order;
 //!     let undo = ...;
-//!     call(flow, Spec { ... }, |step| {
+//!     call(flow, Spec { ... }, form::<Paid>(), |step| {
 //!         let argument_0 = resource()?;
 //!         Ok(async {
 //!             let function = {
@@ -15,7 +15,7 @@
 //!                 async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, Failed<E>> { BODY }
 //!                 pay
 //!             };
-//!             function(step, argument_0, argument_1).await.map_err(gave_up)
+//!             gave_up(function(step, argument_0, argument_1).await)
 //!         })
 //!     }, undo)
 //! }
@@ -27,7 +27,8 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Path, Type};
 
-use super::function::{Durable, Parameter, Wanted, bare};
+use super::function::{Durable, Parameter, Wanted};
+use super::types::bare;
 use super::{Expanded, args, attributes, undo, values};
 use crate::args::Given;
 use crate::faults::Faults;
@@ -69,13 +70,11 @@ impl Step {
         let private = ours!(#krate::private);
         let name = durable.function.signature.ident.unraw().to_string();
         let undo = keys.undo.and_then(|undo| told(undo.0, faults));
-        if undo.is_some() {
-            undo::keeps(&durable.parameters, faults);
-        }
+        let undo = undo.filter(|_| undo::keeps(&durable.parameters, faults));
         Self {
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
-            retries: retries.map(|keys| Retries::of(keys, &private)),
+            retries: retries.map(|keys| Retries::of(&keys, &private)),
             undo,
             durable,
             krate,
@@ -111,13 +110,16 @@ impl Step {
         let value = self.value();
         let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
         let idempotent = idempotent.map_or_else(|| ours!(true), |given| ours!(#given));
-        let undo = match &self.undo {
-            Some(path) => undo::expand(self, path),
-            None => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-        };
+        let undo = self.undo.as_ref().map_or_else(
+            || ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
+            |path| undo::expand(self, path),
+        );
         let run = self.run(&inner);
-        let written = quote_spanned!(at(self.durable.answer.span())=> #value);
-        let call = located(ours!(#private::call), function.span());
+        let form = quote_spanned!(at(self.durable.answer.span())=> #private::form::<#value>());
+        let located = located(private.clone(), function.span());
+        let call = quote_spanned! {at(function.span())=>
+            #located::call(flow, spec, #form, #run, undo)
+        };
         ours! {
             #outer
             #visibility fn #function #generics(
@@ -134,7 +136,7 @@ impl Step {
                     idempotent: #idempotent,
                 };
                 let undo = #undo;
-                #call::<#written, _>(flow, spec, #run, undo)
+                #call
             }
         }
     }
@@ -186,19 +188,24 @@ impl Step {
                 ours!(#argument)
             }
         });
-        let judge = match &self.retries {
-            Some(_) => ours!(#private::gave_up),
-            None => ours!(#private::final_error),
+        let judged = if self.retries.is_some() {
+            ours!(#private::gave_up)
+        } else {
+            ours!(#private::final_error)
         };
-        let judge = located(judge, self.durable.answer.span());
+        let judged = located(judged, self.durable.answer.span());
         let function = Ident::new("function", at(self.durable.function.signature.ident.span()));
+        // All of it at the name, where the compiler tells that it is not `Send`.
+        let future = quote_spanned! {at(function.span())=>
+            async move {
+                let function = #inside;
+                #judged(#function(#task, #(#given),*).await)
+            }
+        };
         ours! {
             move |step| {
                 #(#lent)*
-                ::core::result::Result::Ok(async move {
-                    let function = #inside;
-                    ::core::result::Result::map_err(#function(#task, #(#given),*).await, #judge)
-                })
+                ::core::result::Result::Ok(#future)
             }
         }
     }
@@ -236,10 +243,10 @@ struct Retries {
 }
 
 impl Retries {
-    fn of(keys: TokenStream, private: &TokenStream) -> Self {
+    fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
         let read = crate::args::parse(keys.clone(), &mut Faults::default());
-        let comma = (!keys.is_empty() && !ends_in_comma(&keys)).then(|| ours!(,));
+        let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,
             None => Some(ours!(#comma crate = #private::reattempt)),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let kept_0 = keep::<Order>(argument_0);
-//! Some(move |result| Box::new(move |flow| Box::pin(async move { undone(refund(&flow, kept_0.borrow(), &result)).await })))
+//! Some(move |result| Box::new(move |flow| Box::pin(async move { undone(refund(&flow, lend(&kept_0), &result).await) })))
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,8 +10,9 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-use super::function::{Parameter, bare, borrowed};
+use super::function::Parameter;
 use super::step::{Step, argument};
+use super::types::{bare, borrowed};
 use crate::faults::Faults;
 use crate::model::{at, located};
 
@@ -59,15 +60,18 @@ fn optional(path: &Path) -> Option<&Type> {
 }
 
 /// What a compensation is given outlives the call, so it must be possible to own it.
-pub(super) fn keeps(parameters: &[Parameter], faults: &mut Faults) {
+pub(super) fn keeps(parameters: &[Parameter], faults: &mut Faults) -> bool {
+    let mut can = true;
     for parameter in parameters.iter().filter(|parameter| !parameter.is_with) {
         if let Some(span) = borrowed(Kept::of(&parameter.ty).ty()) {
             faults.push(
                 span,
                 "the compensation gets a copy of this after the call, and it borrows; take `&T`, `Option<&T>` or an owned type, or drop `undo`",
             );
+            can = false;
         }
     }
+    can
 }
 
 /// An `Option` of what makes the compensation out of the answer.
@@ -87,7 +91,7 @@ pub(super) fn expand(step: &Step, undo: &Path) -> TokenStream {
             Kept::Owned(_) => ours!(&#argument),
             Kept::Lent(_) | Kept::Perhaps(_) => argument.to_token_stream(),
         };
-        ours!(let #name = #function::<#ty>(#argument);)
+        quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(#argument);)
     });
     let place = at(undo.span());
     let given = step.asked().map(|(i, parameter)| {
@@ -104,10 +108,11 @@ pub(super) fn expand(step: &Step, undo: &Path) -> TokenStream {
         }
     });
     let given: Vec<_> = given.collect();
-    let undone = located(ours!(#private::undone), undo.span());
     let task = quote_spanned!(place=> &flow);
     let result = quote_spanned!(place=> &result);
-    let called = quote_spanned!(place=> #undo(#task, #(#given,)* #result));
+    let outcome = quote_spanned! {place=>
+        let outcome: ::core::result::Result<_, #private::StepError> = #undo(#task, #(#given,)* #result).await;
+    };
     ours! {
         if #private::goes_back(flow) {
             #(#kept)*
@@ -115,7 +120,10 @@ pub(super) fn expand(step: &Step, undo: &Path) -> TokenStream {
                 dyn ::core::ops::FnOnce(#private::Flow) -> #private::Undoing + ::core::marker::Send,
             > {
                 #private::Box::new(move |flow: #private::Flow| -> #private::Undoing {
-                    #private::Box::pin(async move { #undone(#called).await })
+                    #private::Box::pin(async move {
+                        #outcome
+                        #private::undone(outcome)
+                    })
                 })
             })
         } else {

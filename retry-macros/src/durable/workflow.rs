@@ -9,12 +9,12 @@
 //!     impl Workflow for __WorkflowOf {
 //!         const NAME ...;
 //!         fn run(flow, input) {
-//!             let argument_0 = argument::<Cart>().read(input)?;
+//!             let argument_0 = form::<Cart>().read(input)?;
 //!             let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order };
 //!             ended(function(flow, argument_0).await)
 //!         }
 //!     }
-//!     submission::<__WorkflowOf>([argument::<Cart>().write(&cart)])
+//!     submission::<__WorkflowOf>([form::<Cart>().write(&cart)])
 //! }
 //! ```
 
@@ -23,8 +23,9 @@ use quote::quote_spanned;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::function::{Durable, Wanted, borrowed};
+use super::function::{Durable, Wanted};
 use super::step::argument;
+use super::types::borrowed;
 use super::{Expanded, args, attributes, values};
 use crate::faults::Faults;
 use crate::item::Function;
@@ -77,7 +78,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
     }
     if let Some(parameter) = durable.parameters.get(MAX_ARGUMENTS) {
         faults.push(
-            parameter.name.span(),
+            parameter.ty.span(),
             format!(
                 "a workflow takes at most {MAX_ARGUMENTS} arguments; put some of them into a struct"
             ),
@@ -121,7 +122,7 @@ impl Workflow {
         let parameters = &self.durable.parameters;
         let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
         let types = parameters.iter().map(|it| &it.ty);
-        let codecs = self.codecs();
+        let forms = self.forms();
         let value = self.value();
         let run = self.run(&inner);
         ours! {
@@ -144,7 +145,7 @@ impl Workflow {
                         #run
                     }
                 }
-                #private::submission::<__WorkflowOf>([#(#codecs.write(&#names)),*])
+                #private::submission::<__WorkflowOf>([#(#forms.write(&#names)),*])
             }
         }
     }
@@ -158,19 +159,20 @@ impl Workflow {
         let name = &signature.ident;
         let count = self.durable.parameters.len();
         let given: Vec<_> = (0..count).map(argument).collect();
-        let codecs = self.codecs();
+        let forms = self.forms();
         let first = &self.durable.first;
         let task = quote_spanned!(at(first.span())=> <#first as #private::IsFlow>::of(flow));
         let function = Ident::new("function", at(name.span()));
         let read = (count > 0).then(|| {
             ours! {
                 let mut input = #private::Arguments::of::<__WorkflowOf>(input, #count)?;
-                #(let #given = #codecs.read(&mut input)?;)*
+                #(let #given = #forms.read(&mut input)?;)*
             }
         });
         let ended = located(ours!(#private::ended), self.durable.answer.span());
         let pinned = located(ours!(#private::Box::pin), name.span());
-        let future = ours! {
+        // All of it at the name, where the compiler tells that it is not `Send`.
+        let future = quote_spanned! {at(name.span())=>
             async move {
                 #read
                 let function = {
@@ -181,19 +183,19 @@ impl Workflow {
                 #ended::<__WorkflowOf, _>(#function(#task, #(#given),*).await)
             }
         };
-        ours!(#pinned(#future))
+        quote_spanned!(at(name.span())=> #pinned(#future))
     }
 
     /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
-    fn codecs(&self) -> Vec<TokenStream> {
+    fn forms(&self) -> Vec<TokenStream> {
         let private = &self.private;
         let parameters = self.durable.parameters.iter();
-        let codecs = parameters.map(|parameter| {
+        let forms = parameters.map(|parameter| {
             let ty = &parameter.ty;
-            let codec = located(ours!(#private::argument), ty.span());
-            ours!(#codec::<#ty>())
+            let form = located(ours!(#private::form), ty.span());
+            ours!(#form::<#ty>())
         });
-        codecs.collect()
+        forms.collect()
     }
 
     fn value(&self) -> TokenStream {

@@ -5,12 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::agent::Fault;
 use super::journal::{Asked, Stop};
 use super::{Flow, Place, agent};
+use crate::private::Form;
 use crate::task::{Fence, Kind, Record, RunId};
 
 /// What `#[step]` knows of its function. Not to be made by hand.
@@ -111,11 +109,12 @@ pub(crate) type Compensation = Box<dyn FnOnce(Flow) -> Undoing + Send>;
 pub(crate) fn call<T, F>(
     flow: &Flow,
     spec: Spec,
+    form: Form<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
     undo: Option<impl FnOnce(T) -> Compensation + Send>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
-    T: Serialize + DeserializeOwned + Send + Sync,
+    T: Send + Sync,
     F: Future<Output = Result<T, Fault>> + Send,
 {
     let place = Place::new(flow);
@@ -123,13 +122,13 @@ where
         let place = place; // all of it
         let seq = place.seq;
         if let Some(undo) = undo {
-            collect(flow, seq, undo).await;
+            collect(flow, seq, form, undo).await;
         }
         let record = match flow.ask(seq, spec.name).await {
             Asked::Ended(record) => record,
             Asked::New(Some(_)) if !spec.idempotent => flow.stop(ambiguous(seq, spec.name)).await,
             _ => {
-                let record = done(flow, seq, spec, body).await;
+                let record = done(flow, seq, spec, form, body).await;
                 match flow.undoes {
                     None => flow.end(record).await,
                     Some(_) => written(flow, record).await,
@@ -140,21 +139,20 @@ where
             return Err(StepError::of(&record));
         }
         let result = record.result.as_deref().unwrap_or("null");
-        let value: T = match serde_json::from_str(result) {
+        Ok(match (form.read)(result) {
             Ok(value) => value,
             Err(error) => flow.stop(unreadable(&record, &error)).await,
-        };
-        Ok(value)
+        })
     }
 }
 
 /// Keeps how to undo a step that was done, of a task that goes back. It does so when the step is asked for: a workflow may end
 /// without having heard how.
-async fn collect<T: DeserializeOwned>(flow: &Flow, seq: i32, undo: impl FnOnce(T) -> Compensation) {
+async fn collect<T>(flow: &Flow, seq: i32, form: Form<T>, undo: impl FnOnce(T) -> Compensation) {
     let Some(record) = flow.inner.journal().to_undo(seq).cloned() else {
         return;
     };
-    match serde_json::from_str(record.result.as_deref().unwrap_or("null")) {
+    match (form.read)(record.result.as_deref().unwrap_or("null")) {
         Ok(value) => flow.inner.undos().push(Undo {
             seq,
             ord: record.ord,
@@ -179,10 +177,11 @@ async fn done<T, F>(
     flow: &Flow,
     seq: i32,
     spec: Spec,
+    form: Form<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
 ) -> Record
 where
-    T: Serialize + Send + Sync,
+    T: Send + Sync,
     F: Future<Output = Result<T, Fault>> + Send,
 {
     let _active = flow.active();
@@ -207,7 +206,7 @@ where
     };
     let ended = agent::run(flow, spec, body).await;
     let (kind, attempts, result, error) = match ended {
-        agent::Ended::Done(value) => match serde_json::to_string(&value) {
+        agent::Ended::Done(value) => match (form.write)(&value) {
             Ok(json) => (Kind::Done, 0, Some(json), None),
             Err(error) => flow.stop(unwritable(spec.name, &error)).await,
         },

@@ -15,11 +15,6 @@ async fn again(_: &Step) -> Result<Half, String> {
     Ok(Half)
 }
 
-#[step]
-async fn lent(_: &Step) -> Result<&'static str, String> {
-    Ok("")
-}
-
 #[workflow]
 async fn order(_: &Flow) -> Result<Receipt, String> {
     Ok(Receipt)

@@ -30,12 +30,12 @@ fn the_smallest() {
                         <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -44,10 +44,9 @@ fn the_smallest() {
                                 }
                                 ping
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },
@@ -59,6 +58,7 @@ fn the_smallest() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one expansion")]
 fn every_key_and_every_kind_of_parameter() {
     expanded(
         step,
@@ -115,28 +115,30 @@ fn every_key_and_every_kind_of_parameter() {
                             flow: ::durable::private::Flow,
                         | -> ::durable::private::Undoing {
                             ::durable::private::Box::pin(async move {
-                                ::durable::private::undone(
-                                        refund(
-                                            &flow,
-                                            ::durable::private::lend::<str>(&kept_1),
-                                            kept_2,
-                                            ::durable::private::lend_some::<Card>(&kept_3),
-                                            &result,
-                                        ),
+                                let outcome: ::core::result::Result<
+                                    _,
+                                    ::durable::private::StepError,
+                                > = refund(
+                                        &flow,
+                                        ::durable::private::lend::<str>(&kept_1),
+                                        kept_2,
+                                        ::durable::private::lend_some::<Card>(&kept_3),
+                                        &result,
                                     )
-                                    .await
+                                    .await;
+                                ::durable::private::undone(outcome)
                             })
                         })
                     })
                 } else {
                     ::core::option::Option::None
                 };
-                ::durable::private::call::<
-                    <Answer<Paid> as ::durable::private::AnyResult>::Value,
-                    _,
-                >(
+                ::durable::private::call(
                     flow,
                     spec,
+                    ::durable::private::form::<
+                        <Answer<Paid> as ::durable::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         let argument_0 = ::durable::private::resource::<Shop>(flow, spec.name)?;
                         ::core::result::Result::Ok(async move {
@@ -166,7 +168,7 @@ fn every_key_and_every_kind_of_parameter() {
                                 }
                                 pay
                             };
-                            ::core::result::Result::map_err(
+                            ::durable::private::gave_up(
                                 function(
                                         <Step as ::durable::private::IsStep>::of(&step),
                                         ::core::ops::Deref::deref(&argument_0),
@@ -175,7 +177,6 @@ fn every_key_and_every_kind_of_parameter() {
                                         argument_3,
                                     )
                                     .await,
-                                ::durable::private::gave_up,
                             )
                         })
                     },
@@ -214,12 +215,12 @@ fn a_parameter_called_like_the_task() {
                         <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -228,13 +229,12 @@ fn a_parameter_called_like_the_task() {
                                 }
                                 ask
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(
                                         <Step as ::retry_supervisor::private::IsStep>::of(&step),
                                         argument_0,
                                     )
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },
@@ -272,12 +272,12 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                         <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call::<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    _,
-                >(
+                ::retry_supervisor::private::call(
                     flow,
                     spec,
+                    ::retry_supervisor::private::form::<
+                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -286,10 +286,9 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                                 }
                                 ping
                             };
-                            ::core::result::Result::map_err(
+                            ::retry_supervisor::private::final_error(
                                 function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
                                     .await,
-                                ::retry_supervisor::private::final_error,
                             )
                         })
                     },

@@ -90,9 +90,8 @@ fn every_key() {
                             let mut input = ::durable::private::Arguments::of::<
                                 __WorkflowOf,
                             >(input, 2usize)?;
-                            let argument_0 = ::durable::private::argument::<Cart>()
-                                .read(&mut input)?;
-                            let argument_1 = ::durable::private::argument::<(u32, u32)>()
+                            let argument_0 = ::durable::private::form::<Cart>().read(&mut input)?;
+                            let argument_1 = ::durable::private::form::<(u32, u32)>()
                                 .read(&mut input)?;
                             let function = {
                                 #[instrument]
@@ -122,8 +121,8 @@ fn every_key() {
                 ::durable::private::submission::<
                     __WorkflowOf,
                 >([
-                    ::durable::private::argument::<Cart>().write(&cart),
-                    ::durable::private::argument::<(u32, u32)>().write(&argument_1),
+                    ::durable::private::form::<Cart>().write(&cart),
+                    ::durable::private::form::<(u32, u32)>().write(&argument_1),
                 ])
             }
         "#]],

@@ -41,7 +41,6 @@ pub async fn pay(
     order: &Order,
     maybe: Option<&str>,
     some: Option<Order>,
-    _unused: u8,
 ) -> Result<String, String> {
     if attempt.number() > 2 && pool.0.is_empty() {
         return Err(text.to_owned());
@@ -60,7 +59,6 @@ pub async fn pay(
 /// # Errors
 ///
 /// As told.
-#[expect(clippy::too_many_arguments, reason = "all kinds")]
 #[step(crate = ::durable)]
 pub async fn refund(
     _step: &Step,
@@ -69,10 +67,9 @@ pub async fn refund(
     order: &Order,
     maybe: Option<&str>,
     some: Option<Order>,
-    unused: u8,
     answer: &str,
 ) -> Result<(), String> {
-    if pair.0 > 1 && text == order.text && maybe.is_none() && some.is_none() && unused == 0 {
+    if pair.0 > 1 && text == order.text && maybe.is_none() && some.is_none() {
         return Err(answer.to_owned());
     }
     Ok(())
@@ -100,7 +97,7 @@ pub async fn order(
     (first, second): (u32, u32),
 ) -> Result<String, StepError> {
     let _length = simple(flow, &cart.text, "other").await?;
-    pay(flow, (first, second), "text", &cart, None, None, 0).await
+    pay(flow, (first, second), "text", &cart, None, None).await
 }
 
 /// Nothing.

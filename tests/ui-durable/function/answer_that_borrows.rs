@@ -1,0 +1,13 @@
+use retry_supervisor::{Flow, Step, step, workflow};
+
+#[step]
+async fn pay(_: &Step) -> Result<&'static str, String> {
+    Ok("")
+}
+
+#[workflow]
+async fn order(_: &Flow) -> Result<Option<&str>, String> {
+    Ok(None)
+}
+
+fn main() {}
