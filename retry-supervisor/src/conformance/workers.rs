@@ -1,6 +1,6 @@
 //! `Operation::Beat`, `Disown` and `Leave`.
 
-use super::bench::{Bench, Checked, LONG, hold, new, record, said, same, signal};
+use super::bench::{Bench, Checked, LONG, change, hold, record, said, same, signal, standing};
 use crate::store::{Asked, Operation, Outcome, Steer};
 use crate::task::{Kind, RunId, State, WorkerId};
 
@@ -138,6 +138,9 @@ async fn fenced(bench: &Bench) -> Checked {
         let again = bench.claim_one("a").await?;
         bench.lost(record(hold(&held), 0, Kind::Done)).await?;
         bench.held(record(hold(&again), 0, Kind::Done)).await?;
+        bench
+            .held(change(hold(&again), standing(State::Processed)))
+            .await?;
     }
-    bench.submit(new("last")).await.map(drop)
+    Ok(())
 }
