@@ -30,6 +30,11 @@ pub(crate) struct Server {
 impl Server {
     /// PostgreSQL with a database `postgres` of the user `postgres`, who needs no password.
     pub(crate) fn postgres() -> Option<Self> {
+        Self::postgres_with(&[])
+    }
+
+    /// The same with `options` as on its command line.
+    pub(crate) fn postgres_with(options: &[&str]) -> Option<Self> {
         let initdb = installed("initdb", "postgresql")?;
         let folder = folder("postgres");
         let data = folder.join("data");
@@ -41,28 +46,35 @@ impl Server {
             .status();
         assert!(made.unwrap().success(), "initdb failed");
         let port = free_port();
-        let process = as_nobody(&initdb.with_file_name("postgres"))
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(&folder)
-            .args(["-h", "127.0.0.1", "-p", &port.to_string()])
-            .args(["-c", "fsync=off", "-c", "max_connections=100"])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let process = postgres(&initdb.with_file_name("postgres"), &folder, port, options);
         let mut server = Self {
             process,
             folder,
             port,
         };
+        server.wait_for_postgres(&initdb);
+        Some(server)
+    }
+
+    /// Ends PostgreSQL as a crash would and starts it again, on its port and with the files it left.
+    pub(crate) fn restart_postgres(&mut self) {
+        // Its children end with it, and leave nothing that a new one would wait for.
+        let pid = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-QUIT", &pid]).status();
+        let _ = self.process.wait();
+        let initdb = installed("initdb", "postgresql").unwrap();
+        let program = initdb.with_file_name("postgres");
+        self.process = postgres(&program, &self.folder, self.port, &[]);
+        self.wait_for_postgres(&initdb);
+    }
+
+    fn wait_for_postgres(&mut self, initdb: &Path) {
         let ready = initdb.with_file_name("pg_isready");
-        server.wait(|port| {
+        self.wait(|port| {
             let mut ask = Command::new(&ready);
             let ask = ask.args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]);
             ask.status().is_ok_and(|status| status.success())
         });
-        Some(server)
     }
 
     /// Redis without persistence; `options` as on its command line.
@@ -135,6 +147,20 @@ impl Drop for Server {
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+fn postgres(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child {
+    as_nobody(program)
+        .arg("-D")
+        .arg(folder.join("data"))
+        .arg("-k")
+        .arg(folder)
+        .args(["-h", "127.0.0.1", "-p", &port.to_string()])
+        .args(["-c", "fsync=off", "-c", "max_connections=100"])
+        .args(options)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 fn redis(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child {

@@ -1,6 +1,8 @@
 //! Durable tasks for [`reattempt`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(test, feature = "test-util"))]
+pub mod conformance;
 mod ends;
 mod events;
 mod flow;
@@ -21,6 +23,8 @@ pub use flow::{Flow, Step, StepError};
 pub use retry_macros::{step, workflow};
 pub use scheduler::{Running, Scheduler, SetupError};
 pub use store::memory::Memory;
+#[cfg(feature = "postgres")]
+pub use store::postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use supervisor::{Supervisor, Watching};

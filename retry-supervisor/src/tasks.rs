@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ends::{End, Ending, Ends};
 use crate::events::{Event, Observers};
-use crate::store::{Filter, Operation, Outcome, Steer, Store, StoreError, Told};
+use crate::store::{Answer, Filter, Operation, Outcome, Steer, Store, StoreError, Told};
 use crate::task::{Record, Run, RunId, State};
 use crate::workflow::{Submission, Workflow};
 use crate::writer::{Writer, Written};
@@ -180,7 +180,7 @@ impl Tasks {
     ///
     /// A store in trouble.
     pub async fn list(&self, filter: Filter) -> Result<Vec<Run>, Arc<StoreError>> {
-        self.0.store.list(filter).await.map_err(Arc::new)
+        self.read(|store| store.list(filter.clone())).await
     }
 
     async fn told(&self, run: RunId, operation: Operation) -> Result<(), SubmitError> {
@@ -189,6 +189,23 @@ impl Tasks {
             Outcome::Told(Told::Unknown) => Err(SubmitError::Unknown(run)),
             Outcome::Told(Told::Not(state)) => Err(SubmitError::Not(run, state)),
             outcome => Err(unexpected(&outcome).into()),
+        }
+    }
+
+    /// What is read in vain while the store has passing trouble is read again.
+    async fn read<T>(
+        &self,
+        ask: impl for<'a> Fn(&'a dyn Store) -> Answer<'a, T>,
+    ) -> Result<T, Arc<StoreError>> {
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        let mut pause = LOOKS.0;
+        loop {
+            match ask(self.store()).await {
+                Err(error) if error.is_passing() && tokio::time::Instant::now() < patience => {}
+                answer => return answer.map_err(Arc::new),
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.saturating_mul(2).min(LOOKS.1);
         }
     }
 
@@ -261,10 +278,9 @@ impl<T> Task<T> {
     ///
     /// No such task; a store in trouble.
     pub async fn progress(&self) -> Result<Progress, SubmitError> {
-        let store = self.tasks.store();
-        let run = store.run(self.id).await.map_err(Arc::new)?;
+        let run = self.tasks.read(|store| store.run(self.id)).await?;
         let run = run.ok_or(SubmitError::Unknown(self.id))?;
-        let history = store.history(self.id).await.map_err(Arc::new)?;
+        let history = self.tasks.read(|store| store.history(self.id)).await?;
         Ok(Progress { run, history })
     }
 
@@ -337,7 +353,7 @@ impl<T: DeserializeOwned> Task<T> {
         let mut look = LOOKS.0;
         loop {
             if must_look {
-                let run = self.tasks.store().run(self.id).await.map_err(Arc::new)?;
+                let run = self.tasks.read(|store| store.run(self.id)).await?;
                 let run = run.ok_or(SubmitError::Unknown(self.id))?;
                 if run.state.is_final() {
                     return Ok(Ending {

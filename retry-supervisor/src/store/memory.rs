@@ -143,11 +143,13 @@ impl Kept {
                 if let Some(old) = records.iter().find(same) {
                     return old.fence == hold.fence;
                 }
-                records.push(Record {
+                let place = records.partition_point(|old| old.ord <= record.ord);
+                let record = Record {
                     at: now,
                     fence: hold.fence,
                     ..*record
-                });
+                };
+                records.insert(place, record);
                 true
             }),
             Operation::Announce(hold, by) => self.held(hold, now, |_, run| {
@@ -309,6 +311,7 @@ impl Kept {
             if run.owner.as_ref() == Some(worker) && !but.contains(&run.id) {
                 run.state = State::Pending;
                 run.owner = None;
+                run.step_by = None;
                 run.fence.0 += 1;
                 run.wake_at = now;
                 run.updated_at = now;
@@ -357,6 +360,7 @@ impl Kept {
             (Steer::Park(why), State::Pending | State::Waiting | State::Processing) => {
                 run.state = State::Parked;
                 run.owner = None;
+                run.step_by = None;
                 run.fence.0 += 1;
                 run.error = Some(why);
             }

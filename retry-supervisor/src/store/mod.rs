@@ -3,6 +3,8 @@
 
 mod fate;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
@@ -76,7 +78,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 pub enum Operation {
     /// Stores a task, unless one of its workflow has its key. [`Outcome::Submitted`].
     Submit(Box<NewRun>),
-    /// Takes tasks that may run now. [`Outcome::Claimed`].
+    /// Takes tasks that may run now: those of a lower priority first, then those that could run earlier; of several
+    /// queues the priority alone counts. [`Outcome::Claimed`].
     Claim(Claim),
     /// Writes down what happened. [`Outcome::Held`].
     Record(Hold, Box<Record>),

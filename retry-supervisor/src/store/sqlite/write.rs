@@ -8,7 +8,7 @@ use super::{one, read};
 use crate::store::{
     Asked, Change, Claim, Claimed, Operation, Outcome, Standing, Steer, Told, Wake,
 };
-use crate::task::{Hold, NewRun, Record, RunId, State, WorkerId};
+use crate::task::{Hold, NewRun, Record, Run, RunId, State, WorkerId};
 use crate::time::Time;
 
 pub(super) fn all(
@@ -104,42 +104,49 @@ fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<
         .iter()
         .map(|(name, version)| format!("{name}@{version}"));
     let known = known.collect::<serde_json::Value>().to_string();
-    let sql = format!(
-        "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
-         WHERE id IN (
-             SELECT id FROM retry_run
-             WHERE state IN (0, 2) AND queue = ?3 AND wake_at <= ?2
-                 AND workflow || '@' || version IN (SELECT value FROM json_each(?4))
-             ORDER BY priority, wake_at, id LIMIT ?5)
-         RETURNING {}",
-        read::COLUMNS
-    );
-    let mut claimed = Vec::new();
-    let mut left = usize::try_from(claim.limit).unwrap_or(usize::MAX);
+    let sql = "SELECT priority, wake_at, id FROM retry_run
+         WHERE state IN (0, 2) AND queue = ?1 AND wake_at <= ?2
+             AND workflow || '@' || version IN (SELECT value FROM json_each(?3))
+         ORDER BY priority, wake_at, id LIMIT ?4";
+    let mut ready: Vec<(i16, i64, i64)> = Vec::new();
     for queue in &claim.queues {
-        let mut rows = connection.prepare_cached(&sql)?;
-        let limit = i64::try_from(left).unwrap_or(i64::MAX);
-        let values = params![claim.worker.0, now.as_micros(), queue, known, limit];
-        let runs = rows.query_map(values, read::run_of)?;
-        let mut runs = runs.collect::<rusqlite::Result<Vec<_>>>()?;
-        runs.sort_by_key(|run| (run.priority, run.wake_at, run.id));
-        left = left.saturating_sub(runs.len());
-        for run in runs {
-            // Nothing can have happened in one that nobody held before.
-            let history = match run.fence.0 {
-                1 => Vec::new(),
-                _ => read::history(connection, run.id)?,
-            };
-            let signals = read::signals(connection, run.id)?;
-            claimed.push(Claimed {
-                run,
-                history,
-                signals,
-                now,
-            });
+        let mut rows = connection.prepare_cached(sql)?;
+        let values = params![queue, now.as_micros(), known, claim.limit];
+        let rows = rows.query_map(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for row in rows {
+            ready.push(row?);
         }
     }
-    Ok(claimed)
+    ready.sort_unstable();
+    ready.dedup();
+    ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
+    let ids = ready.iter().map(|(_, _, id)| *id);
+    let ids = ids.collect::<serde_json::Value>().to_string();
+    let sql = format!(
+        "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
+         WHERE id IN (SELECT value FROM json_each(?3)) RETURNING {}",
+        read::COLUMNS
+    );
+    let mut rows = connection.prepare_cached(&sql)?;
+    let values = params![claim.worker.0, now.as_micros(), ids];
+    let runs = rows.query_map(values, read::run_of)?;
+    let mut runs = runs.collect::<rusqlite::Result<Vec<_>>>()?;
+    runs.sort_by_key(|run| (run.priority, run.wake_at, run.id));
+    let claimed = |run: Run| {
+        // Nothing can have happened in one that nobody held before.
+        let history = match run.fence.0 {
+            1 => Vec::new(),
+            _ => read::history(connection, run.id)?,
+        };
+        let signals = read::signals(connection, run.id)?;
+        Ok(Claimed {
+            run,
+            history,
+            signals,
+            now,
+        })
+    };
+    runs.into_iter().map(claimed).collect()
 }
 
 /// Whether somebody wants the task cancelled; `None` if it is not held any more.
@@ -319,7 +326,7 @@ fn steer(connection: &Connection, run: RunId, steer: &Steer, now: Time) -> rusql
             } else {
                 // What nobody knew the end of runs again, because somebody looked.
                 execute(
-                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 0 AND due_at IS NULL AND name NOT LIKE 'signal %'
+                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal '
                          AND NOT EXISTS (SELECT 1 FROM retry_step AS other
                              WHERE other.run_id = retry_step.run_id AND other.seq = retry_step.seq AND other.kind IN (1, 2))",
                     &[&run.0],

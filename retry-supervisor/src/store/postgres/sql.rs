@@ -1,0 +1,239 @@
+//! The statements. Lists come as arrays, a column each; `n` is the place in the list, from 1. The time is that of the transaction.
+
+macro_rules! now {
+    () => {
+        "(SELECT (extract(epoch FROM now()) * 1000000)::bigint)"
+    };
+}
+
+/// The columns of a task, in the order in which `read::run_of` takes them.
+macro_rules! columns {
+    () => {
+        "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
+         fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at"
+    };
+}
+
+pub(super) use {columns, now};
+
+/// First of all and in the order of their numbers: two transactions that change the same tasks do not wait for each other.
+pub(super) const LOCK: &str = concat!(
+    "SELECT ",
+    now!(),
+    " FROM (
+         SELECT id FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE
+     ) AS locked LIMIT 1"
+);
+
+/// Numbered in the order of the list, stored in the order of the keys: two transactions that submit the same do not wait
+/// for each other.
+pub(super) const SUBMIT: &str = concat!(
+    "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at)
+     SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
+         0, max_failures, false, input, headers, ", now!(), ", ", now!(), "
+     FROM (
+         SELECT nextval('retry_run_id') AS id, given.* FROM unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
+             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[])
+         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers)
+     ) AS numbered
+     ORDER BY workflow, key
+     ON CONFLICT (workflow, idem_key) DO NOTHING
+     RETURNING workflow, idem_key, id"
+);
+
+pub(super) const BY_KEY: &str =
+    "SELECT workflow, idem_key, id FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
+     JOIN retry_run USING (workflow) WHERE idem_key = key";
+
+/// Priority by priority, and in each the one that could run first: however many sleep, none of them is looked at. What comes along
+/// of a task that nobody held before are signals alone.
+pub(super) const CLAIM: &str = concat!(
+    "WITH RECURSIVE level (nth, queue, priority) AS (
+         SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2)
+             ORDER BY priority LIMIT 1)
+         FROM unnest($2::text[]) WITH ORDINALITY AS given (queue, nth)
+       UNION ALL
+         SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = level.queue AND state IN (0, 2)
+             AND run.priority > level.priority ORDER BY priority LIMIT 1)
+         FROM level WHERE priority IS NOT NULL
+     ), claimed AS (
+         UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
+         WHERE id = ANY (ARRAY(
+             SELECT ready.id
+             FROM (SELECT queue, priority FROM level WHERE priority IS NOT NULL ORDER BY priority, nth) AS level
+             CROSS JOIN LATERAL (
+                 SELECT id FROM retry_run AS run
+                 WHERE run.queue = level.queue AND run.priority = level.priority AND state IN (0, 2)
+                     AND wake_at <= ", now!(), " AND workflow || '@' || version = ANY ($3::text[])
+                 ORDER BY wake_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+             ) AS ready
+             LIMIT $4
+         ))
+         RETURNING *
+     )
+     SELECT ", columns!(), ", ", now!(), " AS now,
+         (SELECT json_agg(json_build_array(seq, kind, ord, name, attempts, result, step.error, due_at, at, step.fence) ORDER BY ord)::text
+             FROM retry_step AS step WHERE run_id = claimed.id AND claimed.fence > 1) AS history,
+         (SELECT json_agg(json_build_array(signal.id, name, payload) ORDER BY signal.id)::text
+             FROM retry_signal AS signal WHERE run_id = claimed.id) AS signals
+     FROM claimed"
+);
+
+/// A record that is there under the same fence is as good as written.
+pub(super) const RECORD: &str = concat!(
+    "WITH given AS (
+         SELECT given.*, cancel_asked, old.fence AS old
+         FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
+             $10::bigint[]) WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, n)
+         JOIN retry_run AS run ON run.id = given.run_id AND run.fence = given.fence AND run.state = 1
+         LEFT JOIN retry_step AS old ON old.run_id = given.run_id AND old.seq = given.seq AND old.kind = given.kind
+     ), written AS (
+         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
+         SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence FROM given WHERE old IS NULL
+     )
+     SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
+);
+
+pub(super) const ANNOUNCE: &str = concat!(
+    "UPDATE retry_run AS run SET step_by = given.step_by
+     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS given (id, fence, step_by, n)
+     WHERE run.id = given.id AND run.fence = given.fence AND run.state = 1
+     RETURNING n, cancel_asked, ", now!()
+);
+
+/// A change that looks at no signals has the highest number as the one that it has seen.
+pub(super) const CHANGE: &str = concat!(
+    "UPDATE retry_run AS run SET
+         state = given.state,
+         direction = given.direction,
+         failures = given.failures,
+         wake_at = CASE
+             WHEN cancel_asked AND given.direction = 0 THEN ", now!(), "
+             WHEN given.delay IS NOT NULL THEN ", now!(), " + given.delay
+             WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = run.id AND retry_signal.id > given.seen) THEN ", now!(), "
+             ELSE given.wake_at END,
+         output = coalesce(given.output, run.output),
+         error = coalesce(given.error, run.error),
+         owner = CASE WHEN given.state = 1 THEN owner END,
+         step_by = NULL,
+         updated_at = ", now!(), "
+     FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
+         $9::text[], $10::text[]) WITH ORDINALITY
+         AS given (id, fence, state, direction, failures, delay, wake_at, seen, output, error, n)
+     WHERE run.id = given.id AND run.fence = given.fence AND run.state = 1
+     RETURNING n, cancel_asked, ", now!()
+);
+
+pub(super) const BEAT: &str = concat!(
+    "WITH beaten AS (
+         INSERT INTO retry_worker (id, lease_until) VALUES ($1, ", now!(), " + $2)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+     ), held AS (
+         SELECT id, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0) AS signal
+         FROM retry_run AS run WHERE owner = $1 AND state = 1
+     )
+     SELECT id, cancel_asked, signal FROM held WHERE cancel_asked OR signal > 0"
+);
+
+pub(super) const DISOWN: &str = concat!(
+    "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ", now!(), ", updated_at = ", now!(), "
+     WHERE id = ANY (ARRAY(
+         SELECT id FROM retry_run WHERE owner = $1 AND state = 1 AND id <> ALL ($2::bigint[]) ORDER BY id FOR NO KEY UPDATE
+     ))"
+);
+
+pub(super) const FORGET: &str = "DELETE FROM retry_worker WHERE id = $1";
+
+pub(super) const SIGNAL: &str = concat!(
+    "WITH given AS (
+         SELECT given.*, state FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS given (run_id, name, payload, n)
+         LEFT JOIN retry_run AS run ON run.id = run_id
+     ), told AS (
+         INSERT INTO retry_signal (run_id, name, payload)
+         SELECT run_id, name, payload FROM given WHERE state IN (0, 1, 2) ORDER BY n
+     ), woken AS (
+         UPDATE retry_run SET state = 0, wake_at = ", now!(), ", updated_at = ", now!(), "
+         WHERE state = 2 AND id = ANY (ARRAY(SELECT run_id FROM given WHERE state = 2))
+     )
+     SELECT n, state FROM given"
+);
+
+pub(super) const CANCEL: &str = concat!(
+    "WITH steered AS (
+         UPDATE retry_run SET
+             cancel_asked = true,
+             wake_at = CASE WHEN state = 1 THEN wake_at ELSE ",
+    now!(),
+    " END,
+             state = CASE WHEN state = 1 THEN 1 WHEN fence = 0 THEN 6 ELSE 0 END,
+             updated_at = ",
+    now!(),
+    "
+         WHERE id = $1 AND state IN (0, 1, 2)
+     )
+     SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
+);
+
+pub(super) const PARK: &str = concat!(
+    "WITH steered AS (
+         UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = $2, updated_at = ", now!(), "
+         WHERE id = $1 AND state IN (0, 1, 2)
+     )
+     SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
+);
+
+/// The failure that ended it is forgotten; of what was parked, that runs again of which nobody knew the end, because
+/// somebody looked.
+pub(super) const RESUBMIT: &str = concat!(
+    "WITH forgotten AS (
+         DELETE FROM retry_step AS step USING retry_run AS run
+         WHERE run.id = $1 AND run_id = $1 AND (
+             run.state = 4 AND kind = 2 AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)
+             OR run.state = 7 AND kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') AND NOT EXISTS (
+                 SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = step.seq AND other.kind IN (1, 2)))
+     ), steered AS (
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ", now!(), ", updated_at = ", now!(), ",
+             direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
+             complete_by = CASE WHEN complete_by > ", now!(), " THEN complete_by END
+         WHERE id = $1 AND state IN (4, 7)
+     )
+     SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
+);
+
+pub(super) const PRUNE: &str = concat!(
+    "WITH old AS MATERIALIZED (
+         SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ",
+    now!(),
+    " - $1
+         ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+     ), steps AS (
+         DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
+     ), signals AS (
+         DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
+     ), runs AS (
+         DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old))
+     )
+     SELECT count(*) FROM old"
+);
+
+pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHERE id = $1");
+
+pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence FROM retry_step WHERE run_id = $1 ORDER BY ord";
+
+pub(super) const SIGNALS: &str =
+    "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";
+
+pub(super) const COUNTS: &str =
+    "SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state";
+
+pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
+
+/// What one who writes has prepared.
+pub(super) const WRITES: &[&str] = &[
+    LOCK, SUBMIT, BY_KEY, CLAIM, RECORD, ANNOUNCE, CHANGE, BEAT, DISOWN, FORGET, SIGNAL, CANCEL,
+    PARK, RESUBMIT, PRUNE,
+];
+
+/// What one who reads has prepared.
+pub(super) const READS: &[&str] = &[RUN, HISTORY, SIGNALS, COUNTS, NOTIFY];

@@ -1,0 +1,301 @@
+//! Operations, in one transaction and one round trip.
+
+use std::collections::HashMap;
+
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Error, GenericClient, Row};
+
+use super::link::Live;
+use super::pipeline::{self, Sent};
+use super::plan::{self, Kind, Stage};
+use super::trouble::trouble;
+use super::{columns, micros, read, sql};
+use crate::store::{Asked, Operation, Outcome, Standing, Steer, StoreError, Told};
+use crate::task::{NewRun, RunId};
+use crate::time::Time;
+
+pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Outcome>, StoreError> {
+    let stages = plan::stages(operations);
+    let runs = plan::runs(&stages);
+    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len() + 1);
+    statements.push(Box::pin(async { live.query(sql::LOCK, &[&runs]).await }));
+    for stage in &stages {
+        statements.push(statement(live, stage, operations));
+    }
+    let answers = pipeline::transaction(&live.client, statements)
+        .await
+        .map_err(trouble)?;
+    let mut outcomes: Vec<Option<Outcome>> = operations.iter().map(|_| None).collect();
+    for (stage, rows) in stages.iter().zip(answers.iter().skip(1)) {
+        if stage.kind == Kind::Submits {
+            submitted(live, stage, operations, rows, &mut outcomes).await?;
+        } else {
+            answer(stage, operations, rows, &mut outcomes)?;
+        }
+    }
+    let outcome = |outcome: Option<Outcome>| outcome.ok_or_else(missing);
+    outcomes.into_iter().map(outcome).collect()
+}
+
+fn missing() -> StoreError {
+    StoreError::lasting("PostgreSQL left an operation without an answer")
+}
+
+/// The statement of a stage, which is sent when it is polled first.
+fn statement<'a>(live: &'a Live, stage: &'a Stage<'_>, operations: &'a [Operation]) -> Sent<'a> {
+    let first = stage
+        .places
+        .first()
+        .and_then(|place| operations.get(*place));
+    let own = stage
+        .places
+        .iter()
+        .filter_map(|place| operations.get(*place));
+    match stage.kind {
+        Kind::Submits => {
+            let submits = columns::Submits::of(own.filter_map(|operation| match operation {
+                Operation::Submit(new) => Some(&**new),
+                _ => None,
+            }));
+            Box::pin(async move { live.query(sql::SUBMIT, &submits.values()).await })
+        }
+        Kind::Records => {
+            let records = columns::Records::of(own);
+            Box::pin(async move { live.query(sql::RECORD, &records.values()).await })
+        }
+        Kind::Announcements => {
+            let announcements = columns::Announcements::of(own);
+            Box::pin(async move { live.query(sql::ANNOUNCE, &announcements.values()).await })
+        }
+        Kind::Changes => {
+            let changes = columns::Changes::of(own);
+            Box::pin(async move { live.query(sql::CHANGE, &changes.values()).await })
+        }
+        Kind::Signals => {
+            let signals = columns::Signals::of(own);
+            Box::pin(async move { live.query(sql::SIGNAL, &signals.values()).await })
+        }
+        Kind::Steer(_) | Kind::Claim | Kind::Alone => Box::pin(async move {
+            match first {
+                Some(operation) => alone(live, operation).await,
+                None => Ok(Vec::new()),
+            }
+        }),
+    }
+}
+
+async fn alone(live: &Live, operation: &Operation) -> Result<Vec<Row>, Error> {
+    match operation {
+        Operation::Claim(claim) => {
+            let known = claim.workflows.iter();
+            let known = known.map(|(name, version)| format!("{name}@{version}"));
+            let known: Vec<_> = known.collect();
+            let values: [&(dyn ToSql + Sync); 4] = [
+                &claim.worker.0,
+                &claim.queues,
+                &known,
+                &i64::from(claim.limit),
+            ];
+            live.query(sql::CLAIM, &values).await
+        }
+        Operation::Beat(worker, lease) => {
+            live.query(sql::BEAT, &[&worker.0, &micros(*lease)]).await
+        }
+        Operation::Disown(worker, held) => {
+            let held: Vec<_> = held.iter().map(|run| run.0).collect();
+            live.query(sql::DISOWN, &[&worker.0, &held]).await
+        }
+        Operation::Leave(worker) => {
+            let none: [i64; 0] = [];
+            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &none.as_slice()];
+            let disown: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
+            let values: [&(dyn ToSql + Sync); 1] = [&worker.0];
+            let forget: Sent<'_> = Box::pin(live.query(sql::FORGET, &values));
+            pipeline::together(vec![disown, forget])
+                .await
+                .map(|_| Vec::new())
+        }
+        Operation::Steer(run, Steer::Cancel) => live.query(sql::CANCEL, &[&run.0]).await,
+        Operation::Steer(run, Steer::Park(why)) => live.query(sql::PARK, &[&run.0, why]).await,
+        Operation::Steer(run, Steer::Resubmit) => live.query(sql::RESUBMIT, &[&run.0]).await,
+        Operation::Prune(age, limit) => {
+            let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
+            live.query(sql::PRUNE, &values).await
+        }
+        Operation::Submit(_)
+        | Operation::Record(..)
+        | Operation::Announce(..)
+        | Operation::Change(..)
+        | Operation::Signal { .. } => Ok(Vec::new()),
+    }
+}
+
+/// Whoever was not stored is there already.
+async fn submitted(
+    live: &Live,
+    stage: &Stage<'_>,
+    operations: &[Operation],
+    rows: &[Row],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), StoreError> {
+    let new = by_key(rows);
+    let own = stage
+        .places
+        .iter()
+        .filter_map(|place| match operations.get(*place) {
+            Some(Operation::Submit(new)) => Some((*place, &**new)),
+            _ => None,
+        });
+    let mut there = Vec::new();
+    for (place, submit) in own {
+        match new.get(&(submit.workflow.as_str(), submit.key.as_str())) {
+            Some(id) => set(
+                outcomes,
+                place,
+                Outcome::Submitted {
+                    id: *id,
+                    is_new: true,
+                },
+            ),
+            None => there.push((place, submit)),
+        }
+    }
+    if there.is_empty() {
+        return Ok(());
+    }
+    let workflows: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.workflow.as_str())
+        .collect();
+    let keys: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.key.as_str())
+        .collect();
+    // Also what another transaction has committed while this one waited for it.
+    let rows = live
+        .query(sql::BY_KEY, &[&workflows, &keys])
+        .await
+        .map_err(trouble)?;
+    let old = by_key(&rows);
+    for (place, submit) in there {
+        let id = old.get(&(submit.workflow.as_str(), submit.key.as_str()));
+        let id = *id
+            .ok_or_else(|| StoreError::passing("a task with the same key was deleted just now"))?;
+        set(outcomes, place, Outcome::Submitted { id, is_new: false });
+    }
+    Ok(())
+}
+
+fn by_key(rows: &[Row]) -> HashMap<(&str, &str), RunId> {
+    rows.iter()
+        .map(|row| ((row.get(0), row.get(1)), RunId(row.get(2))))
+        .collect()
+}
+
+fn set(outcomes: &mut [Option<Outcome>], place: usize, outcome: Outcome) {
+    if let Some(kept) = outcomes.get_mut(place) {
+        *kept = Some(outcome);
+    }
+}
+
+/// What the rows of a stage say to its operations.
+fn answer(
+    stage: &Stage<'_>,
+    operations: &[Operation],
+    rows: &[Row],
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), StoreError> {
+    let place_of = |row: &Row| {
+        let nth = usize::try_from(row.get::<_, i64>(0) - 1).ok();
+        nth.and_then(|nth| stage.places.get(nth)).copied()
+    };
+    match stage.kind {
+        Kind::Submits => {}
+        Kind::Records | Kind::Announcements | Kind::Changes => {
+            for place in &stage.places {
+                set(outcomes, *place, Outcome::Lost);
+            }
+            for row in rows {
+                let place = place_of(row).ok_or_else(missing)?;
+                let standing = Standing {
+                    now: Time::from_micros(row.get(2)),
+                    cancel_asked: row.get(1),
+                };
+                set(outcomes, place, Outcome::Held(standing));
+            }
+        }
+        Kind::Signals => {
+            for row in rows {
+                let place = place_of(row).ok_or_else(missing)?;
+                let told = match row.get::<_, Option<i16>>(1) {
+                    None => Told::Unknown,
+                    Some(number) => match read::state(number)? {
+                        state if state.is_final() => Told::Not(state),
+                        _ => Told::Yes,
+                    },
+                };
+                set(outcomes, place, Outcome::Told(told));
+            }
+        }
+        Kind::Steer(_) | Kind::Claim | Kind::Alone => {
+            for place in &stage.places {
+                let operation = operations.get(*place).ok_or_else(missing)?;
+                set(outcomes, *place, answer_alone(operation, rows)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn answer_alone(operation: &Operation, rows: &[Row]) -> Result<Outcome, StoreError> {
+    Ok(match operation {
+        Operation::Claim(_) => {
+            let claimed = rows.iter().map(read::claimed_of);
+            let mut claimed = claimed.collect::<Result<Vec<_>, _>>()?;
+            claimed.sort_by_key(|claimed| {
+                let run = &claimed.run;
+                (run.priority, run.wake_at, run.id)
+            });
+            Outcome::Claimed(claimed)
+        }
+        Operation::Beat(..) => {
+            let asked = |row: &Row| Asked {
+                run: RunId(row.get(0)),
+                cancel: row.get(1),
+                signal: row.get(2),
+            };
+            Outcome::Beaten(rows.iter().map(asked).collect())
+        }
+        Operation::Steer(..) => Outcome::Told(match rows.first() {
+            None => Told::Unknown,
+            Some(row) if row.get(1) => Told::Yes,
+            Some(row) => Told::Not(read::state(row.get(0))?),
+        }),
+        Operation::Prune(..) => {
+            let count: i64 = rows.first().ok_or_else(missing)?.get(0);
+            Outcome::Pruned(count.cast_unsigned())
+        }
+        _ => Outcome::Done,
+    })
+}
+
+/// One task, in a transaction of somebody else.
+pub(super) async fn submit(client: &impl GenericClient, new: &NewRun) -> Result<RunId, StoreError> {
+    let submits = columns::Submits::of(std::iter::once(new));
+    let rows = client
+        .query(sql::SUBMIT, &submits.values())
+        .await
+        .map_err(trouble)?;
+    if let Some(row) = rows.first() {
+        return Ok(RunId(row.get(2)));
+    }
+    let (workflows, keys) = ([new.workflow.as_str()], [new.key.as_str()]);
+    let values: [&(dyn ToSql + Sync); 2] = [&workflows.as_slice(), &keys.as_slice()];
+    let rows = client.query(sql::BY_KEY, &values).await.map_err(trouble)?;
+    let row = rows.first().ok_or_else(|| {
+        StoreError::passing(
+            "a task with this key was stored after the transaction began, which cannot see it; begin the transaction again",
+        )
+    })?;
+    Ok(RunId(row.get(2)))
+}
