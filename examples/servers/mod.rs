@@ -30,6 +30,11 @@ pub(crate) struct Server {
 impl Server {
     /// PostgreSQL with a database `postgres` of the user `postgres`, who needs no password.
     pub(crate) fn postgres() -> Option<Self> {
+        Self::postgres_with(&[])
+    }
+
+    /// The same with `options` as on its command line.
+    pub(crate) fn postgres_with(options: &[&str]) -> Option<Self> {
         let initdb = installed("initdb", "postgresql")?;
         let folder = folder("postgres");
         let data = folder.join("data");
@@ -41,7 +46,7 @@ impl Server {
             .status();
         assert!(made.unwrap().success(), "initdb failed");
         let port = free_port();
-        let process = postgres(&initdb.with_file_name("postgres"), &folder, port);
+        let process = postgres(&initdb.with_file_name("postgres"), &folder, port, options);
         let mut server = Self {
             process,
             folder,
@@ -59,7 +64,7 @@ impl Server {
         let _ = self.process.wait();
         let initdb = installed("initdb", "postgresql").unwrap();
         let program = initdb.with_file_name("postgres");
-        self.process = postgres(&program, &self.folder, self.port);
+        self.process = postgres(&program, &self.folder, self.port, &[]);
         self.wait_for_postgres(&initdb);
     }
 
@@ -144,7 +149,7 @@ impl Drop for Server {
     }
 }
 
-fn postgres(program: &Path, folder: &Path, port: u16) -> Child {
+fn postgres(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child {
     as_nobody(program)
         .arg("-D")
         .arg(folder.join("data"))
@@ -152,6 +157,7 @@ fn postgres(program: &Path, folder: &Path, port: u16) -> Child {
         .arg(folder)
         .args(["-h", "127.0.0.1", "-p", &port.to_string()])
         .args(["-c", "fsync=off", "-c", "max_connections=100"])
+        .args(options)
         .stderr(Stdio::null())
         .spawn()
         .unwrap()

@@ -1,0 +1,81 @@
+//! `retry-supervisor`, as it comes.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use retry_supervisor::store::Store;
+use retry_supervisor::{Flow, Scheduler, Step, StepError, Tasks, step, workflow};
+
+use crate::flood::flood;
+
+/// When the process began to measure, and how long tasks took from before they were submitted until their
+/// workflow ran.
+struct Starts(Instant, Mutex<Vec<Duration>>);
+
+#[step]
+async fn started(_step: &Step, #[with] starts: &Arc<Starts>, submitted: u64) -> Result<u32, String> {
+    let submitted = Duration::from_micros(submitted);
+    let taken = starts.0.elapsed().saturating_sub(submitted);
+    starts.1.lock().expect("nobody panics").push(taken);
+    Ok(1)
+}
+
+#[step]
+async fn one(_step: &Step, number: u32) -> Result<u32, String> {
+    Ok(number + 1)
+}
+
+#[workflow]
+async fn ten(flow: &Flow, submitted: u64) -> Result<u32, StepError> {
+    let mut number = started(flow, submitted).await?;
+    for _ in 1..10 {
+        number = one(flow, number).await?;
+    }
+    Ok(number)
+}
+
+/// Workflows a second, and the median and the 99th percentile of submit to start.
+pub async fn measure(place: &str, in_flight: usize, time: Duration) -> (f64, Duration, Duration) {
+    let starts = Arc::new(Starts(Instant::now(), Mutex::default()));
+    let tasks = open(place).await;
+    let running = Scheduler::new(&tasks)
+        .register(ten)
+        .with(Arc::clone(&starts))
+        .start()
+        .expect("a scheduler");
+    let clock = starts.0;
+    let rate = flood(in_flight, time, move || {
+        let tasks = tasks.clone();
+        async move {
+            let submitted = u64::try_from(clock.elapsed().as_micros()).expect("not so long");
+            let task = tasks.submit(ten(submitted)).await.expect("a submission");
+            assert_eq!(task.wait().await.expect("an answer"), 10);
+        }
+    })
+    .await;
+    running.stop(Duration::from_secs(1)).await;
+    let mut starts = starts.1.lock().expect("nobody panics");
+    starts.sort();
+    let at = |part: usize| starts[(starts.len() - 1) * part / 100];
+    (rate, at(50), at(99))
+}
+
+/// The tables, without anything in them.
+pub async fn migrate(place: &str) {
+    drop(open(place).await);
+}
+
+async fn open(place: &str) -> Tasks {
+    match place.strip_prefix("sqlite://") {
+        Some(path) => over(retry_supervisor::Sqlite::open(Path::new(path)).await),
+        #[cfg(feature = "postgres")]
+        None => over(retry_supervisor::Postgres::connect(place).await),
+        #[cfg(not(feature = "postgres"))]
+        None => panic!("built without PostgreSQL"),
+    }
+}
+
+fn over<S: Store>(store: Result<S, retry_supervisor::store::StoreError>) -> Tasks {
+    Tasks::new(store.expect("a store"))
+}
