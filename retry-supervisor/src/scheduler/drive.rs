@@ -57,12 +57,11 @@ pub(super) async fn drive(
     };
     // What is written now may make room for another.
     drop(seat);
-    match change {
-        Some(change) => finish(&inner, change, shared, &end).await,
-        None => {
-            shared.writer().look();
-            shared.tell(&lost(&inner));
-        }
+    if let Some(change) = change {
+        finish(&inner, change, shared, &end).await;
+    } else {
+        shared.writer().look();
+        shared.tell(&lost(&inner));
     }
     end.is_gone();
 }

@@ -25,8 +25,10 @@ pub(crate) struct Ledger {
     /// By key: how often it had an effect.
     effects: Arc<Mutex<HashMap<String, u32>>>,
     /// The next calls of these are not answered before they are let go, the first one first.
-    holds: Arc<Mutex<VecDeque<(String, Arc<Hold>)>>>,
+    holds: Arc<Mutex<Holds>>,
 }
+
+type Holds = VecDeque<(String, Arc<Hold>)>;
 
 /// A call that is not answered yet.
 #[derive(Debug, Default)]
@@ -38,8 +40,8 @@ pub(crate) struct Hold {
 impl Ledger {
     pub(crate) fn hold(&self, what: &str) -> Arc<Hold> {
         let hold = Arc::new(Hold::default());
-        let held = (what.to_owned(), Arc::clone(&hold));
-        self.holds.lock().unwrap().push_back(held);
+        let next = (what.to_owned(), Arc::clone(&hold));
+        self.holds.lock().unwrap().push_back(next);
         hold
     }
 
