@@ -1,4 +1,5 @@
 //! What a task does on a store in memory, with tokio's clock standing still.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
