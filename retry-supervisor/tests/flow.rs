@@ -1,5 +1,9 @@
 //! What a task does on a store in memory, with tokio's clock standing still.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![allow(
+    clippy::unused_async,
+    reason = "steps are async, also those that wait for nothing"
+)]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
