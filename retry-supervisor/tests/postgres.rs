@@ -5,6 +5,10 @@
     clippy::expect_used,
     reason = "a test that panics has failed"
 )]
+#![allow(
+    clippy::unused_async,
+    reason = "steps are async, also those that wait for nothing"
+)]
 
 #[path = "../../examples/servers/mod.rs"]
 mod servers;

@@ -190,6 +190,10 @@ pub(super) fn said(error: StoreError) -> String {
     error.to_string()
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "what is compared is made for it"
+)]
 pub(super) fn same<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> Checked {
     if found == wanted {
         return Ok(());

@@ -288,18 +288,18 @@ async fn after_others(bench: &Bench) -> Checked {
 
 async fn with_history(bench: &Bench) -> Checked {
     let held = bench.held_by("a").await?;
-    let (id, hold) = (held.run.id, hold(&held));
+    let (id, own) = (held.run.id, hold(&held));
     for seq in [2, 0, 1] {
-        let Operation::Record(_, mut record) = record(hold, seq, Kind::Done) else {
+        let Operation::Record(_, mut record) = record(own, seq, Kind::Done) else {
             continue;
         };
         record.ord = 10 - seq;
         record.due_at = Some(held.now);
-        bench.held(Operation::Record(hold, record)).await?;
+        bench.held(Operation::Record(own, record)).await?;
     }
     bench.act(signal(id, "one")).await?;
     bench.act(signal(id, "two")).await?;
-    bench.held(change(hold, standing(State::Pending))).await?;
+    bench.held(change(own, standing(State::Pending))).await?;
     let again = bench.claim_one("b").await?;
     same(
         "its records",

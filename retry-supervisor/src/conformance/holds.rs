@@ -278,8 +278,8 @@ async fn cancelled_meanwhile(bench: &Bench) -> Checked {
             let held = bench.held_by("a").await?;
             bench.steer(held.run.id, Steer::Cancel).await?;
             let change = Change {
-                wake,
                 direction,
+                wake,
                 ..standing(State::Waiting)
             };
             let standing = bench
@@ -295,31 +295,31 @@ async fn cancelled_meanwhile(bench: &Bench) -> Checked {
 
 async fn in_order(bench: &Bench) -> Checked {
     let held = bench.held_by("a").await?;
-    let (id, hold) = (held.run.id, hold(&held));
+    let (id, own) = (held.run.id, hold(&held));
     let list = [
         change(
-            hold,
+            own,
             Change {
                 failures: 1,
                 ..standing(State::Processing)
             },
         ),
-        record(hold, 0, Kind::Done),
+        record(own, 0, Kind::Done),
         Operation::Steer(id, Steer::Cancel),
-        record(hold, 1, Kind::Done),
-        Operation::Announce(hold, Time::from_micros(1)),
+        record(own, 1, Kind::Done),
+        Operation::Announce(own, Time::from_micros(1)),
         change(
-            hold,
+            own,
             Change {
                 failures: 2,
                 wake: Wake::In(Duration::ZERO),
                 ..standing(State::Pending)
             },
         ),
-        record(hold, 2, Kind::Done),
+        record(own, 2, Kind::Done),
         signal(id, "after"),
         change(
-            hold,
+            own,
             Change {
                 failures: 3,
                 ..standing(State::Pending)

@@ -232,5 +232,6 @@ async fn spares(bench: &Bench) -> Checked {
 }
 
 async fn salt(bench: &Bench) -> Checked {
+    bench.submit(new("a")).await?;
     same("the number", bench.one.salt(), bench.other.salt())
 }

@@ -164,11 +164,11 @@ async fn forgets_failure(bench: &Bench) -> Checked {
 async fn resubmits_parked(bench: &Bench) -> Checked {
     let held = bench.held_by("a").await?;
     let line = |seq, kind, name: &str, is_timer: bool| match record(hold(&held), seq, kind) {
-        Operation::Record(hold, mut record) => {
+        Operation::Record(own, mut record) => {
             name.clone_into(&mut record.name);
             record.due_at = is_timer.then_some(held.now);
             record.ord = seq * 2 + i32::from(kind != Kind::Begun);
-            Operation::Record(hold, record)
+            Operation::Record(own, record)
         }
         other => other,
     };

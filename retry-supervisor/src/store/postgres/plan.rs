@@ -96,13 +96,13 @@ impl<'a> Stage<'a> {
     fn matters_to(&self, later: &Self) -> bool {
         use Kind::{Alone, Announcements, Claim, Records, Signals, Submits};
         match (self.kind, later.kind) {
-            (Alone, _) | (_, Alone) => true,
             // Nobody knows the fence of a task before its claim is answered.
-            (Claim, Records | Announcements) | (Records | Announcements, Claim) => false,
-            (Claim, _) | (_, Claim) => true,
+            (Claim, Records | Announcements)
+            | (Records | Announcements, Claim)
+            | (Signals, Signals) => false,
+            (Alone | Claim, _) | (_, Alone | Claim) => true,
             (Submits, Submits) => !self.keys.is_disjoint(&later.keys),
             (Records, Records) => !self.lines.is_disjoint(&later.lines),
-            (Signals, Signals) => false,
             _ => !self.runs.is_disjoint(&later.runs),
         }
     }

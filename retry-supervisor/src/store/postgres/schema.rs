@@ -46,14 +46,11 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
         )
         .await?;
     }
-    let salt = match value(&transaction, "salt").await? {
-        Some(salt) => salt,
-        None => {
-            let salt = rand::random();
-            keep(&transaction, "salt", salt).await?;
-            salt
-        }
-    };
+    let there = value(&transaction, "salt").await?;
+    let salt = there.unwrap_or_else(rand::random);
+    if there.is_none() {
+        keep(&transaction, "salt", salt).await?;
+    }
     transaction.commit().await.map_err(trouble)?;
     Ok(salt.cast_unsigned())
 }

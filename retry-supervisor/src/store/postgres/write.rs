@@ -230,7 +230,7 @@ fn answer(
                 let told = match row.get::<_, Option<i16>>(1) {
                     None => Told::Unknown,
                     Some(number) => match read::state(number)? {
-                        state if state.is_final() => Told::Not(state),
+                        ended if ended.is_final() => Told::Not(ended),
                         _ => Told::Yes,
                     },
                 };
