@@ -1,15 +1,9 @@
 //! What a task does on a store in memory, with tokio's clock standing still.
-<<<<<<< HEAD
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test that panics has failed"
-=======
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
-#![allow(
     clippy::unused_async,
-    reason = "steps are async, also those that wait for nothing"
->>>>>>> c5a029d4746e54a0d5aca0d66f05e87851897505
+    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
 use std::sync::atomic::{AtomicU32, Ordering};

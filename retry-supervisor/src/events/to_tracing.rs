@@ -39,7 +39,13 @@ pub(super) fn tell(event: &Event) {
             error,
         } => {
             let task = run.0;
-            event!(Level::WARN, task, workflow, error, "what a task did is undone");
+            event!(
+                Level::WARN,
+                task,
+                workflow,
+                error,
+                "what a task did is undone"
+            );
         }
         Event::Swept(swept) => self::swept(swept, event.is_alert()),
         Event::Lost { run, workflow } => {
@@ -54,9 +60,23 @@ fn ended(run: RunId, workflow: &str, state: State, error: Option<&str>, is_alert
     let (task, state) = (run.0, state.word());
     match error {
         Some(error) if is_alert => {
-            event!(Level::ERROR, task, workflow, state, error, "a task needs an operator");
+            event!(
+                Level::ERROR,
+                task,
+                workflow,
+                state,
+                error,
+                "a task needs an operator"
+            );
         }
-        Some(error) => event!(Level::WARN, task, workflow, state, error, "a task has ended"),
+        Some(error) => event!(
+            Level::WARN,
+            task,
+            workflow,
+            state,
+            error,
+            "a task has ended"
+        ),
         None => event!(Level::INFO, task, workflow, state, "a task has ended"),
     }
 }

@@ -2,14 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-<<<<<<< HEAD
 use reattempt::retry;
 use rusqlite::Connection;
-=======
-use rusqlite::{Connection, ErrorCode};
->>>>>>> c5a029d4746e54a0d5aca0d66f05e87851897505
 use tokio::sync::oneshot;
 
 use super::super::{Answer, StoreError};
@@ -86,24 +82,7 @@ fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
         connection.pragma_update(None, "synchronous", "full")?;
         Ok(connection)
     };
-    // Whoever makes the file a WAL is waited for by nobody: SQLite does not ask how long it may.
-    let began = Instant::now();
-    let is_busy = |error: &rusqlite::Error| {
-        let code = error.sqlite_error_code();
-        matches!(
-            code,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-        )
-    };
-    let opened = loop {
-        match open() {
-            Err(error) if is_busy(&error) && began.elapsed() < BUSY => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            opened => break opened,
-        }
-    };
-    opened.map_err(|error| {
+    open().map_err(|error| {
         let error = trouble(error);
         let message = format!("{} cannot be used as a store", path.display());
         let named = if error.is_passing() {
