@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::options::Options;
 use crate::place::{Kind, Places};
-use crate::rounds::{IN_FLIGHT, measure, ours_has};
+use crate::rounds::{IN_FLIGHT, measure};
 use crate::{ours, table};
 
 /// Tasks, and the ten steps of each, as the measured workflow leaves them behind.
@@ -20,7 +20,7 @@ pub async fn run(options: &Options, tasks: u64) {
     let mut places = Places::new();
     let mut rows = Vec::new();
     for kind in [Kind::Sqlite, Kind::Postgres] {
-        if !places.has(kind) || !ours_has(kind) || !options.wants(kind.name()) {
+        if !places.has(kind) || !options.wants(kind.name()) {
             continue;
         }
         eprintln!("{tasks} tasks into {}", kind.name());

@@ -69,10 +69,7 @@ pub async fn migrate(place: &str) {
 async fn open(place: &str) -> Tasks {
     match place.strip_prefix("sqlite://") {
         Some(path) => over(retry_supervisor::Sqlite::open(Path::new(path)).await),
-        #[cfg(feature = "postgres")]
         None => over(retry_supervisor::Postgres::connect(place).await),
-        #[cfg(not(feature = "postgres"))]
-        None => panic!("built without PostgreSQL"),
     }
 }
 

@@ -43,7 +43,7 @@ pub async fn run(options: &Options) {
     for (name, kind, durability) in SIDES {
         for in_flight in IN_FLIGHT {
             let is_wanted = options.wants(name) || options.wants(kind.name());
-            if is_wanted && places.has(kind) && (name != "ours" || ours_has(kind)) {
+            if is_wanted && places.has(kind) {
                 rows.push(Row {
                     name,
                     kind,
@@ -70,10 +70,6 @@ pub async fn run(options: &Options) {
         }
     }
     table::print(&rows);
-}
-
-pub const fn ours_has(kind: Kind) -> bool {
-    matches!(kind, Kind::Sqlite) || cfg!(feature = "postgres")
 }
 
 /// In a process of its own, which leaves nothing behind for the next one.
