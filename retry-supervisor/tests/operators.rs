@@ -1,10 +1,6 @@
 //! The program and the pages for operators.
 #![cfg(feature = "cli")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic_in_result_fn,
-    reason = "a test that panics has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
