@@ -2,6 +2,7 @@
 //! again: it goes on after the last step that is recorded.
 //!
 //! `cargo run --example orders`
+#![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::collections::HashSet;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Tries whether a store keeps the contract of [`Store`](crate::store::Store), sentence by sentence.
+//! Tries whether a store keeps the contract of [`Store`], sentence by sentence.
 
 mod bench;
 mod claims;

@@ -1,13 +1,15 @@
 //! Processes that are killed: whatever the moment, every task ends, nothing is recorded twice, and what was done is
 //! not done again.
 //!
-//! `cargo test -p retry-supervisor --test crash` kills some dozens of workers; `-- --kills 1000 --store sqlite` as many as it is told.
+//! `cargo test -p retry-supervisor --test crash` kills some dozens of workers; `-- --kills 1000 --store sqlite` as many as it is told, and
+//! `-- --kills 0 --store postgres --crowd 10000` gives twelve processes so many tasks.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     reason = "what goes wrong here is the result"
 )]
 
+mod crowd;
 mod judge;
 mod killer;
 mod ledger;
@@ -25,6 +27,8 @@ struct Options {
     kills: u32,
     seed: u64,
     stores: Vec<String>,
+    /// Tasks for many processes at once, on a server that is restarted.
+    crowd: u32,
 }
 
 fn main() -> ExitCode {
@@ -44,15 +48,19 @@ fn main() -> ExitCode {
     let options = Options {
         kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
         seed: value("--seed").map_or(1, |seed| seed.parse().unwrap()),
+        crowd: value("--crowd").map_or(200, |tasks| tasks.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for kind in options.stores.clone() {
-        let Some(place) = stores::Place::new(&kind) else {
+        let Some(mut place) = stores::Place::new(&kind) else {
             continue;
         };
         runtime.block_on(killer::run(&place, &options));
         runtime.block_on(stopped::run(&place));
+        if place.is_server() && options.crowd > 0 {
+            runtime.block_on(crowd::run(&mut place, options.crowd));
+        }
     }
     ExitCode::SUCCESS
 }

@@ -10,7 +10,7 @@ mod postgres;
 pub(crate) enum Kept {
     Folder(PathBuf),
     #[cfg(feature = "postgres")]
-    Server(#[expect(dead_code, reason = "it stops when it is dropped")] postgres::Server),
+    Server(postgres::Server),
 }
 
 impl Drop for Kept {

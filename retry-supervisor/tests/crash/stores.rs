@@ -21,7 +21,7 @@ pub(crate) struct Place {
     pub(crate) kind: String,
     /// What a worker is told to open.
     pub(crate) name: String,
-    _kept: servers::Kept,
+    kept: servers::Kept,
 }
 
 impl Place {
@@ -31,8 +31,20 @@ impl Place {
         Some(Self {
             kind: kind.to_owned(),
             name,
-            _kept: kept,
+            kept,
         })
+    }
+
+    /// Whether it can be restarted under those who use it.
+    pub(crate) fn is_server(&self) -> bool {
+        !matches!(self.kept, servers::Kept::Folder(_))
+    }
+
+    pub(crate) fn restart(&mut self) {
+        #[cfg(feature = "postgres")]
+        if let servers::Kept::Server(server) = &mut self.kept {
+            server.restart_postgres();
+        }
     }
 
     pub(crate) async fn tasks(&self) -> Tasks {

@@ -13,7 +13,7 @@ use crate::work;
 /// Short, so that tasks of dead workers go on soon.
 pub(crate) const LEASE: Duration = Duration::from_millis(300);
 
-/// `KIND NAME LEDGER WRITES before|after`, with 0 writes for no end.
+/// `KIND NAME LEDGER WRITES before|after|schedules|supervises`, with 0 writes for no end; the last two have one half of the work.
 pub(crate) fn main(words: &[String]) {
     let [kind, name, ledger, writes, side] = words else {
         panic!("a worker is told store, name, ledger, writes and side");
@@ -36,20 +36,25 @@ pub(crate) fn main(words: &[String]) {
             .unlimited()
             .base(Duration::from_millis(5))
             .cap(Duration::from_millis(50));
-        let supervisor = Supervisor::new(&tasks)
-            .every(Duration::from_millis(50))
-            .delays(delays)
-            .start();
-        let running = Scheduler::new(&tasks)
+        // Many on few cores may not be heard of for longer.
+        let is_crowd = side == "schedules" || side == "supervises";
+        let lease = if is_crowd { 10 * LEASE } else { LEASE };
+        let every = if is_crowd {
+            LEASE
+        } else {
+            Duration::from_millis(50)
+        };
+        let supervisor = Supervisor::new(&tasks).every(every).delays(delays);
+        let supervisor = (side != "schedules").then(|| supervisor.start());
+        let scheduler = Scheduler::new(&tasks)
             .register(work::order)
             .with(Client(ledger.parse().unwrap()))
-            .lease(LEASE)
+            .lease(lease)
             .poll(Duration::from_millis(20))
             .delays(delays)
             .unsupervised()
-            .at_once(16)
-            .start()
-            .unwrap();
+            .at_once(16);
+        let running = (side != "supervises").then(|| scheduler.start().unwrap());
         println!("ready");
         std::future::pending::<()>().await;
         drop((running, supervisor));
