@@ -79,7 +79,10 @@ impl Drop for End {
     fn drop(&mut self) {
         let mut ends = self.ends.lock();
         // Somebody may have begun anew in between.
-        if ends.get(&self.run).is_some_and(|end| end.strong_count() == 0) {
+        if ends
+            .get(&self.run)
+            .is_some_and(|end| end.strong_count() == 0)
+        {
             ends.remove(&self.run);
         }
     }
