@@ -14,7 +14,11 @@ use crate::flood::flood;
 struct Starts(Instant, Mutex<Vec<Duration>>);
 
 #[step]
-async fn started(_step: &Step, #[with] starts: &Arc<Starts>, submitted: u64) -> Result<u32, String> {
+async fn started(
+    _step: &Step,
+    #[with] starts: &Arc<Starts>,
+    submitted: u64,
+) -> Result<u32, String> {
     let submitted = Duration::from_micros(submitted);
     let taken = starts.0.elapsed().saturating_sub(submitted);
     starts.1.lock().expect("nobody panics").push(taken);

@@ -90,7 +90,9 @@ pub fn measure(name: &str, url: &str, in_flight: usize, seconds: f64) -> Measure
     assert!(output.status.success(), "{name} on {url} failed");
     let text = String::from_utf8(output.stdout).expect("numbers");
     let line = text.lines().last().unwrap_or_default();
-    let mut numbers = line.split(' ').map(|number| number.parse().expect("a number"));
+    let mut numbers = line
+        .split(' ')
+        .map(|number| number.parse().expect("a number"));
     Measured {
         rate: numbers.next().expect("a rate"),
         started: numbers.next().zip(numbers.next()),

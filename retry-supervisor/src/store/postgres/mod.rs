@@ -110,7 +110,9 @@ impl Store for Postgres {
         Box::pin(async move {
             let live = self.writer.live().await?;
             let outcomes = write::all(&live, &operations).await?;
-            if outcomes.iter().zip(&*operations).any(is_news) {
+            let is_left = |operation| !is_taken(operation, &operations, &outcomes);
+            let mut news = outcomes.iter().zip(&*operations);
+            if news.any(|pair| is_news(pair) && is_left(pair.1)) {
                 self.bell.ring();
             }
             Ok(outcomes)
@@ -207,6 +209,27 @@ fn is_news((outcome, operation): (&Outcome, &Operation)) -> bool {
         (Operation::Change(_, change), _) => change.state == State::Pending,
         _ => operation.may_free(),
     }
+}
+
+/// Whether a claim of the same transaction, which would have taken more, has taken it: to tell others costs a commit.
+fn is_taken(operation: &Operation, operations: &[Operation], outcomes: &[Outcome]) -> bool {
+    let Operation::Submit(new) = operation else {
+        return false;
+    };
+    let takes = |(operation, outcome): (&Operation, &Outcome)| {
+        let (Operation::Claim(claim), Outcome::Claimed(claimed)) = (operation, outcome) else {
+            return false;
+        };
+        let mut workflows = claim.workflows.iter();
+        claimed.len() < usize::try_from(claim.limit).unwrap_or(usize::MAX)
+            && claim.queues.contains(&new.queue)
+            && workflows.any(|(name, version)| (name, *version) == (&new.workflow, new.version))
+    };
+    // A claim that comes before it has not seen it.
+    let after = operations.iter().zip(outcomes).rev();
+    after
+        .take_while(|(other, _)| !std::ptr::eq(*other, operation))
+        .any(takes)
 }
 
 /// For sums with the time of the server: nothing is so long that they overflow.
