@@ -10,6 +10,9 @@ use crate::events::Event;
 use crate::store::Sweep;
 use crate::tasks::Tasks;
 
+/// Between two looks: half as long or half as long again.
+const PAUSES: Policy = Policy::new().jitter(Jitter::Ratio(0.5));
+
 /// Looks for tasks without an owner.
 ///
 /// Any number may look at the same store; there is no leader, and no task is given back twice. A scheduler brings one along,
@@ -111,7 +114,8 @@ impl Supervisor {
                     false
                 }
             };
-            let pause = self.every.mul_f64(0.5 + rand::random::<f64>());
+            let pause = PAUSES.base(self.every).cap(self.every.saturating_mul(2));
+            let pause = pause.draw(0, None, rand::random);
             tokio::select! {
                 Ok(_) = stop.wait_for(|stop| *stop) => return,
                 () = tokio::time::sleep(pause), if !more => {}

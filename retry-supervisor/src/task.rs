@@ -32,6 +32,13 @@ impl FromStr for RunId {
 #[serde(transparent)]
 pub struct Fence(pub i64);
 
+impl Fence {
+    /// After one more change of hands.
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
 /// The right to write about a task: which, and since which change of hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hold {

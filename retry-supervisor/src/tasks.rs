@@ -208,11 +208,11 @@ impl Tasks {
         &self,
         ask: impl for<'a> Fn(&'a dyn Store) -> Answer<'a, T>,
     ) -> Result<T, Arc<StoreError>> {
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let began = tokio::time::Instant::now();
         let mut pause = LOOKS.0;
         loop {
             match ask(self.store()).await {
-                Err(error) if error.is_passing() && tokio::time::Instant::now() < patience => {}
+                Err(error) if error.is_passing() && began.elapsed() < PATIENCE => {}
                 answer => return answer.map_err(Arc::new),
             }
             tokio::time::sleep(pause).await;

@@ -85,6 +85,10 @@ impl fmt::Display for Time {
 ///
 /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`: years begin in
 /// March, so that the leap day is the last of one.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "of numbers below a million, and of eras, of which there are few"
+)]
 const fn date(days: i64) -> (i64, i64, i64) {
     let shifted = days.saturating_add(719_468);
     let era = shifted.div_euclid(146_097);

@@ -166,7 +166,8 @@ async fn write(
     let mut received = Vec::new();
     let mut offers = Vec::new();
     while messages.recv_many(&mut received, GROUP).await > 0 {
-        let mut group = Group::of(sorted(received.drain(..), &mut offers).into_iter());
+        let mut group =
+            Group::of(sorted(std::mem::take(&mut received).into_iter(), &mut offers).into_iter());
         let mut failures = 0;
         while let Err(error) = group.written(&*store).await {
             trouble(&error);
@@ -246,7 +247,7 @@ impl Group {
         }
         let outcomes = store.write(Arc::clone(&self.operations)).await?;
         let mut outcomes = outcomes.into_iter();
-        for reply in self.jobs.drain(..) {
+        for reply in std::mem::take(&mut self.jobs) {
             let missing = || StoreError::lasting("the store left an operation without an outcome");
             let outcome = outcomes.next().ok_or_else(|| Arc::new(missing()));
             // Whoever asked may be gone.

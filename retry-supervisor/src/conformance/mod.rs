@@ -1,5 +1,12 @@
 //! Tries whether a store keeps the contract of [`Store`], sentence by sentence.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "runs in tests alone, and what goes wrong there is a result"
+)]
+
 mod bench;
 mod claims;
 mod holds;

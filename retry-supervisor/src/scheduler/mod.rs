@@ -379,7 +379,7 @@ impl AtWork {
 
     async fn beats(self: Arc<Self>) {
         loop {
-            tokio::time::sleep(self.lease / 3).await;
+            tokio::time::sleep(self.lease.checked_div(3).unwrap_or_default()).await;
             self.beat().await;
         }
     }

@@ -116,7 +116,7 @@ impl Store for Memory {
         let mut counts = State::ALL.map(|state| (state, 0));
         for run in self.kept().runs.values() {
             for (state, count) in &mut counts {
-                *count += u64::from(*state == run.state);
+                *count = u64::saturating_add(*count, u64::from(*state == run.state));
             }
         }
         let counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -143,13 +143,12 @@ impl Kept {
                 if let Some(old) = records.iter().find(same) {
                     return old.fence == hold.fence;
                 }
-                let place = records.partition_point(|old| old.ord <= record.ord);
-                let record = Record {
+                records.push(Record {
                     at: now,
                     fence: hold.fence,
                     ..*record
-                };
-                records.insert(place, record);
+                });
+                records.sort_by_key(|record| record.ord);
                 true
             }),
             Operation::Announce(hold, by) => self.held(hold, now, |_, run| {
@@ -198,7 +197,7 @@ impl Kept {
                 is_new: false,
             };
         }
-        self.last_run += 1;
+        self.last_run = self.last_run.saturating_add(1);
         let id = RunId(self.last_run);
         self.keys.insert(key, id);
         let run = Run {
@@ -249,7 +248,7 @@ impl Kept {
             };
             run.state = State::Processing;
             run.owner = Some(claim.worker.clone());
-            run.fence.0 += 1;
+            run.fence = run.fence.next();
             run.step_by = None;
             run.updated_at = now;
             claimed.push(Claimed {
@@ -312,7 +311,7 @@ impl Kept {
                 run.state = State::Pending;
                 run.owner = None;
                 run.step_by = None;
-                run.fence.0 += 1;
+                run.fence = run.fence.next();
                 run.wake_at = now;
                 run.updated_at = now;
             }
@@ -331,7 +330,7 @@ impl Kept {
             run.wake_at = now;
             run.updated_at = now;
         }
-        self.last_signal += 1;
+        self.last_signal = self.last_signal.saturating_add(1);
         let id_of_signal = self.last_signal;
         let signals = self.signals.entry(id).or_default();
         signals.push(Signal {
@@ -361,7 +360,7 @@ impl Kept {
                 run.state = State::Parked;
                 run.owner = None;
                 run.step_by = None;
-                run.fence.0 += 1;
+                run.fence = run.fence.next();
                 run.error = Some(why);
             }
             (Steer::Resubmit, State::Parked | State::Error) => {
@@ -385,7 +384,7 @@ impl Kept {
                 }
                 run.complete_by = run.complete_by.filter(|by| *by > now);
                 run.state = State::Pending;
-                run.fence.0 += 1;
+                run.fence = run.fence.next();
                 run.failures = 0;
                 run.wake_at = now;
             }
@@ -436,7 +435,7 @@ impl Kept {
             run.error = Some(expired.message().to_owned());
             run.owner = None;
             run.step_by = None;
-            run.fence.0 += 1;
+            run.fence = run.fence.next();
             run.updated_at = now;
         }
         self.leases

@@ -98,6 +98,7 @@ impl<'a, T> Waiting<'a, T> {
     }
 
     /// Only after all were answered.
+    #[expect(clippy::unreachable, reason = "the flight is over")]
     fn answer(self) -> Result<T, Error> {
         match self {
             Self::Answered(answer) => answer,

@@ -35,7 +35,7 @@ pub(super) fn stages(operations: &[Operation]) -> Vec<Stage<'_>> {
     for (place, operation) in operations.iter().enumerate() {
         let new = Stage::of(operation, place);
         let last = stages.iter().rposition(|stage| stage.matters_to(&new));
-        let free = last.map_or(0, |last| last + 1);
+        let free = last.map_or(0, |last| last.saturating_add(1));
         let company = stages.iter_mut().skip(free).find(|stage| stage.takes(&new));
         match company {
             Some(stage) => stage.add(new),

@@ -17,7 +17,7 @@ use crate::time::Time;
 pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Outcome>, StoreError> {
     let stages = plan::stages(operations);
     let runs = plan::runs(&stages);
-    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len() + 1);
+    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
     statements.push(Box::pin(async { live.query(sql::LOCK, &[&runs]).await }));
     for stage in &stages {
         statements.push(statement(live, stage, operations));
@@ -206,7 +206,7 @@ fn answer(
     outcomes: &mut [Option<Outcome>],
 ) -> Result<(), StoreError> {
     let place_of = |row: &Row| {
-        let nth = usize::try_from(row.get::<_, i64>(0) - 1).ok();
+        let nth = usize::try_from(row.get::<_, i64>(0).saturating_sub(1)).ok();
         nth.and_then(|nth| stage.places.get(nth)).copied()
     };
     match stage.kind {
