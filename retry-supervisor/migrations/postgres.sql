@@ -63,5 +63,6 @@ CREATE INDEX retry_signal_run ON retry_signal (run_id, id);
 
 CREATE TABLE retry_worker (
     id          TEXT   PRIMARY KEY,
-    lease_until BIGINT NOT NULL
+    lease_until BIGINT NOT NULL,
+    lease       BIGINT NOT NULL
 );

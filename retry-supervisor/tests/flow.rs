@@ -124,6 +124,25 @@ async fn several(flow: &Flow) -> Result<Vec<u64>, StepError> {
     Ok(vec![a, b, first])
 }
 
+#[step(retry(max = 2, base = "1ms"), complete_by = "1m")]
+async fn broken(
+    _step: &Step,
+    #[with] log: &Log,
+    #[with] faults: &Faults,
+) -> Result<u64, std::io::Error> {
+    if faults.are_left() {
+        return Err(std::io::ErrorKind::ConnectionReset.into());
+    }
+    log.add("mended");
+    Ok(1)
+}
+
+#[workflow]
+async fn beside(flow: &Flow) -> Result<u64, StepError> {
+    let (slow, broken) = tokio::try_join!(slow(flow, "slow", 300), broken(flow))?;
+    Ok(slow + broken)
+}
+
 struct World {
     tasks: Tasks,
     log: Log,
@@ -154,6 +173,7 @@ impl World {
             .register(order)
             .register(patient)
             .register(several)
+            .register(beside)
             .with(self.log.clone())
             .with(self.faults.clone())
             .delays(
@@ -319,4 +339,29 @@ async fn a_task_goes_on_where_another_scheduler_left_it() {
     assert_eq!(task.wait().await.unwrap(), [300, 200, 100]);
     assert_eq!(world.log.take(), ["a", "d"]);
     second.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_beside_a_failure_is_written_down_and_not_done_again() {
+    let world = World::new();
+    world.faults.0.store(2, Ordering::SeqCst);
+    let running = world.scheduler().start().unwrap();
+    let task = world.tasks.submit(beside()).await.unwrap();
+    assert_eq!(task.wait().await.unwrap(), 301);
+    assert_eq!(world.log.take(), ["slow", "mended"]);
+    running.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_cancelled_between_its_steps() {
+    let world = World::new();
+    let running = world.scheduler().start().unwrap();
+    let task = world.tasks.submit(several()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    world.tasks.cancel(task.id()).await.unwrap();
+    task.wait().await.unwrap_err();
+    assert_eq!(task.progress().await.unwrap().run.state, State::Cancelled);
+    // Both had begun.
+    assert_eq!(world.log.take(), ["b", "a"]);
+    running.stop(Duration::from_secs(1)).await;
 }

@@ -302,8 +302,11 @@ impl Journal {
     }
 
     fn next(&mut self, wakers: &mut Vec<Waker>) -> Next {
-        if let Some(stop) = &self.stop {
-            return Next::Stop(stop.clone());
+        match &self.stop {
+            // What runs beside it may end and be written down: else it would have to be done again.
+            Some(Stop::Failed(_) | Stop::Cancelled) if self.active > 0 => return Next::Rest,
+            Some(stop) => return Next::Stop(stop.clone()),
+            None => {}
         }
         let has_heard = !std::mem::replace(&mut self.may_deliver, false);
         if has_heard || self.is_new_asked {
@@ -361,3 +364,6 @@ impl Journal {
         !self.undone.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

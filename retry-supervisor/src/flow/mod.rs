@@ -171,11 +171,8 @@ impl Flow {
     /// A random number that is the same when the workflow runs again.
     pub fn random(&self) -> u64 {
         let seq = self.inner.journal().next_seq();
-        let mut mixed = self.inner.store.salt() ^ self.inner.run.id.0.cast_unsigned();
-        for _ in 0..=u64::from(seq.unsigned_abs()) % 4 {
-            mixed = mix(mixed ^ u64::from(seq.unsigned_abs()));
-        }
-        mixed
+        let task = mix(self.inner.store.salt() ^ self.inner.run.id.0.cast_unsigned());
+        mix(task ^ u64::from(seq.unsigned_abs()))
     }
 
     /// Whether the task goes back: steps that were done are asked how they are undone.

@@ -184,10 +184,11 @@ where
     T: Send + Sync,
     F: Future<Output = Result<T, Fault>> + Send,
 {
-    let _active = flow.active();
+    let active = flow.active();
     if !spec.idempotent && flow.undoes.is_none() {
         let begun = flow.record(seq, Kind::Begun, spec.name);
         if flow.write(begun).await.is_none() {
+            drop(active);
             return std::future::pending().await;
         }
     }
@@ -202,9 +203,14 @@ where
     });
     let body = match body(step) {
         Ok(body) => body,
-        Err(missing) => flow.stop(Stop::Diverged(missing)).await,
+        Err(missing) => {
+            drop(active);
+            flow.stop(Stop::Diverged(missing)).await
+        }
     };
     let ended = agent::run(flow, spec, body).await;
+    // From here on nothing is waited for but the end of the task, or what counts by itself.
+    drop(active);
     let (kind, attempts, result, error) = match ended {
         agent::Ended::Done(value) => match (form.write)(&value) {
             Ok(json) => (Kind::Done, 0, Some(json), None),

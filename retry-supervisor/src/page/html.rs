@@ -168,7 +168,7 @@ pub(super) fn task(Progress { run, history }: &Progress) -> String {
     if history.is_empty() {
         body.push_str("<p>Nothing has happened yet.</p>");
     } else {
-        body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>Attempts<th>When<th>Answer or error</thead><tbody>");
+        body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Answer or error</thead><tbody>");
         for record in history {
             row(&mut body, record);
         }
@@ -189,10 +189,9 @@ fn row(body: &mut String, record: &Record) {
     push(
         body,
         format_args!(
-            "<tr><td class=number>{}<td>{}<td class={what}>{what}<td class=number>{}<td>{}<td class=text>{}",
+            "<tr><td class=number>{}<td>{}<td class={what}>{what}<td>{}<td class=text>{}",
             record.seq,
             Text(&record.name),
-            record.attempts,
             time(record.at),
             Text(answer),
         ),

@@ -371,7 +371,7 @@ impl AtWork {
         under_way.spawn(async move {
             let _held = Holding {
                 held: this.held.clone(),
-                id,
+                inner: Arc::clone(&inner),
             };
             drive::drive(inner, runs, this.tasks.shared(), &this.delays, here).await;
         });
@@ -423,11 +423,19 @@ struct Here {
 /// A task is in the hands of this process while this lives.
 struct Holding {
     held: Held,
-    id: RunId,
+    inner: Arc<Inner>,
 }
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        self.held.lock().remove(&self.id);
+        let mut held = self.held.lock();
+        let id = self.inner.run.id;
+        // It may have been lost and claimed again meanwhile.
+        if held
+            .get(&id)
+            .is_some_and(|inner| Arc::ptr_eq(inner, &self.inner))
+        {
+            held.remove(&id);
+        }
     }
 }

@@ -82,20 +82,13 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> Shown {
     }
     println!();
     table(
-        [
-            "step",
-            "name",
-            "what",
-            "attempts",
-            "when",
-            "answer or error",
-        ],
+        ["step", "name", "what", "when", "answer or error"],
         history.iter().map(row),
     );
     Ok(())
 }
 
-fn row(record: &Record) -> [String; 6] {
+fn row(record: &Record) -> [String; 5] {
     let what = match record.kind {
         Kind::Begun => "begun",
         Kind::Done => "done",
@@ -107,7 +100,6 @@ fn row(record: &Record) -> [String; 6] {
         record.seq.to_string(),
         record.name.clone(),
         what.to_owned(),
-        record.attempts.to_string(),
         record.at.to_string(),
         answer.cloned().unwrap_or_default(),
     ]

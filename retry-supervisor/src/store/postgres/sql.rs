@@ -127,8 +127,8 @@ pub(super) const CHANGE: &str = concat!(
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
-         INSERT INTO retry_worker (id, lease_until) VALUES ($1, ", now!(), " + $2)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+         INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease
      ), held AS (
          SELECT id, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0) AS signal
          FROM retry_run AS run WHERE owner = $1 AND state = 1

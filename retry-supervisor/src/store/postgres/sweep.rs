@@ -43,6 +43,16 @@ const GIVE_BACK: &str = concat!(
      WHERE run.id = given.id"
 );
 
+/// Leases that are longer than they can be: the clock was set back since. Who lives renews its lease; who does not would be
+/// waited for as long as that.
+const SHORTEN: &str = concat!(
+    "UPDATE retry_worker SET lease_until = ",
+    now!(),
+    " + lease WHERE lease_until > ",
+    now!(),
+    " + 2 * lease"
+);
+
 /// Workers that nobody will hear of again.
 const FORGET: &str = concat!(
     "DELETE FROM retry_worker WHERE lease_until < ",
@@ -51,7 +61,9 @@ const FORGET: &str = concat!(
          AND NOT EXISTS (SELECT 1 FROM retry_run WHERE owner = retry_worker.id AND state = 1)"
 );
 
-pub(super) const SWEEPS: &[&str] = &[EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET];
+pub(super) const SWEEPS: &[&str] = &[
+    SHORTEN, EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET,
+];
 
 /// Statements of the connection that the transaction runs on.
 pub(super) type Prepared = super::link::Prepared;
@@ -62,6 +74,10 @@ pub(super) async fn all(
     sweep: &Sweep,
 ) -> Result<Vec<Swept>, StoreError> {
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
+    prepared
+        .query(&transaction, SHORTEN, &[])
+        .await
+        .map_err(trouble)?;
     let mut runs: Vec<Run> = Vec::new();
     let mut now = Time::default();
     for sql in EXPIRED {
