@@ -2,8 +2,10 @@
 //! of `<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them anew;
 //! read the difference before it is kept. The other tests read those words.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../ui/messages.rs"]
+mod messages;
+
+const OURS: [&str; 3] = ["parse", "rules", "function"];
 
 #[test]
 fn mistakes() {
@@ -14,105 +16,19 @@ fn mistakes() {
     cases.compile_fail("types/*.rs");
 }
 
-/// A message of the compiler: its first line, and where it points.
-struct Message {
-    file: PathBuf,
-    text: String,
-    line: usize,
-    column: usize,
-}
-
-/// The messages in all expected outputs of a folder.
-fn messages(folder: &str) -> Vec<Message> {
-    let outputs: Vec<_> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| file.extension().is_some_and(|ending| ending == "stderr"))
-        .collect();
-    assert!(!outputs.is_empty(), "{folder} says nothing");
-    outputs
-        .into_iter()
-        .flat_map(|file| {
-            let output = fs::read_to_string(&file).unwrap_or_default();
-            let lines: Vec<_> = output.lines().collect();
-            let pairs = lines.windows(2);
-            let found = pairs.filter_map(|pair| Message::of(&file, pair[0], pair[1]));
-            found.collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-impl Message {
-    /// What a line says if it begins a message; the next line says where.
-    fn of(file: &Path, said: &str, place: &str) -> Option<Self> {
-        if !said.starts_with("error") && !said.starts_with("warning") {
-            return None;
-        }
-        let mut place = place.split("--> ").nth(1)?.split(':').skip(1);
-        Some(Self {
-            file: file.to_owned(),
-            text: said.to_owned(),
-            line: place.next()?.parse().ok()?,
-            column: place.next()?.parse().ok()?,
-        })
-    }
-}
-
-fn report(faults: &[String], what: &str) {
-    assert!(faults.is_empty(), "{what}:\n{}", faults.join("\n"));
-}
-
-/// A message stands at a token of the user, never at the attribute or the macro
-/// as a whole.
 #[test]
 fn messages_point_at_a_token() {
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function", "types"] {
-        for message in messages(folder) {
-            let source = message.file.with_extension("rs");
-            let source = fs::read_to_string(source).unwrap_or_default();
-            let line = source.lines().nth(message.line - 1).unwrap_or_default();
-            let there = line.get(message.column - 1..).unwrap_or_default();
-            if there.starts_with("#[") {
-                faults.push(format!("{}: {}", message.file.display(), message.text));
-            }
-        }
-    }
-    report(&faults, "these stand at the whole");
+    messages::point_at_a_token(&["parse", "rules", "function", "types"], &[]);
 }
 
-/// Our own messages: lower case, no full stop, the rule and then the mend.
 #[test]
 fn our_messages_name_the_rule_and_the_mend() {
-    const MENDS: [&str; 3] = ["; ", "did you mean", "the keys are"];
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function"] {
-        for message in messages(folder) {
-            let Some(text) = message.text.strip_prefix("error: ") else {
-                continue; // the compiler's own have a number
-            };
-            let upper = text.starts_with(|first: char| first.is_uppercase());
-            let mended = MENDS.iter().any(|mend| text.contains(mend));
-            if upper || text.ends_with('.') || !mended {
-                faults.push(format!("{}: {text}", message.file.display()));
-            }
-        }
-    }
-    report(&faults, "these name no mend, or are no fragment");
+    messages::name_the_rule_and_the_mend(&OURS, &["; ", "did you mean", "the keys are"]);
 }
 
-/// What was refused causes no second message: neither its callers nor what
-/// follows it.
 #[test]
 fn refusals_do_not_cascade() {
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function"] {
-        for message in messages(folder) {
-            if message.text.starts_with("warning") || message.text.starts_with("error[") {
-                faults.push(format!("{}: {}", message.file.display(), message.text));
-            }
-        }
-    }
-    report(&faults, "these tell what follows a refusal");
+    messages::do_not_cascade(&OURS, |message| {
+        message.text.starts_with("warning") || message.text.starts_with("error[")
+    });
 }

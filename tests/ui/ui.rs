@@ -2,8 +2,9 @@
 //! of `<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them anew;
 //! read the difference before it is kept. The other tests read those words.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod messages;
+
+const OURS: [&str; 3] = ["parse", "rules", "function"];
 
 #[test]
 fn mistakes() {
@@ -15,83 +16,16 @@ fn mistakes() {
     cases.pass("pass/*.rs");
 }
 
-/// A message of the compiler: its first line, and where it points.
-struct Message {
-    file: PathBuf,
-    text: String,
-    line: usize,
-    column: usize,
-}
-
-/// The messages in all expected outputs of a folder.
-fn messages(folder: &str) -> Vec<Message> {
-    let outputs: Vec<_> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| file.extension().is_some_and(|ending| ending == "stderr"))
-        .collect();
-    assert!(!outputs.is_empty(), "{folder} says nothing");
-    outputs
-        .into_iter()
-        .flat_map(|file| {
-            let output = fs::read_to_string(&file).unwrap_or_default();
-            let lines: Vec<_> = output.lines().collect();
-            let pairs = lines.windows(2);
-            let found = pairs.filter_map(|pair| Message::of(&file, pair[0], pair[1]));
-            found.collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-impl Message {
-    /// What a line says if it begins a message; the next line says where.
-    fn of(file: &Path, said: &str, place: &str) -> Option<Self> {
-        if !said.starts_with("error") && !said.starts_with("warning") {
-            return None;
-        }
-        let mut place = place.split("--> ").nth(1)?.split(':').skip(1);
-        Some(Self {
-            file: file.to_owned(),
-            text: said.to_owned(),
-            line: place.next()?.parse().ok()?,
-            column: place.next()?.parse().ok()?,
-        })
-    }
-}
-
-fn report(faults: &[String], what: &str) {
-    assert!(faults.is_empty(), "{what}:\n{}", faults.join("\n"));
-}
-
-/// A message stands at a token of the user, never at the attribute or the macro
-/// as a whole.
 #[test]
 fn messages_point_at_a_token() {
     // An empty `retry_block!()` has no token, and its value is its own.
-    const WHOLE: [&str; 2] = ["block_without_a_body.rs", "answer_not_used.rs"];
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function", "types"] {
-        for message in messages(folder) {
-            let source = message.file.with_extension("rs");
-            if WHOLE.iter().any(|file| source.ends_with(file)) {
-                continue;
-            }
-            let source = fs::read_to_string(source).unwrap_or_default();
-            let line = source.lines().nth(message.line - 1).unwrap_or_default();
-            let there = line.get(message.column - 1..).unwrap_or_default();
-            if there.starts_with("#[") || there.starts_with("retry_block!") {
-                faults.push(format!("{}: {}", message.file.display(), message.text));
-            }
-        }
-    }
-    report(&faults, "these stand at the whole");
+    let whole = ["block_without_a_body.rs", "answer_not_used.rs"];
+    messages::point_at_a_token(&["parse", "rules", "function", "types"], &whole);
 }
 
-/// Our own messages: lower case, no full stop, the rule and then the mend.
 #[test]
 fn our_messages_name_the_rule_and_the_mend() {
-    const MENDS: [&str; 6] = [
+    let mends = [
         "; ",
         "did you mean",
         "it is called",
@@ -99,35 +33,13 @@ fn our_messages_name_the_rule_and_the_mend() {
         "the kinds are",
         "the verdicts are",
     ];
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function"] {
-        for message in messages(folder) {
-            let Some(text) = message.text.strip_prefix("error: ") else {
-                continue; // the compiler's own have a number
-            };
-            let upper = text.starts_with(|first: char| first.is_uppercase());
-            let mended = MENDS.iter().any(|mend| text.contains(mend));
-            if upper || text.ends_with('.') || !mended {
-                faults.push(format!("{}: {text}", message.file.display()));
-            }
-        }
-    }
-    report(&faults, "these name no mend, or are no fragment");
+    messages::name_the_rule_and_the_mend(&OURS, &mends);
 }
 
-/// What was refused causes no second message: neither its callers nor what
-/// follows it.
 #[test]
 fn refusals_do_not_cascade() {
-    let mut faults = Vec::new();
-    for folder in ["parse", "rules", "function"] {
-        for message in messages(folder) {
-            // The label of the user's own loop is no refusal of ours.
-            let own = message.text == "warning: unused label";
-            if message.text.starts_with("warning") && !own {
-                faults.push(format!("{}: {}", message.file.display(), message.text));
-            }
-        }
-    }
-    report(&faults, "these warn about what follows a refusal");
+    messages::do_not_cascade(&OURS, |message| {
+        // The label of the user's own loop is no refusal of ours.
+        message.text.starts_with("warning") && message.text != "warning: unused label"
+    });
 }

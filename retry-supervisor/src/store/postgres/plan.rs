@@ -107,6 +107,14 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Whether its statement locks what it changes, in one order, so that nothing need surround it.
+    pub(super) const fn locks(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Submits | Kind::Records | Kind::Announcements | Kind::Changes
+        )
+    }
+
     fn takes(&self, other: &Self) -> bool {
         self.kind == other.kind && !matches!(self.kind, Kind::Alone | Kind::Claim | Kind::Steer(_))
     }

@@ -80,7 +80,7 @@ pub(super) const CLAIM: &str = concat!(
      FROM claimed"
 );
 
-/// A record that is there under the same fence is as good as written.
+/// A record that is there under the same fence is as good as written. Its tasks are locked: a statement may stand alone.
 pub(super) const RECORD: &str = concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
@@ -88,6 +88,7 @@ pub(super) const RECORD: &str = concat!(
              $10::bigint[]) WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, n)
          JOIN retry_run AS run ON run.id = given.run_id AND run.fence = given.fence AND run.state = 1
          LEFT JOIN retry_step AS old ON old.run_id = given.run_id AND old.seq = given.seq AND old.kind = given.kind
+         FOR NO KEY UPDATE OF run
      ), written AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
          SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence FROM given WHERE old IS NULL

@@ -48,9 +48,9 @@ const GIVE_BACK: &str = concat!(
 const SHORTEN: &str = concat!(
     "UPDATE retry_worker SET lease_until = ",
     now!(),
-    " + lease WHERE lease_until > ",
+    " + lease WHERE (lease_until - ",
     now!(),
-    " + 2 * lease"
+    ") / 2 > lease"
 );
 
 /// Workers that nobody will hear of again.

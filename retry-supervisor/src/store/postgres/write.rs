@@ -16,17 +16,15 @@ use crate::time::Time;
 
 pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Outcome>, StoreError> {
     let stages = plan::stages(operations);
-    let runs = plan::runs(&stages);
-    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
-    statements.push(Box::pin(async { live.query(sql::LOCK, &[&runs]).await }));
-    for stage in &stages {
-        statements.push(statement(live, stage, operations));
-    }
-    let answers = pipeline::transaction(&live.client, statements)
-        .await
-        .map_err(trouble)?;
     let mut outcomes: Vec<Option<Outcome>> = operations.iter().map(|_| None).collect();
-    for (stage, rows) in stages.iter().zip(answers.iter().skip(1)) {
+    let answers = match stages.as_slice() {
+        [stage] if operations.len() == 1 && stage.locks() => {
+            let answer = statement(live, stage, operations).await;
+            vec![answer.map_err(trouble)?]
+        }
+        stages => in_transaction(live, stages, operations).await?,
+    };
+    for (stage, rows) in stages.iter().zip(&answers) {
         if stage.kind == Kind::Submits {
             submitted(live, stage, operations, rows, &mut outcomes).await?;
         } else {
@@ -35,6 +33,24 @@ pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Out
     }
     let outcome = |outcome: Option<Outcome>| outcome.ok_or_else(missing);
     outcomes.into_iter().map(outcome).collect()
+}
+
+/// What the statements of the stages answer.
+async fn in_transaction(
+    live: &Live,
+    stages: &[Stage<'_>],
+    operations: &[Operation],
+) -> Result<Vec<Vec<Row>>, StoreError> {
+    let runs = plan::runs(stages);
+    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
+    statements.push(Box::pin(async { live.query(sql::LOCK, &[&runs]).await }));
+    for stage in stages {
+        statements.push(statement(live, stage, operations));
+    }
+    let answers = pipeline::transaction(&live.client, statements)
+        .await
+        .map_err(trouble)?;
+    Ok(answers.into_iter().skip(1).collect())
 }
 
 fn missing() -> StoreError {

@@ -14,7 +14,7 @@ const EXPIRED: [&str; 3] = [
 ];
 
 /// Leases that are longer than they can be: the clock was set back since.
-const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE lease_until > ?1 + 2 * lease LIMIT 1";
+const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > lease LIMIT 1";
 
 pub(super) fn is_worth(connection: &mut Connection) -> rusqlite::Result<bool> {
     let now = Time::of_this_machine().as_micros();
@@ -34,7 +34,8 @@ pub(super) fn all(connection: &mut Connection, sweep: &Sweep) -> rusqlite::Resul
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = Time::of_this_machine();
     // Who lives renews its lease; who does not would be waited for as long as the clock was set back.
-    let sql = "UPDATE retry_worker SET lease_until = ?1 + lease WHERE lease_until > ?1 + 2 * lease";
+    let sql =
+        "UPDATE retry_worker SET lease_until = ?1 + lease WHERE (lease_until - ?1) / 2 > lease";
     transaction
         .prepare_cached(sql)?
         .execute([now.as_micros()])?;
