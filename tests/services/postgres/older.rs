@@ -30,7 +30,9 @@ async fn connect(base: &Base, schema: &str) -> PgConnection {
 }
 
 fn judged(error: &Error) -> (Option<String>, Verdict) {
-    let state = error.as_database_error().and_then(|said| said.code());
+    let state = error
+        .as_database_error()
+        .and_then(sqlx08::error::DatabaseError::code);
     (state.map(Into::into), error.classify())
 }
 
