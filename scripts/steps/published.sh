@@ -84,6 +84,8 @@ step_package() {
             return 1
         fi
     done
+    # What was unpacked of the same version before, cargo takes again, whatever is packed now.
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-macros,retry-supervisor}-[0-9]*
     cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt -p retry-supervisor
     # Less than half a megabyte each.
     for file in "$target"/package/{reattempt,retry-runtime,retry-macros,retry-supervisor}-[0-9]*.crate; do
