@@ -13,6 +13,13 @@ use crate::tasks::Tasks;
 /// Between two looks: half as long or half as long again.
 const PAUSES: Policy = Policy::new().jitter(Jitter::Ratio(0.5));
 
+/// How long a task that failed waits.
+pub(crate) const DELAYS: Policy = Policy::new()
+    .unlimited()
+    .base(Duration::from_secs(1))
+    .cap(Duration::from_secs(300))
+    .jitter(Jitter::Equal);
+
 /// Looks for tasks without an owner.
 ///
 /// Any number may look at the same store; there is no leader, and no task is given back twice. A scheduler brings one along,
@@ -33,11 +40,7 @@ impl Supervisor {
             tasks: tasks.clone(),
             every: Duration::from_secs(1),
             limit: 256,
-            delays: Policy::new()
-                .unlimited()
-                .base(Duration::from_secs(1))
-                .cap(Duration::from_secs(300))
-                .jitter(Jitter::Equal),
+            delays: DELAYS,
         }
     }
 

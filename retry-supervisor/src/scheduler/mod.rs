@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reattempt::{Jitter, Policy};
+use reattempt::Policy;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
@@ -42,13 +42,6 @@ pub struct Scheduler {
     supervisor: Option<Supervisor>,
 }
 
-/// How long a task that failed waits.
-const DELAYS: Policy = Policy::new()
-    .unlimited()
-    .base(Duration::from_secs(1))
-    .cap(Duration::from_secs(300))
-    .jitter(Jitter::Equal);
-
 impl Scheduler {
     /// A scheduler that knows no workflow yet.
     pub fn new(tasks: &Tasks) -> Self {
@@ -61,7 +54,7 @@ impl Scheduler {
             at_once: 64,
             lease: Duration::from_secs(10),
             poll: Duration::from_millis(500),
-            delays: DELAYS,
+            delays: supervisor::DELAYS,
             supervisor: Some(Supervisor::new(tasks)),
         }
     }
