@@ -1,6 +1,7 @@
 //! Stores in trouble: a clear error, and nothing is lost.
 #![cfg(feature = "sqlite")]
 #![expect(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     reason = "a test that panics has failed"
@@ -80,6 +81,31 @@ async fn all_are_done(tasks: &Tasks, count: usize) {
     assert_eq!(counts, [(State::Processed, u64::try_from(count).unwrap())]);
 }
 
+/// Waits until all is in the file: the log goes with the last connection.
+async fn closed(folder: &Folder) {
+    let gone = async {
+        while folder.0.join("tasks.db-wal").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .expect("the log is left beside the file");
+}
+
+#[tokio::test]
+async fn a_closed_store_is_one_file() {
+    let folder = Folder::new("closed");
+    for i in 0..300 {
+        let (tasks, _) = tasks(&folder.file()).await;
+        let task = measured("new".to_owned()).key(i.to_string());
+        tasks.submit(task).await.unwrap();
+        tasks.store().counts().await.unwrap();
+        drop(tasks);
+        closed(&folder).await;
+    }
+}
+
 #[tokio::test]
 async fn a_file_that_is_no_database_is_refused_and_left_alone() {
     let folder = Folder::new("text");
@@ -125,14 +151,8 @@ async fn a_damaged_database_is_told_of_and_not_written_to() {
                 .unwrap();
         }
     }
-    // All connections are closed, so everything is in the file.
-    let mut bytes = loop {
-        let is_closed = !folder.0.join("tasks.db-wal").exists();
-        if is_closed {
-            break fs::read(folder.file()).unwrap();
-        }
-        tokio::task::yield_now().await;
-    };
+    closed(&folder).await;
+    let mut bytes = fs::read(folder.file()).unwrap();
     let middle = 4_096..bytes.len();
     bytes[middle].fill(0xA5);
     fs::write(folder.file(), &bytes).unwrap();

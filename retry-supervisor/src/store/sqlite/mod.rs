@@ -46,9 +46,9 @@ impl Sqlite {
             )));
         }
         let path = path.as_ref().to_owned();
-        let writer = Thread::open(path.clone(), "retry-store").await?;
+        let writer = Thread::open(path.clone(), "retry-store", None).await?;
         let salt = migrated(&writer).await?;
-        let reader = Thread::open(path, "retry-reads").await?;
+        let reader = Thread::open(path, "retry-reads", Some(writer.clone())).await?;
         Ok(Self {
             writer,
             reader,

@@ -26,12 +26,18 @@ const PREPARED: usize = 64;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The way to the thread, which ends with it.
-#[derive(Debug)]
+/// The way to the thread, which ends with the last one.
+#[derive(Debug, Clone)]
 pub(super) struct Thread(mpsc::Sender<Job>);
 
 impl Thread {
-    pub(super) async fn open(path: PathBuf, name: &str) -> Result<Self, StoreError> {
+    /// With one that is to be closed `before` another: whoever is last writes the log into the file and removes it, and of
+    /// two that are closed at the same moment each takes the other for the last one.
+    pub(super) async fn open(
+        path: PathBuf,
+        name: &str,
+        before: Option<Self>,
+    ) -> Result<Self, StoreError> {
         let (opened, answer) = oneshot::channel();
         let (sender, jobs) = mpsc::channel::<Job>();
         let work = move || {
@@ -48,6 +54,8 @@ impl Thread {
             for job in jobs {
                 job(&mut connection);
             }
+            drop(connection);
+            drop(before);
         };
         std::thread::Builder::new()
             .name(name.to_owned())
