@@ -18,6 +18,7 @@
 #[cfg(any(test, feature = "test-util"))]
 pub mod conformance;
 mod ends;
+pub mod engine;
 mod events;
 mod flow;
 #[cfg(feature = "page")]

@@ -112,6 +112,12 @@ impl Writer {
         Self(sender)
     }
 
+    /// A writer of which somebody else carries out the jobs.
+    pub(crate) fn to_engine() -> (Self, Jobs) {
+        let (sender, messages) = mpsc::unbounded_channel();
+        (Self(sender), Jobs(messages))
+    }
+
     /// In order; what is waited for is the answer alone.
     pub(crate) fn send(
         &self,
@@ -154,6 +160,24 @@ impl Writer {
             let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
             sent.map_err(|_| gone())?;
             answer.await.map_err(|_| gone())?
+        }
+    }
+}
+
+/// What is written to an engine.
+#[derive(Debug)]
+pub(crate) struct Jobs(mpsc::UnboundedReceiver<Message>);
+
+impl Jobs {
+    /// The next that somebody still waits for.
+    pub(crate) fn next(&mut self) -> Option<(Operation, oneshot::Sender<Written>)> {
+        loop {
+            match self.0.try_recv().ok()? {
+                Message::Job(job) if !job.reply.is_closed() => {
+                    return Some((job.operation, job.reply));
+                }
+                _ => {}
+            }
         }
     }
 }

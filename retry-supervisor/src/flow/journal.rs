@@ -220,6 +220,11 @@ impl Journal {
         self.dropped.insert(seq);
     }
 
+    /// It is recorded that something began.
+    pub(crate) fn began(&mut self, record: Record) {
+        self.begun.insert(record.seq, record);
+    }
+
     /// Something ended and is about to be written.
     pub(crate) fn ended(&mut self, record: Record) {
         self.unwritten.insert(record.seq);

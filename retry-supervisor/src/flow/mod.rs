@@ -2,6 +2,8 @@
 
 mod agent;
 pub(crate) mod journal;
+pub(crate) mod paced;
+pub(crate) mod poll;
 mod step;
 mod wait;
 
@@ -19,11 +21,12 @@ pub use step::{Spec, Step, StepError};
 pub(crate) use step::{Undo, call};
 
 use crate::resources::Resources;
-use crate::store::{Operation, Outcome, Standing, Store};
+use crate::store::{Claimed, Operation, Outcome, Standing};
 use crate::task::{Direction, Hold, Kind, Record, Run, RunId, Signal};
 use crate::time::Time;
 use crate::writer::Writer;
 use journal::{Asked, Journal, Stop};
+use paced::{Paced, Wait};
 
 /// A task as its workflow sees it.
 ///
@@ -40,10 +43,12 @@ pub struct Flow {
 pub(crate) struct Inner {
     pub(crate) run: Run,
     pub(crate) hold: Hold,
-    pub(crate) store: Arc<dyn Store>,
+    /// What makes the numbers of its store different from those of others.
+    pub(crate) salt: u64,
     pub(crate) writer: Writer,
     pub(crate) resources: Arc<Resources>,
     journal: Mutex<Journal>,
+    paced: Option<Mutex<Paced>>,
     undos: Mutex<Vec<Undo>>,
     signals: Mutex<Vec<Signal>>,
     heard: Notify,
@@ -67,12 +72,12 @@ impl fmt::Debug for Inner {
 
 impl Inner {
     pub(crate) fn new(
-        claimed: crate::store::Claimed,
-        store: Arc<dyn Store>,
+        claimed: Claimed,
+        salt: u64,
         writer: Writer,
         resources: Arc<Resources>,
     ) -> Self {
-        let crate::store::Claimed {
+        let Claimed {
             run,
             history,
             signals,
@@ -84,16 +89,30 @@ impl Inner {
         };
         Self {
             hold,
-            store,
+            salt,
             writer,
             resources,
             journal: Mutex::new(Journal::new(history, run.direction, run.created_at)),
+            paced: None,
             undos: Mutex::default(),
             signals: Mutex::new(signals),
             heard: Notify::new(),
             clock: (Instant::now(), now),
             run,
         }
+    }
+
+    /// A task of which an engine keeps the record and the time.
+    pub(crate) fn paced(self) -> Self {
+        Self {
+            paced: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    pub(crate) fn pace(&self) -> Option<MutexGuard<'_, Paced>> {
+        let paced = self.paced.as_ref()?;
+        Some(paced.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -116,7 +135,7 @@ impl Inner {
 
     /// What a text from outside makes unique: this thing of this task in this store.
     fn key(&self, seq: i32) -> String {
-        format!("{:016x}-{}-{seq}", self.store.salt(), self.run.id)
+        format!("{:016x}-{}-{seq}", self.salt, self.run.id)
     }
 
     /// Something else came in.
@@ -171,7 +190,7 @@ impl Flow {
     /// A random number that is the same when the workflow runs again.
     pub fn random(&self) -> u64 {
         let seq = self.inner.journal().next_seq();
-        let task = mix(self.inner.store.salt() ^ self.inner.run.id.0.cast_unsigned());
+        let task = mix(self.inner.salt ^ self.inner.run.id.0.cast_unsigned());
         mix(task ^ u64::from(seq.unsigned_abs()))
     }
 
@@ -192,20 +211,57 @@ impl Flow {
         if self.undoes.is_some() {
             return Asked::New(None);
         }
-        poll_fn(
-            |context| match self.inner.journal().asked(seq, name, context.waker()) {
-                Asked::Wait => Poll::Pending,
-                asked => Poll::Ready(asked),
-            },
-        )
+        if let Some(mut paced) = self.inner.pace() {
+            paced.asked(seq, name, None);
+        }
+        poll_fn(|context| {
+            let asked = self.inner.journal().asked(seq, name, context.waker());
+            match (&asked, self.inner.pace()) {
+                (Asked::Wait, _) => Poll::Pending,
+                (Asked::New(_), Some(mut paced)) if !paced.may_begin(seq) => {
+                    paced.hold(context.waker());
+                    Poll::Pending
+                }
+                _ => Poll::Ready(asked),
+            }
+        })
         .await
+    }
+
+    /// Where an engine keeps the time: waits until it tells how `seq` ended.
+    async fn elsewhere(
+        &self,
+        seq: i32,
+        name: &str,
+        wait: impl FnOnce(Time) -> Wait,
+    ) -> Option<Record> {
+        self.inner.paced.as_ref()?;
+        let wait = wait(self.now());
+        self.inner.pace()?.asked(seq, name, Some(wait));
+        let told = poll_fn(|context| {
+            let asked = self.inner.journal().asked(seq, name, context.waker());
+            if let Asked::Ended(record) = asked {
+                return Poll::Ready(record);
+            }
+            if let Some(mut paced) = self.inner.pace() {
+                paced.hold(context.waker());
+            }
+            Poll::Pending
+        });
+        Some(told.await)
     }
 
     /// Writes down how `seq` ended, and waits until it is the workflow's turn to hear it.
     async fn end(&self, record: Record) -> Record {
         let seq = record.seq;
-        self.inner.journal().ended(record.clone());
-        if let Some(standing) = self.write(record).await {
+        // Where an engine keeps the record, it tells what comes next in it.
+        let is_ours = self.inner.paced.is_none();
+        if is_ours {
+            self.inner.journal().ended(record.clone());
+        }
+        if let Some(standing) = self.write(record).await
+            && is_ours
+        {
             self.inner.journal().written(seq, standing.now);
         }
         poll_fn(
@@ -310,6 +366,9 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         if self.flow.undoes.is_none() {
             self.flow.inner.journal().dropped(self.seq);
+            if let Some(mut paced) = self.flow.inner.pace() {
+                paced.closed(self.seq);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use super::journal::Asked;
+use super::paced::Wait;
 use super::{Flow, Place, until};
 use crate::task::{Kind, Record};
 use crate::time::Time;
@@ -24,6 +25,13 @@ impl Flow {
         async move {
             let place = place; // all of it
             let seq = place.seq;
+            let wait = |now: Time| Wait {
+                due: Some(now.after(delay)),
+                is_signal: false,
+            };
+            if self.elsewhere(seq, TIMER, wait).await.is_some() {
+                return;
+            }
             let due = match self.ask(seq, TIMER).await {
                 Asked::Ended(_) => return,
                 Asked::New(Some(begun)) => begun.due_at.unwrap_or_default(),
@@ -65,6 +73,13 @@ impl Flow {
     }
 
     async fn heard(&self, seq: i32, name: &str, limit: Option<Duration>) -> Record {
+        let wait = |now: Time| Wait {
+            due: limit.map(|limit| now.after(limit)),
+            is_signal: true,
+        };
+        if let Some(record) = self.elsewhere(seq, name, wait).await {
+            return record;
+        }
         let due = match self.ask(seq, name).await {
             Asked::Ended(record) => return record,
             Asked::New(Some(begun)) => begun.due_at,

@@ -1,11 +1,9 @@
 //! One task in the hands of this process, from its claim until it ends or is given up.
 
-use std::any::Any;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use reattempt::Policy;
@@ -14,6 +12,7 @@ use super::Here;
 use crate::ends::{End, Ending};
 use crate::events::Event;
 use crate::flow::journal::{Next, Stop};
+use crate::flow::poll::{panicked, poll_once};
 use crate::flow::{Flow, Inner, StepError};
 use crate::store::{Change, Fate, Operation, Outcome, Wake};
 use crate::task::{Direction, State};
@@ -116,23 +115,6 @@ async fn poll_through(inner: &Arc<Inner>, runs: Runs) -> Pause {
         }
     })
     .await
-}
-
-fn poll_once<F: Future + ?Sized>(
-    future: Pin<&mut F>,
-    context: &mut Context<'_>,
-) -> Result<Poll<F::Output>, Box<dyn Any + Send>> {
-    // It is not polled again after a panic.
-    catch_unwind(AssertUnwindSafe(|| future.poll(context)))
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Stop {
-    let said = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("something that is no text");
-    Stop::Failed(format!("its code panicked: {said}"))
 }
 
 fn after_forward(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> {

@@ -350,7 +350,7 @@ impl AtWork {
         let id = run.id;
         let inner = Arc::new(Inner::new(
             claimed,
-            shared.store(),
+            shared.store().salt(),
             shared.writer().clone(),
             Arc::clone(&self.resources),
         ));

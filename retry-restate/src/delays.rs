@@ -1,0 +1,132 @@
+//! What Restate can do of a policy: delays that grow by one factor up to a cap, without jitter.
+
+use std::fmt;
+use std::time::Duration;
+
+use reattempt::Policy;
+use restate_sdk::context::RunRetryPolicy;
+
+/// Delays of a policy that Restate knows how to wait.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Delays {
+    first: Duration,
+    factor: f64,
+    cap: Duration,
+}
+
+/// After so many the delay of every policy that is worth anything is its cap.
+const ENOUGH: u32 = 1_000;
+
+/// So many delays are compared.
+const COMPARED: u32 = 64;
+
+impl Delays {
+    /// # Errors
+    ///
+    /// What of the policy Restate cannot do.
+    pub(crate) fn of(policy: &Policy) -> Result<Self, DelaysError> {
+        let delay = |nth, random| policy.draw(nth, None, || random);
+        let [low, high] = [0, u64::MAX].map(|random| delay(COMPARED, random));
+        let drawn = (0..COMPARED).any(|nth| delay(nth, 0) != delay(nth, u64::MAX));
+        if drawn || low != high {
+            return Err(DelaysError(
+                "they have jitter, and Restate's have none; add `.jitter(Jitter::None)`",
+            ));
+        }
+        let [first, second, cap] = [0, 1, ENOUGH].map(|nth| delay(nth, 0));
+        if first.is_zero() {
+            return Err(DelaysError("the first is zero; give it a `.base(...)`"));
+        }
+        let factor = if second == cap {
+            cap.as_secs_f64() / first.as_secs_f64()
+        } else {
+            second.as_secs_f64() / first.as_secs_f64()
+        };
+        let delays = Self { first, factor, cap };
+        let is_same = |nth: u32| {
+            let (ours, theirs) = (delay(nth, 0).as_secs_f64(), delays.nth(nth).as_secs_f64());
+            (ours - theirs).abs() <= 0.002 * ours + 1e-6
+        };
+        if !(0..COMPARED).all(is_same) {
+            return Err(DelaysError(
+                "they do not grow by one factor, as Restate's do; take the backoff `exp` or `fixed`",
+            ));
+        }
+        Ok(delays)
+    }
+
+    fn nth(&self, nth: u32) -> Duration {
+        let grown = self.first.as_secs_f64() * self.factor.powf(f64::from(nth));
+        if grown >= self.cap.as_secs_f64() {
+            return self.cap;
+        }
+        Duration::from_secs_f64(grown)
+    }
+
+    /// Without an end.
+    pub(crate) fn for_ever(&self) -> RunRetryPolicy {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a factor of seven digits is one"
+        )]
+        let factor = self.factor as f32;
+        RunRetryPolicy::new()
+            .initial_delay(self.first)
+            .exponentiation_factor(factor)
+            .max_delay(self.cap)
+    }
+
+    /// Until it has failed too often.
+    pub(crate) fn up_to(&self, failures: u32) -> RunRetryPolicy {
+        self.for_ever().max_attempts(failures.saturating_add(1))
+    }
+}
+
+/// Restate cannot wait like this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DelaysError(&'static str);
+
+impl fmt::Display for DelaysError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Restate cannot wait these delays between failures: {}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for DelaysError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reattempt::{Jitter, Shape};
+
+    const PLAIN: Policy = Policy::new()
+        .base(Duration::from_millis(100))
+        .cap(Duration::from_secs(5))
+        .jitter(Jitter::None);
+
+    #[test]
+    fn what_grows_by_one_factor_is_mapped() {
+        let delays = Delays::of(&PLAIN.factor(3.0)).unwrap();
+        assert_eq!(delays.first, Duration::from_millis(100));
+        assert_eq!(delays.cap, Duration::from_secs(5));
+        assert!((delays.factor - 3.0).abs() < 1e-6);
+        assert_eq!(delays.nth(2), Duration::from_millis(900));
+        assert_eq!(delays.nth(9), Duration::from_secs(5));
+        let constant = Delays::of(&PLAIN.backoff(Shape::Fixed)).unwrap();
+        assert!((constant.factor - 1.0).abs() < 1e-6);
+        let two = PLAIN.cap(Duration::from_millis(150));
+        assert_eq!(Delays::of(&two).unwrap().nth(1), Duration::from_millis(150));
+    }
+
+    #[test]
+    fn what_does_not_is_refused_by_name() {
+        let said = |policy: Policy| Delays::of(&policy).unwrap_err().to_string();
+        assert!(said(PLAIN.jitter(Jitter::Full)).ends_with("add `.jitter(Jitter::None)`"));
+        assert!(said(PLAIN.backoff(Shape::Linear)).contains("do not grow by one factor"));
+        assert!(said(PLAIN.fast_first(true)).contains("the first is zero"));
+    }
+}
