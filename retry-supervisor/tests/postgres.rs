@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test that panics has failed"
 )]
 #![allow(
@@ -19,10 +20,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::Policy;
-use retry_supervisor::store::Filter;
+use retry_supervisor::store::{Claim, Filter, Operation, Outcome, Store as _};
 use retry_supervisor::{
-    Flow, Kind, Postgres, Running, Scheduler, State, Step, StepError, SubmitError, Tasks, step,
-    workflow,
+    Flow, Hold, Kind, NewRun, Postgres, Record, Running, Scheduler, State, Step, StepError,
+    SubmitError, Tasks, Time, WorkerId, step, workflow,
 };
 use servers::Server;
 
@@ -320,4 +321,95 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
         "receipt for book"
     );
     stop(running).await;
+}
+
+/// What writes about several tasks takes them in their order: no other transaction that does so waits for it and is waited for.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_are_locked_in_their_order() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let store = Arc::new(Postgres::connect(&url).await.unwrap());
+    let worker = WorkerId("one".to_owned());
+    let mut first: Vec<Operation> = (0..3)
+        .map(|nth| Operation::Submit(Box::new(plain(&nth.to_string()))))
+        .collect();
+    first.push(Operation::Claim(Claim {
+        worker,
+        queues: vec!["default".to_owned()],
+        workflows: vec![("plain".to_owned(), 1)],
+        limit: 3,
+    }));
+    let outcomes = store.write(first.into()).await.unwrap();
+    let Some(Outcome::Claimed(claimed)) = outcomes.last() else {
+        panic!("{outcomes:?}")
+    };
+    let holds: Vec<_> = claimed
+        .iter()
+        .map(|claimed| Hold {
+            run: claimed.run.id,
+            fence: claimed.run.fence,
+        })
+        .collect();
+
+    let (mut other, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let lock = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
+    let transaction = other.transaction().await.unwrap();
+    transaction.query(lock, &[&holds[1].run.0]).await.unwrap();
+    let records = holds
+        .iter()
+        .rev()
+        .map(|hold| Operation::Record(*hold, Box::new(done(*hold))));
+    let writing = tokio::spawn({
+        let (store, records) = (Arc::clone(&store), records.collect());
+        async move { store.write(records).await }
+    });
+    let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
+    while transaction.query(waits, &[]).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // It has the first, waits for the second, and has not touched the third.
+    transaction.query(lock, &[&holds[2].run.0]).await.unwrap();
+    transaction.commit().await.unwrap();
+    let outcomes = writing.await.unwrap().unwrap();
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| matches!(outcome, Outcome::Held(_))),
+        "{outcomes:?}"
+    );
+}
+
+fn plain(key: &str) -> NewRun {
+    NewRun {
+        workflow: "plain".to_owned(),
+        version: 1,
+        queue: "default".to_owned(),
+        priority: 0,
+        key: key.to_owned(),
+        input: "[]".to_owned(),
+        headers: None,
+        delay: Duration::ZERO,
+        complete_by: None,
+        max_failures: 1,
+    }
+}
+
+fn done(hold: Hold) -> Record {
+    Record {
+        seq: 0,
+        kind: Kind::Done,
+        ord: 0,
+        name: "one".to_owned(),
+        attempts: 0,
+        result: None,
+        error: None,
+        due_at: None,
+        at: Time::default(),
+        fence: hold.fence,
+    }
 }

@@ -61,12 +61,13 @@ step_msrv() {
         # sqlx 0.9 needs a newer one, and says so.
         cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
         cargo "+$oldest" check -p retry-supervisor --all-features
+        cargo "+$oldest" check -p retry-restate
         return
     fi
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
     cargo clippy --quiet --workspace --all-features -- -D warnings -D clippy::incompatible_msrv
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,macros,supervisor}/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,macros,supervisor,restate}/src; then
         return 1
     fi
 }
@@ -74,7 +75,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    for crate in retry-runtime retry-macros reattempt retry-supervisor; do
+    for crate in retry-runtime retry-macros reattempt retry-supervisor retry-restate; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
             grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
@@ -85,10 +86,10 @@ step_package() {
         fi
     done
     # What was unpacked of the same version before, cargo takes again, whatever is packed now.
-    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-macros,retry-supervisor}-[0-9]*
-    cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt -p retry-supervisor
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-macros,retry-supervisor,retry-restate}-[0-9]*
+    cargo package --quiet --allow-dirty -p retry-runtime -p retry-macros -p reattempt -p retry-supervisor -p retry-restate
     # Less than half a megabyte each.
-    for file in "$target"/package/{reattempt,retry-runtime,retry-macros,retry-supervisor}-[0-9]*.crate; do
+    for file in "$target"/package/{reattempt,retry-runtime,retry-macros,retry-supervisor,retry-restate}-[0-9]*.crate; do
         (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
     done
 }

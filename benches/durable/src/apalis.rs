@@ -50,7 +50,7 @@ macro_rules! measure {
         tokio::spawn(async move { worker.run().await.expect("a worker") });
         let backend = $backend;
         let next = AtomicU64::new(0);
-        flood($in_flight, $time, move || {
+        flood($in_flight, $time, move |_| {
             let mut backend = backend.clone();
             let number = next.fetch_add(1, Ordering::Relaxed);
             async move {

@@ -24,7 +24,7 @@ pub async fn measure(url: &str, in_flight: usize, time: Duration) -> f64 {
     });
     let ten = dbos.register_workflow("ten", ten).expect("a name");
     dbos.launch().await.expect("tables");
-    let rate = flood(in_flight, time, move || {
+    let rate = flood(in_flight, time, move |_| {
         let ten = ten.clone();
         async move { assert_eq!(ten.run(0).await.expect("an answer"), 10) }
     })

@@ -17,11 +17,13 @@ struct Starts(Instant, Mutex<Vec<Duration>>);
 async fn started(
     _step: &Step,
     #[with] starts: &Arc<Starts>,
-    submitted: u64,
+    submitted: Option<u64>,
 ) -> Result<u32, String> {
-    let submitted = Duration::from_micros(submitted);
-    let taken = starts.0.elapsed().saturating_sub(submitted);
-    starts.1.lock().expect("nobody panics").push(taken);
+    if let Some(submitted) = submitted {
+        let submitted = Duration::from_micros(submitted);
+        let taken = starts.0.elapsed().saturating_sub(submitted);
+        starts.1.lock().expect("nobody panics").push(taken);
+    }
     Ok(1)
 }
 
@@ -31,7 +33,7 @@ async fn one(_step: &Step, number: u32) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn ten(flow: &Flow, submitted: u64) -> Result<u32, StepError> {
+async fn ten(flow: &Flow, submitted: Option<u64>) -> Result<u32, StepError> {
     let mut number = started(flow, submitted).await?;
     for _ in 1..10 {
         number = one(flow, number).await?;
@@ -49,10 +51,11 @@ pub async fn measure(place: &str, in_flight: usize, time: Duration) -> (f64, Dur
         .start()
         .expect("a scheduler");
     let clock = starts.0;
-    let rate = flood(in_flight, time, move || {
+    let rate = flood(in_flight, time, move |counts| {
         let tasks = tasks.clone();
         async move {
-            let submitted = u64::try_from(clock.elapsed().as_micros()).expect("not so long");
+            let now = u64::try_from(clock.elapsed().as_micros()).expect("not so long");
+            let submitted = counts.then_some(now);
             let task = tasks.submit(ten(submitted)).await.expect("a submission");
             assert_eq!(task.wait().await.expect("an answer"), 10);
         }

@@ -33,7 +33,7 @@ async fn main() {
     let engine = engine.build().await.expect("tables");
     engine.launch().await.expect("an engine");
     let engine = Arc::new(engine);
-    let rate = flood::flood(in_flight, time, move || {
+    let rate = flood::flood(in_flight, time, move |_| {
         let engine = Arc::clone(&engine);
         async move {
             let options = WorkflowOptions::default();

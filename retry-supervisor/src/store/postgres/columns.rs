@@ -3,7 +3,7 @@
 use tokio_postgres::types::ToSql;
 
 use super::micros;
-use crate::store::{Operation, Wake};
+use crate::store::Operation;
 use crate::task::NewRun;
 use crate::time::Time;
 
@@ -58,23 +58,6 @@ columns! {
     }
 }
 
-columns! { Announcements { run: i64, fence: i64, step_by: i64 } }
-
-columns! {
-    Changes {
-        run: i64,
-        fence: i64,
-        state: i16,
-        direction: i16,
-        failures: i32,
-        delay: Option<i64>,
-        wake_at: Option<i64>,
-        seen: Option<i64>,
-        output: Option<&'a str>,
-        error: Option<&'a str>,
-    }
-}
-
 columns! { Signals { run: i64, name: &'a str, payload: &'a str } }
 
 impl<'a> Submits<'a> {
@@ -111,45 +94,6 @@ impl<'a> Records<'a> {
                 columns.result.push(record.result.as_deref());
                 columns.error.push(record.error.as_deref());
                 columns.due_at.push(record.due_at.map(Time::as_micros));
-            }
-        }
-        columns
-    }
-}
-
-impl<'a> Announcements<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Operation>) -> Self {
-        let mut columns = Self::default();
-        for operation in all {
-            if let Operation::Announce(hold, by) = operation {
-                columns.run.push(hold.run.0);
-                columns.fence.push(hold.fence.0);
-                columns.step_by.push(by.as_micros());
-            }
-        }
-        columns
-    }
-}
-
-impl<'a> Changes<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Operation>) -> Self {
-        let mut columns = Self::default();
-        for operation in all {
-            if let Operation::Change(hold, change) = operation {
-                let (delay, wake_at, seen) = match change.wake {
-                    Wake::In(delay) => (Some(micros(delay)), None, None),
-                    Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
-                };
-                columns.run.push(hold.run.0);
-                columns.fence.push(hold.fence.0);
-                columns.state.push(change.state.number());
-                columns.direction.push(change.direction.number());
-                columns.failures.push(change.failures);
-                columns.delay.push(delay);
-                columns.wake_at.push(wake_at);
-                columns.seen.push(seen);
-                columns.output.push(change.output.as_deref());
-                columns.error.push(change.error.as_deref());
             }
         }
         columns

@@ -110,9 +110,8 @@ impl Store for Postgres {
         Box::pin(async move {
             let live = self.writer.live().await?;
             let outcomes = write::all(&live, &operations).await?;
-            let is_left = |operation| !is_taken(operation, &operations, &outcomes);
             let mut news = outcomes.iter().zip(&*operations);
-            if news.any(|pair| is_news(pair) && is_left(pair.1)) {
+            if news.any(|pair| is_news(pair) && !is_taken(pair.0, &outcomes)) {
                 self.bell.ring();
             }
             Ok(outcomes)
@@ -211,25 +210,16 @@ fn is_news((outcome, operation): (&Outcome, &Operation)) -> bool {
     }
 }
 
-/// Whether a claim of the same transaction, which would have taken more, has taken it: to tell others costs a commit.
-fn is_taken(operation: &Operation, operations: &[Operation], outcomes: &[Outcome]) -> bool {
-    let Operation::Submit(new) = operation else {
+/// Whether a claim of the same transaction has taken what was submitted: to tell others costs a commit.
+fn is_taken(outcome: &Outcome, outcomes: &[Outcome]) -> bool {
+    let Outcome::Submitted { id, .. } = outcome else {
         return false;
     };
-    let takes = |(operation, outcome): (&Operation, &Outcome)| {
-        let (Operation::Claim(claim), Outcome::Claimed(claimed)) = (operation, outcome) else {
-            return false;
-        };
-        let mut workflows = claim.workflows.iter();
-        claimed.len() < usize::try_from(claim.limit).unwrap_or(usize::MAX)
-            && claim.queues.contains(&new.queue)
-            && workflows.any(|(name, version)| (name, *version) == (&new.workflow, new.version))
-    };
-    // A claim that comes before it has not seen it.
-    let after = operations.iter().zip(outcomes).rev();
-    after
-        .take_while(|(other, _)| !std::ptr::eq(*other, operation))
-        .any(takes)
+    let mut others = outcomes.iter();
+    others.any(|other| match other {
+        Outcome::Claimed(claimed) => claimed.iter().any(|claimed| claimed.run.id == *id),
+        _ => false,
+    })
 }
 
 /// For sums with the time of the server: nothing is so long that they overflow.

@@ -115,6 +115,22 @@ impl<'a> Stage<'a> {
         )
     }
 
+    /// Whether what is known of a locked task holds after it, but for its end.
+    pub(super) const fn leaves_standing(&self) -> bool {
+        self.locks() || matches!(self.kind, Kind::Claim)
+    }
+
+    /// The same for these places alone.
+    pub(super) fn only(&self, places: Vec<usize>) -> Self {
+        Self {
+            kind: self.kind,
+            places,
+            runs: HashSet::new(),
+            lines: HashSet::new(),
+            keys: HashSet::new(),
+        }
+    }
+
     fn takes(&self, other: &Self) -> bool {
         self.kind == other.kind && !matches!(self.kind, Kind::Alone | Kind::Claim | Kind::Steer(_))
     }

@@ -1,4 +1,7 @@
 //! The statements. Lists come as arrays, a column each; `n` is the place in the list, from 1. The time is that of the transaction.
+//!
+//! A plan that is made while a table is empty must do when it has grown. So what joins a list to tasks says in which order (`LATERAL`), and
+//! what is looked up by its number asks for `state + 0`: an index of a few states would be read from its beginning to its end.
 
 macro_rules! now {
     () => {
@@ -18,11 +21,9 @@ pub(super) use {columns, now};
 
 /// First of all and in the order of their numbers: two transactions that change the same tasks do not wait for each other.
 pub(super) const LOCK: &str = concat!(
-    "SELECT ",
+    "SELECT id, cancel_asked, ",
     now!(),
-    " FROM (
-         SELECT id FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE
-     ) AS locked LIMIT 1"
+    " FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
 );
 
 /// Numbered in the order of the list, stored in the order of the keys: two transactions that submit the same do not wait
@@ -80,15 +81,30 @@ pub(super) const CLAIM: &str = concat!(
      FROM claimed"
 );
 
-/// A record that is there under the same fence is as good as written. Its tasks are locked: a statement may stand alone.
+/// Its tasks are locked by [`LOCK`], which says how they stand. What is not written is there already, or its task is lost.
 pub(super) const RECORD: &str = concat!(
+    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
+     SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence
+     FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
+         $10::bigint[]) AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at)
+     CROSS JOIN LATERAL (
+         SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
+     ) AS held
+     ON CONFLICT (run_id, seq, kind) DO NOTHING
+     RETURNING run_id, seq, kind"
+);
+
+/// The same for one that stands alone or behind what may change how its task stands. A record that is there under the same fence is as
+/// good as written.
+pub(super) const RECORD_ALONE: &str = concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
          FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
              $10::bigint[]) WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, n)
-         JOIN retry_run AS run ON run.id = given.run_id AND run.fence = given.fence AND run.state = 1
+         CROSS JOIN LATERAL (
+             SELECT cancel_asked FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 FOR NO KEY UPDATE
+         ) AS run
          LEFT JOIN retry_step AS old ON old.run_id = given.run_id AND old.seq = given.seq AND old.kind = given.kind
-         FOR NO KEY UPDATE OF run
      ), written AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
          SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence FROM given WHERE old IS NULL
@@ -97,33 +113,28 @@ pub(super) const RECORD: &str = concat!(
 );
 
 pub(super) const ANNOUNCE: &str = concat!(
-    "UPDATE retry_run AS run SET step_by = given.step_by
-     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS given (id, fence, step_by, n)
-     WHERE run.id = given.id AND run.fence = given.fence AND run.state = 1
-     RETURNING n, cancel_asked, ", now!()
+    "UPDATE retry_run SET step_by = $3 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING $4::bigint, cancel_asked, ",
+    now!()
 );
 
 /// A change that looks at no signals has the highest number as the one that it has seen.
 pub(super) const CHANGE: &str = concat!(
-    "UPDATE retry_run AS run SET
-         state = given.state,
-         direction = given.direction,
-         failures = given.failures,
+    "UPDATE retry_run SET
+         state = $3::smallint,
+         direction = $4::smallint,
+         failures = $5,
          wake_at = CASE
-             WHEN cancel_asked AND given.direction = 0 THEN ", now!(), "
-             WHEN given.delay IS NOT NULL THEN ", now!(), " + given.delay
-             WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = run.id AND retry_signal.id > given.seen) THEN ", now!(), "
-             ELSE given.wake_at END,
-         output = coalesce(given.output, run.output),
-         error = coalesce(given.error, run.error),
-         owner = CASE WHEN given.state = 1 THEN owner END,
+             WHEN cancel_asked AND $4::smallint = 0 THEN ", now!(), "
+             WHEN $6::bigint IS NOT NULL THEN ", now!(), " + $6
+             WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = $1 AND retry_signal.id > $8) THEN ", now!(), "
+             ELSE $7 END,
+         output = coalesce($9, output),
+         error = coalesce($10, error),
+         owner = CASE WHEN $3::smallint = 1 THEN owner END,
          step_by = NULL,
          updated_at = ", now!(), "
-     FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::bigint[], $7::bigint[], $8::bigint[],
-         $9::text[], $10::text[]) WITH ORDINALITY
-         AS given (id, fence, state, direction, failures, delay, wake_at, seen, output, error, n)
-     WHERE run.id = given.id AND run.fence = given.fence AND run.state = 1
-     RETURNING n, cancel_asked, ", now!()
+     WHERE id = $1 AND fence = $2 AND state + 0 = 1
+     RETURNING $11::bigint, cancel_asked, ", now!()
 );
 
 pub(super) const BEAT: &str = concat!(
@@ -155,7 +166,7 @@ pub(super) const SIGNAL: &str = concat!(
          SELECT run_id, name, payload FROM given WHERE state IN (0, 1, 2) ORDER BY n
      ), woken AS (
          UPDATE retry_run SET state = 0, wake_at = ", now!(), ", updated_at = ", now!(), "
-         WHERE state = 2 AND id = ANY (ARRAY(SELECT run_id FROM given WHERE state = 2))
+         WHERE state + 0 = 2 AND id = ANY (ARRAY(SELECT run_id FROM given WHERE state = 2))
      )
      SELECT n, state FROM given"
 );
@@ -232,8 +243,22 @@ pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
 
 /// What one who writes has prepared.
 pub(super) const WRITES: &[&str] = &[
-    LOCK, SUBMIT, BY_KEY, CLAIM, RECORD, ANNOUNCE, CHANGE, BEAT, DISOWN, FORGET, SIGNAL, CANCEL,
-    PARK, RESUBMIT, PRUNE,
+    LOCK,
+    SUBMIT,
+    BY_KEY,
+    CLAIM,
+    RECORD,
+    RECORD_ALONE,
+    ANNOUNCE,
+    CHANGE,
+    BEAT,
+    DISOWN,
+    FORGET,
+    SIGNAL,
+    CANCEL,
+    PARK,
+    RESUBMIT,
+    PRUNE,
 ];
 
 /// What one who reads has prepared.

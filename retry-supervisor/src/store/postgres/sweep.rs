@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use tokio_postgres::Transaction;
+use tokio_postgres::types::ToSql;
 
+use super::pipeline::{self, Sent};
 use super::read;
 use super::sql::{columns, now};
 use super::trouble::trouble;
@@ -36,11 +38,11 @@ const ALIVE: &str = concat!(
 );
 
 const GIVE_BACK: &str = concat!(
-    "UPDATE retry_run AS run SET state = given.state, direction = given.direction, failures = given.failures, wake_at = given.wake_at,
-         error = given.error, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ", now!(), "
-     FROM unnest($1::bigint[], $2::smallint[], $3::smallint[], $4::int[], $5::bigint[], $6::text[])
-         AS given (id, state, direction, failures, wake_at, error)
-     WHERE run.id = given.id"
+    "UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
+         error = $6, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ",
+    now!(),
+    "
+     WHERE id = $1"
 );
 
 /// Leases that are longer than they can be: the clock was set back since. Who lives renews its lease; who does not would be
@@ -125,24 +127,27 @@ async fn give_back(
     now: Time,
 ) -> Result<Vec<Swept>, StoreError> {
     let mut swept = Vec::new();
-    let mut wake_at = Vec::new();
+    let mut given: Vec<Sent<'_>> = Vec::new();
     for run in runs {
         if let Some(expired) = expired(run, now, |owner| alive.contains(owner.0.as_str())) {
             let fate = Fate::of_expired(run, expired, &sweep.delays, rand::random());
-            wake_at.push(now.after(fate.delay).as_micros());
+            let id = run.id.0;
+            given.push(Box::pin(async move {
+                let (state, direction) = (fate.state.number(), fate.direction.number());
+                let wake_at = now.after(fate.delay).as_micros();
+                let values: [&(dyn ToSql + Sync); 6] = [
+                    &id,
+                    &state,
+                    &direction,
+                    &fate.failures,
+                    &wake_at,
+                    &expired.message(),
+                ];
+                prepared.query(transaction, GIVE_BACK, &values).await
+            }));
             swept.push(Swept::new(run, expired, fate));
         }
     }
-    let ids: Vec<_> = swept.iter().map(|swept| swept.run.0).collect();
-    let states: Vec<_> = swept.iter().map(|swept| swept.state.number()).collect();
-    let directions: Vec<_> = swept.iter().map(|swept| swept.direction.number()).collect();
-    let failures: Vec<_> = swept.iter().map(|swept| swept.failures).collect();
-    let errors: Vec<_> = swept.iter().map(|swept| swept.expired.message()).collect();
-    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-        [&ids, &states, &directions, &failures, &wake_at, &errors];
-    prepared
-        .query(transaction, GIVE_BACK, &values)
-        .await
-        .map_err(trouble)?;
+    pipeline::together(given).await.map_err(trouble)?;
     Ok(swept)
 }

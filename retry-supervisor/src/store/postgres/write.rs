@@ -1,6 +1,6 @@
 //! Operations, in one transaction and one round trip.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, GenericClient, Row};
@@ -10,47 +10,68 @@ use super::pipeline::{self, Sent};
 use super::plan::{self, Kind, Stage};
 use super::trouble::trouble;
 use super::{columns, micros, read, sql};
-use crate::store::{Asked, Operation, Outcome, Standing, Steer, StoreError, Told};
+use crate::store::{Asked, Operation, Outcome, Standing, Steer, StoreError, Told, Wake};
 use crate::task::{NewRun, RunId};
 use crate::time::Time;
 
 pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Outcome>, StoreError> {
     let stages = plan::stages(operations);
     let mut outcomes: Vec<Option<Outcome>> = operations.iter().map(|_| None).collect();
-    let answers = match stages.as_slice() {
-        [stage] if operations.len() == 1 && stage.locks() => {
-            let answer = statement(live, stage, operations).await;
-            vec![answer.map_err(trouble)?]
-        }
-        stages => in_transaction(live, stages, operations).await?,
+    let is_alone = operations.len() == 1 && stages.iter().all(Stage::locks);
+    // How the tasks stand that are locked, where that holds to the end.
+    let is_known = !is_alone && stages.iter().all(Stage::leaves_standing);
+    let (locked, answers) = if is_alone {
+        let statements = stages.iter();
+        let statements = statements.map(|stage| statement(live, stage, operations, false));
+        let answers = pipeline::together(statements.collect()).await;
+        (Vec::new(), answers.map_err(trouble)?)
+    } else {
+        in_transaction(live, &stages, operations, is_known).await?
     };
+    let standings = standings(&locked);
     for (stage, rows) in stages.iter().zip(&answers) {
-        if stage.kind == Kind::Submits {
-            submitted(live, stage, operations, rows, &mut outcomes).await?;
-        } else {
-            answer(stage, operations, rows, &mut outcomes)?;
+        match stage.kind {
+            Kind::Submits => submitted(live, stage, operations, rows, &mut outcomes).await?,
+            Kind::Records if is_known => {
+                recorded(live, stage, operations, (rows, &standings), &mut outcomes).await?;
+            }
+            _ => answer(stage, operations, rows, &mut outcomes)?,
         }
     }
     let outcome = |outcome: Option<Outcome>| outcome.ok_or_else(missing);
     outcomes.into_iter().map(outcome).collect()
 }
 
-/// What the statements of the stages answer.
+/// What the locks answer, and the statements of the stages.
 async fn in_transaction(
     live: &Live,
     stages: &[Stage<'_>],
     operations: &[Operation],
-) -> Result<Vec<Vec<Row>>, StoreError> {
+    is_known: bool,
+) -> Result<(Vec<Row>, Vec<Vec<Row>>), StoreError> {
     let runs = plan::runs(stages);
     let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
     statements.push(Box::pin(async { live.query(sql::LOCK, &[&runs]).await }));
     for stage in stages {
-        statements.push(statement(live, stage, operations));
+        statements.push(statement(live, stage, operations, is_known));
     }
     let answers = pipeline::transaction(&live.client, statements)
         .await
         .map_err(trouble)?;
-    Ok(answers.into_iter().skip(1).collect())
+    let mut answers = answers.into_iter();
+    Ok((answers.next().unwrap_or_default(), answers.collect()))
+}
+
+/// How tasks stand that are locked.
+fn standings(locked: &[Row]) -> HashMap<i64, Standing> {
+    let standing = |row: &Row| {
+        let standing = Standing {
+            now: Time::from_micros(row.get(2)),
+            cancel_asked: row.get(1),
+        };
+        (row.get(0), standing)
+    };
+    locked.iter().map(standing).collect()
 }
 
 fn missing() -> StoreError {
@@ -58,7 +79,12 @@ fn missing() -> StoreError {
 }
 
 /// The statement of a stage, which is sent when it is polled first.
-fn statement<'a>(live: &'a Live, stage: &'a Stage<'_>, operations: &'a [Operation]) -> Sent<'a> {
+fn statement<'a>(
+    live: &'a Live,
+    stage: &'a Stage<'_>,
+    operations: &'a [Operation],
+    is_known: bool,
+) -> Sent<'a> {
     let first = stage
         .places
         .first()
@@ -77,15 +103,20 @@ fn statement<'a>(live: &'a Live, stage: &'a Stage<'_>, operations: &'a [Operatio
         }
         Kind::Records => {
             let records = columns::Records::of(own);
-            Box::pin(async move { live.query(sql::RECORD, &records.values()).await })
+            let sql = if is_known {
+                sql::RECORD
+            } else {
+                sql::RECORD_ALONE
+            };
+            Box::pin(async move { live.query(sql, &records.values()).await })
         }
-        Kind::Announcements => {
-            let announcements = columns::Announcements::of(own);
-            Box::pin(async move { live.query(sql::ANNOUNCE, &announcements.values()).await })
-        }
-        Kind::Changes => {
-            let changes = columns::Changes::of(own);
-            Box::pin(async move { live.query(sql::CHANGE, &changes.values()).await })
+        Kind::Announcements | Kind::Changes => {
+            let each = own.zip(1_i64..);
+            let each = each.map(|(operation, nth)| -> Sent<'_> {
+                Box::pin(async move { changed(live, operation, nth).await })
+            });
+            let together = pipeline::together(each.collect());
+            Box::pin(async move { Ok(together.await?.into_iter().flatten().collect()) })
         }
         Kind::Signals => {
             let signals = columns::Signals::of(own);
@@ -97,6 +128,38 @@ fn statement<'a>(live: &'a Live, stage: &'a Stage<'_>, operations: &'a [Operatio
                 None => Ok(Vec::new()),
             }
         }),
+    }
+}
+
+/// What changes how a task stands, which is the `nth` of its kind.
+async fn changed(live: &Live, operation: &Operation, nth: i64) -> Result<Vec<Row>, Error> {
+    match operation {
+        Operation::Announce(hold, by) => {
+            let by = by.as_micros();
+            live.query(sql::ANNOUNCE, &[&hold.run.0, &hold.fence.0, &by, &nth])
+                .await
+        }
+        Operation::Change(hold, change) => {
+            let (delay, wake_at, seen) = match change.wake {
+                Wake::In(delay) => (Some(micros(delay)), None, None),
+                Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
+            };
+            let values: [&(dyn ToSql + Sync); 11] = [
+                &hold.run.0,
+                &hold.fence.0,
+                &change.state.number(),
+                &change.direction.number(),
+                &change.failures,
+                &delay,
+                &wake_at,
+                &seen,
+                &change.output,
+                &change.error,
+                &nth,
+            ];
+            live.query(sql::CHANGE, &values).await
+        }
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -144,6 +207,37 @@ async fn alone(live: &Live, operation: &Operation) -> Result<Vec<Row>, Error> {
         | Operation::Change(..)
         | Operation::Signal { .. } => Ok(Vec::new()),
     }
+}
+
+/// What was not written is asked for once more, by itself: it may be there already.
+async fn recorded(
+    live: &Live,
+    stage: &Stage<'_>,
+    operations: &[Operation],
+    (rows, standings): (&[Row], &HashMap<i64, Standing>),
+    outcomes: &mut [Option<Outcome>],
+) -> Result<(), StoreError> {
+    let place = |row: &Row| (row.get(0), row.get(1), row.get(2));
+    let written: HashSet<(i64, i32, i16)> = rows.iter().map(place).collect();
+    let mut left = Vec::new();
+    for place in &stage.places {
+        let Some(Operation::Record(hold, record)) = operations.get(*place) else {
+            continue;
+        };
+        let is_written = written.contains(&(hold.run.0, record.seq, record.kind.number()));
+        match standings.get(&hold.run.0) {
+            Some(standing) if is_written => set(outcomes, *place, Outcome::Held(*standing)),
+            _ => left.push(*place),
+        }
+    }
+    if left.is_empty() {
+        return Ok(());
+    }
+    let left = stage.only(left);
+    let rows = statement(live, &left, operations, false)
+        .await
+        .map_err(trouble)?;
+    answer(&left, operations, &rows, outcomes)
 }
 
 /// Whoever was not stored is there already.

@@ -1,14 +1,17 @@
 //! The one who writes for a process: what many tasks want to write goes into one transaction (group commit). Nobody
 //! waits for company: what has come while the last transaction ran makes up the next.
 
+mod offers;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::{Claim, Operation, Outcome, Store, StoreError};
+use offers::{Offer, Offers};
+pub(crate) use offers::{Room, Seat};
 
 /// Operations in one transaction at most.
 const GROUP: usize = 512;
@@ -32,63 +35,6 @@ enum Message {
 struct Job {
     operation: Operation,
     reply: oneshot::Sender<Written>,
-}
-
-/// A worker that takes what there is as soon as there is something: its claim goes into the transaction that stores it.
-#[derive(Debug)]
-struct Offer {
-    claim: Claim,
-    room: Room,
-    /// There may be something that no claim has looked for.
-    is_called: bool,
-    reply: oneshot::Sender<Written>,
-}
-
-/// How many more tasks a worker runs.
-#[derive(Debug, Clone)]
-pub(crate) struct Room(Arc<Seats>);
-
-#[derive(Debug)]
-struct Seats {
-    left: AtomicUsize,
-    /// How many there were for the last claim.
-    offered: AtomicUsize,
-}
-
-impl Room {
-    pub(crate) fn new(tasks: usize) -> Self {
-        Self(Arc::new(Seats {
-            left: AtomicUsize::new(tasks),
-            offered: AtomicUsize::new(0),
-        }))
-    }
-
-    /// Whether the last claim might have found more.
-    pub(crate) fn was_filled(&self, claimed: usize) -> bool {
-        claimed >= self.0.offered.load(Ordering::Relaxed)
-    }
-
-    /// For a task that was claimed because there was room.
-    pub(crate) fn take(&self) -> Seat {
-        self.0.left.fetch_sub(1, Ordering::Relaxed);
-        Seat(self.clone())
-    }
-
-    fn offer(&self) -> usize {
-        let left = self.0.left.load(Ordering::Relaxed);
-        self.0.offered.store(left, Ordering::Relaxed);
-        left
-    }
-}
-
-/// The room of one task, until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Seat(Room);
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.0.0.left.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// The way to the writer.
@@ -188,10 +134,10 @@ async fn write(
     trouble: impl Fn(&StoreError),
 ) {
     let mut received = Vec::new();
-    let mut offers = Vec::new();
+    let mut offers = Offers::default();
     while messages.recv_many(&mut received, GROUP).await > 0 {
-        let mut group =
-            Group::of(sorted(std::mem::take(&mut received).into_iter(), &mut offers).into_iter());
+        let jobs = offers.sorted(std::mem::take(&mut received).into_iter());
+        let mut group = Group::of(jobs.into_iter());
         let mut failures = 0;
         while let Err(error) = group.written(&*store).await {
             trouble(&error);
@@ -213,40 +159,6 @@ async fn write(
             }
         }
     }
-}
-
-/// What goes into the next transaction: jobs in their order, then the claims of those who have room.
-fn sorted(messages: impl Iterator<Item = Message>, offers: &mut Vec<Offer>) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    let mut is_called = false;
-    for message in messages {
-        match message {
-            Message::Job(job) => {
-                is_called |= job.operation.may_free();
-                jobs.push(job);
-            }
-            Message::Offer(offer) => offers.push(offer),
-            Message::Look => is_called = true,
-        }
-    }
-    offers.retain(|offer| !offer.reply.is_closed());
-    for mut offer in std::mem::take(offers) {
-        offer.is_called |= is_called;
-        let room = offer.room.offer();
-        if !offer.is_called || room == 0 {
-            offers.push(offer);
-            continue;
-        }
-        let limit = u32::try_from(room).unwrap_or(u32::MAX);
-        jobs.push(Job {
-            operation: Operation::Claim(Claim {
-                limit,
-                ..offer.claim
-            }),
-            reply: offer.reply,
-        });
-    }
-    jobs
 }
 
 /// What goes into one transaction, and who waits for it.

@@ -1,0 +1,170 @@
+//! Workers that wait for tasks: how much room they have, and when it is worth a claim.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::oneshot;
+
+use super::{Job, Message, Written};
+use crate::store::{Claim, Operation};
+
+/// How many more tasks a worker runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Room(Arc<Seats>);
+
+#[derive(Debug)]
+struct Seats {
+    left: AtomicUsize,
+    /// How many there were for the last claim.
+    offered: AtomicUsize,
+}
+
+impl Room {
+    pub(crate) fn new(tasks: usize) -> Self {
+        Self(Arc::new(Seats {
+            left: AtomicUsize::new(tasks),
+            offered: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Whether the last claim might have found more.
+    pub(crate) fn was_filled(&self, claimed: usize) -> bool {
+        claimed >= self.0.offered.load(Ordering::Relaxed)
+    }
+
+    /// For a task that was claimed because there was room.
+    pub(crate) fn take(&self) -> Seat {
+        self.0.left.fetch_sub(1, Ordering::Relaxed);
+        Seat(self.clone())
+    }
+
+    fn offer(&self) -> usize {
+        let left = self.0.left.load(Ordering::Relaxed);
+        self.0.offered.store(left, Ordering::Relaxed);
+        left
+    }
+}
+
+/// The room of one task, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat(Room);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.0.left.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A worker that takes what there is as soon as there is something: its claim goes into the transaction that stores it.
+#[derive(Debug)]
+pub(super) struct Offer {
+    pub(super) claim: Claim,
+    pub(super) room: Room,
+    /// There may be something that no claim has looked for.
+    pub(super) is_called: bool,
+    pub(super) reply: oneshot::Sender<Written>,
+}
+
+/// Workers that wait for something to claim.
+#[derive(Debug, Default)]
+pub(super) struct Offers {
+    waiting: Vec<Offer>,
+    /// There was something, and nobody waited for it.
+    is_missed: bool,
+}
+
+impl Offers {
+    /// What goes into the next transaction: jobs in their order, then the claims of those who have room.
+    pub(super) fn sorted(&mut self, messages: impl Iterator<Item = Message>) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        let mut is_called = std::mem::take(&mut self.is_missed);
+        for message in messages {
+            match message {
+                Message::Job(job) => {
+                    is_called |= job.operation.may_free();
+                    jobs.push(job);
+                }
+                Message::Offer(offer) => self.waiting.push(offer),
+                Message::Look => is_called = true,
+            }
+        }
+        self.waiting.retain(|offer| !offer.reply.is_closed());
+        self.is_missed = is_called && self.waiting.is_empty();
+        for mut offer in std::mem::take(&mut self.waiting) {
+            offer.is_called |= is_called;
+            let room = offer.room.offer();
+            if !offer.is_called || room == 0 {
+                self.waiting.push(offer);
+                continue;
+            }
+            let limit = u32::try_from(room).unwrap_or(u32::MAX);
+            jobs.push(Job {
+                operation: Operation::Claim(Claim {
+                    limit,
+                    ..offer.claim
+                }),
+                reply: offer.reply,
+            });
+        }
+        jobs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::WorkerId;
+
+    fn offer(room: usize, is_called: bool) -> (Message, oneshot::Receiver<Written>) {
+        let (reply, answer) = oneshot::channel();
+        let claim = Claim {
+            worker: WorkerId("one".to_owned()),
+            queues: Vec::new(),
+            workflows: Vec::new(),
+            limit: 0,
+        };
+        let offer = Offer {
+            claim,
+            room: Room::new(room),
+            is_called,
+            reply,
+        };
+        (Message::Offer(offer), answer)
+    }
+
+    /// How many tasks each claim asks for.
+    fn claims(offers: &mut Offers, messages: Vec<Message>) -> Vec<u32> {
+        let jobs = offers.sorted(messages.into_iter());
+        let claim = |job: &Job| match &job.operation {
+            Operation::Claim(claim) => Some(claim.limit),
+            _ => None,
+        };
+        jobs.iter().filter_map(claim).collect()
+    }
+
+    #[test]
+    fn a_worker_claims_when_it_is_called_and_has_room() {
+        let mut offers = Offers::default();
+        let (first, _first) = offer(3, false);
+        assert_eq!(claims(&mut offers, vec![first]), [0; 0]);
+        let (full, busy) = offer(0, false);
+        assert_eq!(claims(&mut offers, vec![Message::Look, full]), [3]);
+        assert_eq!(offers.waiting.len(), 1);
+        let (called, _called) = offer(2, true);
+        assert_eq!(claims(&mut offers, vec![called]), [2]);
+        drop(busy);
+        let (gone, _) = offer(9, true);
+        assert_eq!(claims(&mut offers, vec![gone, Message::Look]), [0; 0]);
+        assert!(offers.waiting.is_empty());
+    }
+
+    #[test]
+    fn a_call_that_nobody_heard_is_for_the_next() {
+        let mut offers = Offers::default();
+        assert_eq!(claims(&mut offers, vec![Message::Look]), [0; 0]);
+        let (late, _late) = offer(5, false);
+        assert_eq!(claims(&mut offers, vec![late]), [5]);
+        let (later, _later) = offer(5, false);
+        assert_eq!(claims(&mut offers, vec![later]), [0; 0]);
+    }
+}
