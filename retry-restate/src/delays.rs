@@ -99,6 +99,7 @@ impl fmt::Display for DelaysError {
 impl std::error::Error for DelaysError {}
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
     use reattempt::{Jitter, Shape};

@@ -17,8 +17,8 @@ async fn plain(_flow: &Flow, text: String, number: u8) -> Result<String, String>
     Ok(format!("{text}{number}"))
 }
 
-#[workflow(name = "two words")]
-async fn two_words(_flow: &Flow) -> Result<(), String> {
+#[workflow(name = "7th")]
+async fn seventh(_flow: &Flow) -> Result<(), String> {
     Ok(())
 }
 
@@ -31,8 +31,8 @@ fn handlers_say_what_restate_cannot_do() {
     assert!(refused(Handlers::new()).contains("add `.register(...)`"));
     let twice = Handlers::new().register(plain).register(plain);
     assert!(refused(twice).starts_with("two workflows are called `plain`"));
-    let named = Handlers::new().register(two_words);
-    assert!(refused(named).starts_with("Restate has no services called `two words`"));
+    let named = Handlers::new().register(seventh);
+    assert!(refused(named).starts_with("Restate has no services called `7th`"));
     let drawn = Policy::new().jitter(Jitter::Full);
     let said = refused(Handlers::new().register(plain).delays(drawn));
     assert!(said.ends_with("add `.jitter(Jitter::None)`"), "{said}");

@@ -129,7 +129,8 @@ async fn told(flow: &Flow) -> Result<String, String> {
 #[workflow]
 async fn failing(flow: &Flow) -> Result<(), StepError> {
     let (a, b) = tokio::join!(put(flow, "a", 20), put(flow, "b", 10));
-    (a?, b?);
+    a?;
+    b?;
     put(flow, "bad one", 0).await.map(drop)
 }
 
@@ -280,16 +281,7 @@ impl Engine {
                     },
                 },
                 Command::Wait { until, signals } => {
-                    let logged = match self.logged(nth) {
-                        Some(logged) => logged,
-                        None => {
-                            self.alive()?;
-                            let next = self.signal(until, &signals);
-                            let logged = next.map_or(Logged::Due(until), Logged::Signal);
-                            self.journal.push(logged.clone());
-                            logged
-                        }
-                    };
+                    let logged = self.waited(nth, until, &signals)?;
                     match logged {
                         Logged::Due(was) => {
                             assert_eq!(was, until);
@@ -308,7 +300,16 @@ impl Engine {
             }
             nth += 1;
         }
-        let mut undo = match execution.compensations(&lent).await {
+        self.undone(execution, &lent, nth).await
+    }
+
+    async fn undone(
+        &mut self,
+        execution: Execution,
+        lent: &Lent,
+        mut nth: usize,
+    ) -> Result<End, Crash> {
+        let mut undo = match execution.compensations(lent).await {
             Ok(undo) => undo,
             Err(Failure::Parked(message)) => return Ok(End::Parked(message)),
             Err(Failure::Failed(_)) => return Err(Crash),
@@ -333,6 +334,22 @@ impl Engine {
             nth += 1;
         }
         Ok(End::Undone(undo.state(), undo.error().to_owned()))
+    }
+
+    fn waited(
+        &mut self,
+        nth: usize,
+        until: Option<Time>,
+        signals: &[(String, usize)],
+    ) -> Result<Logged, Crash> {
+        if let Some(logged) = self.logged(nth) {
+            return Ok(logged);
+        }
+        self.alive()?;
+        let next = self.signal(until, signals);
+        let logged = next.map_or(Logged::Due(until), Logged::Signal);
+        self.journal.push(logged.clone());
+        Ok(logged)
     }
 
     fn write(&mut self, name: String, entry: &Entry) {
