@@ -128,18 +128,23 @@ impl Bench {
         effects.lines().map(what).collect()
     }
 
-    /// The names of what is in the journal of a task, with how often.
-    async fn steps(&self, invocation: &str) -> Vec<(String, u64)> {
+    /// What is in the journal of a task, in that order: commands with their names, and what came of them.
+    async fn journal(&self, invocation: &str) -> Vec<String> {
         let sql = format!(
-            "SELECT name, count(*) AS times FROM sys_journal WHERE id = '{invocation}' AND entry_type = 'Command: Run' \
-             GROUP BY name ORDER BY name"
+            "SELECT entry_type, name FROM sys_journal WHERE id = '{invocation}' ORDER BY index"
         );
-        let row = |row: Value| {
-            let name = row["name"].as_str().unwrap().to_owned();
-            (name, row["times"].as_u64().unwrap())
+        let line = |row: Value| {
+            let text = |column: &str| row[column].as_str().unwrap_or_default().to_owned();
+            format!("{} {}", text("entry_type"), text("name"))
+                .trim_end()
+                .to_owned()
         };
-        let rows = self.server.query(&sql).await;
-        rows.into_iter().map(row).collect()
+        self.server
+            .query(&sql)
+            .await
+            .into_iter()
+            .map(line)
+            .collect()
     }
 
     async fn signal(&self, workflow: &str, key: &str, payload: &str) {
@@ -186,8 +191,8 @@ async fn orders_survive_the_death_of_the_service_and_of_the_server() {
         orders.push(bench.submit(new).await);
     }
     let mut random = StdRng::seed_from_u64(9);
-    for nth in 0..10 {
-        let pause = Duration::from_millis(random.random_range(200..900));
+    for nth in 0..14 {
+        let pause = Duration::from_millis(random.random_range(20..400));
         tokio::time::sleep(pause).await;
         if nth % 3 == 2 {
             bench.server.crash().await;
@@ -198,8 +203,18 @@ async fn orders_survive_the_death_of_the_service_and_of_the_server() {
     for (nth, order) in orders.iter().enumerate() {
         let receipt = end(order).await.unwrap();
         assert_eq!(receipt, format!("done: pay-{}", 100 + nth));
-        let once = ["begin", "pay", "reserve", "ship", "thank"].map(|name| (name.to_owned(), 1));
-        assert_eq!(bench.steps(order.invocation_id()).await, once);
+        // Each step is recorded, and once.
+        let mut expected = vec!["Command: Input".to_owned()];
+        for name in ["begin", "reserve", "pay", "sleep", "ship", "thank"] {
+            if name == "sleep" {
+                expected.extend(["Command: Sleep", "Notification: Sleep"].map(str::to_owned));
+            } else {
+                expected.push(format!("Command: Run {name}"));
+                expected.push("Notification: Run".to_owned());
+            }
+        }
+        expected.push("Command: Output".to_owned());
+        assert_eq!(bench.journal(order.invocation_id()).await, expected);
     }
     let mut effects = bench.effects();
     effects.sort();
@@ -246,7 +261,12 @@ async fn what_workflows_do_is_done_by_restate() {
         "{error}"
     );
 
-    while bench.steps(patient.invocation_id()).await.len() < 2 {
+    let waits = "Command: Sleep".to_owned();
+    while !bench
+        .journal(patient.invocation_id())
+        .await
+        .contains(&waits)
+    {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     bench.server.cancel(patient.invocation_id()).await;
