@@ -43,8 +43,13 @@ pub(crate) async fn run(
     loop {
         match execution.next().await {
             Command::Run(name) => {
-                let policy = delays.up_to(served.max_failures);
-                match recorded(context, &name, policy, execution.run()).await? {
+                let entry = Named {
+                    name: &name,
+                    policy: delays.up_to(served.max_failures),
+                    // Of a task that goes back it is given up, so that the others are undone.
+                    gives_up: execution.goes_back(),
+                };
+                match recorded(context, entry, execution.run()).await? {
                     Ok(entry) => execution.tell(entry),
                     Err(error) => given_up(&mut execution, &error),
                 }
@@ -102,19 +107,34 @@ fn hash(of: &[u8], text: &[u8]) -> u64 {
     })
 }
 
-/// One entry of the journal. The outer error ends this run of the handler: somebody has to mend something.
+/// An entry of the journal that is to be.
+struct Named<'a> {
+    name: &'a str,
+    policy: RunRetryPolicy,
+    /// Whether what cannot go on is a failure of the entry.
+    gives_up: bool,
+}
+
+/// Has it made, or reads it. The outer error ends this run of the handler: somebody has to mend something.
 async fn recorded(
     context: &ContextInternal,
-    name: &str,
-    policy: RunRetryPolicy,
+    entry: Named<'_>,
     work: impl Future<Output = Result<Entry, Failure>> + Send,
 ) -> HandlerResult<Result<Entry, TerminalError>> {
+    let Named {
+        name,
+        policy,
+        gives_up,
+    } = entry;
     let parked = Mutex::new(None);
     let run = context
         .run(|| async {
             match work.await {
                 Ok(entry) => Ok(Json(entry)),
                 Err(Failure::Failed(message)) => Err(message.into()),
+                Err(Failure::Parked(message)) if gives_up => {
+                    Err(TerminalError::new(message).into())
+                }
                 Err(Failure::Parked(message)) => {
                     *parked.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
                     pending().await
@@ -180,8 +200,17 @@ async fn undone(
     delays: Delays,
 ) -> HandlerResult<TerminalError> {
     while let Some(name) = undo.next() {
-        let entry = recorded(context, &name, delays.for_ever(), undo.run()).await??;
-        undo.tell(&entry);
+        let entry = Named {
+            name: &name,
+            policy: delays.for_ever(),
+            gives_up: false,
+        };
+        match recorded(context, entry, undo.run()).await? {
+            Ok(entry) => undo.tell(&entry),
+            // It goes back already.
+            Err(error) if error.code() == CANCELLED => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     let code = if undo.state() == State::Cancelled {
         CANCELLED

@@ -61,7 +61,8 @@ fn request<E: RequestExecutor, Output>(
         request = request.header(HeaderName::from_static(HEADERS), value);
     }
     if let Some(limit) = new.complete_by {
-        let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        let millis = limit.as_nanos().div_ceil(1_000_000);
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
         request = request.header(HeaderName::from_static(COMPLETE_BY), millis.into());
     }
     Ok(request)

@@ -83,6 +83,7 @@ fn service() {
         .register(work::asked)
         .register(work::hopeless)
         .register(work::patient)
+        .register(work::slow)
         .delays(work::DELAYS)
         .with(Shop::at(std::env::var(SHOP).unwrap()))
         .endpoint()
@@ -272,6 +273,18 @@ async fn what_workflows_do_is_done_by_restate() {
     bench.server.cancel(patient.invocation_id()).await;
     let error = end(&patient).await.unwrap_err();
     assert!(error.contains("the task is cancelled"), "{error}");
+
+    // Cancelled while a step runs: that one is undone, and the next does not begin.
+    let slow = bench.submit(work::slow()).await;
+    while !bench.effects().contains(&"put-first".to_owned()) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    bench.server.cancel(slow.invocation_id()).await;
+    let error = end(&slow).await.unwrap_err();
+    assert!(error.contains("the task is cancelled"), "{error}");
+    let of_slow = |it: &String| it.ends_with("-first") || it.ends_with("-second");
+    let effects: Vec<_> = bench.effects().into_iter().filter(of_slow).collect();
+    assert_eq!(effects, ["put-first", "take-first"]);
 
     let count = |what: &str| bench.effects().iter().filter(|it| *it == what).count();
     assert_eq!(

@@ -50,6 +50,7 @@ impl RequestExecutor for Sent {
         let accepted = r#"{"invocationId": "inv_1", "status": "Accepted"}"#;
         Ok(Response::builder()
             .status(202)
+            .header("x-restate-id", "inv_1")
             .body(accepted.into())
             .unwrap())
     }

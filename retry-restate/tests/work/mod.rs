@@ -79,3 +79,32 @@ pub(crate) async fn patient(flow: &Flow) -> Result<(), StepError> {
     flow.sleep(Duration::from_secs(31_536_000)).await;
     Ok(())
 }
+
+#[step(retry(max = 10, base = "10ms"), undo = take_back_slowly)]
+async fn put_slowly(
+    step: &Step,
+    #[with] shop: &Shop,
+    what: &str,
+) -> Result<String, reqwest::Error> {
+    let put = shop.call(step, &format!("put-{what}")).await?;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    Ok(put)
+}
+
+#[step(retry(max = 10, base = "10ms"))]
+async fn take_back_slowly(
+    step: &Step,
+    #[with] shop: &Shop,
+    what: &str,
+    _put: &String,
+) -> Result<String, reqwest::Error> {
+    shop.call(step, &format!("take-{what}")).await
+}
+
+/// Two steps that take their time.
+#[workflow]
+pub(crate) async fn slow(flow: &Flow) -> Result<(), StepError> {
+    put_slowly(flow, "first").await?;
+    put_slowly(flow, "second").await?;
+    Ok(())
+}

@@ -2,12 +2,12 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use super::{Entry, Failure, Lent, begun, said, started};
 use crate::flow::journal::{Next, Stop};
 use crate::flow::poll::{panicked, poll_once};
-use crate::flow::{Flow, Inner, Undo};
+use crate::flow::{Flow, Inner, Undo, Undoing};
 use crate::store::Operation;
 use crate::task::{Record, Run, State};
 use crate::time::Time;
@@ -19,7 +19,16 @@ pub struct Compensations {
     inner: Arc<Inner>,
     jobs: Jobs,
     undos: Vec<Undo>,
+    /// The last of them, under way; what is to be recorded of it, once it is done.
+    current: Option<Current>,
     state: State,
+}
+
+struct Current {
+    seq: i32,
+    name: String,
+    undoing: Undoing,
+    entry: Option<Entry>,
 }
 
 impl std::fmt::Debug for Compensations {
@@ -76,13 +85,15 @@ impl Compensations {
             inner,
             jobs,
             undos,
+            current: None,
         })
     }
 
     /// The name of what is to be undone next; `None` if all is.
     pub fn next(&self) -> Option<String> {
-        let undo = self.undos.last()?;
-        Some(format!("undo {}", undo.name))
+        let current = self.current.as_ref().map(|current| &current.name);
+        let name = current.or_else(|| self.undos.last().map(|undo| &undo.name))?;
+        Some(format!("undo {name}"))
     }
 
     /// Undoes it.
@@ -93,44 +104,59 @@ impl Compensations {
     ///
     /// # Cancel safety
     ///
-    /// The compensation is run again if this is.
+    /// The compensation goes on when this is called again.
     pub async fn run(&mut self) -> Result<Entry, Failure> {
-        let failed = |message: String| Failure::Failed(message);
-        let Some(undo) = self.undos.pop() else {
-            return Err(failed("there is nothing left to undo".to_owned()));
+        if self.current.is_none()
+            && let Some(undo) = self.undos.pop()
+        {
+            let flow = Flow::new(Arc::clone(&self.inner));
+            self.current = Some(Current {
+                seq: undo.seq,
+                name: undo.name,
+                undoing: (undo.run)(flow.undoing(undo.seq)),
+                entry: None,
+            });
+        }
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Entry, Failure>> {
+        let failed = |message: String| Poll::Ready(Err(Failure::Failed(message)));
+        let Some(current) = &mut self.current else {
+            return failed("there is nothing left to undo".to_owned());
         };
-        let (seq, name) = (undo.seq, undo.name);
-        let flow = Flow::new(Arc::clone(&self.inner));
-        let mut undoing = (undo.run)(flow.undoing(seq));
-        poll_fn(|context| {
-            let polled = match poll_once(undoing.as_mut(), context) {
-                Err(panic) => return Poll::Ready(Err(failed(said(panicked(&*panic))))),
-                Ok(polled) => polled,
-            };
-            while let Some((operation, _)) = self.jobs.next() {
-                if let Operation::Record(_, record) = operation {
-                    let now = self.inner.store_now();
-                    return Poll::Ready(Ok(Entry::of(*record, now)));
-                }
+        if let Some(entry) = &current.entry {
+            return Poll::Ready(Ok(entry.clone()));
+        }
+        let polled = match poll_once(current.undoing.as_mut(), context) {
+            Err(panic) => return failed(said(panicked(&*panic))),
+            Ok(polled) => polled,
+        };
+        while let Some((operation, _)) = self.jobs.next() {
+            if let Operation::Record(_, record) = operation {
+                let entry = Entry::of(*record, self.inner.store_now());
+                current.entry = Some(entry.clone());
+                return Poll::Ready(Ok(entry));
             }
-            match self.inner.journal().stopped() {
-                Some(Stop::Failed(message)) => return Poll::Ready(Err(failed(message))),
-                Some(stop) => return Poll::Ready(Err(Failure::Parked(said(stop)))),
-                None => {}
-            }
-            let error = match ready!(polled) {
-                Ok(()) => "its compensation ended without a record".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            Poll::Ready(Err(failed(format!(
-                "step {seq} `{name}` could not be undone: {error}"
-            ))))
-        })
-        .await
+        }
+        if let Some(stop) = self.inner.journal().stopped() {
+            return Poll::Ready(Err(Failure::Parked(said(stop))));
+        }
+        let failure = self.inner.pace();
+        if let Some(message) = failure.and_then(|paced| Some(paced.failure()?.to_owned())) {
+            return failed(message);
+        }
+        let error = match ready!(polled) {
+            Ok(()) => "its compensation ended without a record".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let Current { seq, name, .. } = current;
+        failed(format!("step {seq} `{name}` could not be undone: {error}"))
     }
 
     /// It was undone, now or in another life of the task.
     pub fn tell(&mut self, entry: &Entry) {
+        self.current.take_if(|current| current.seq == entry.seq);
         self.undos.retain(|undo| undo.seq != entry.seq);
     }
 

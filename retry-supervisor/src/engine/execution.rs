@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use tokio::sync::oneshot;
+use tokio::task::unconstrained;
 
 use super::{Command, Compensations, Entry, Failure, Lent, Task, What, begun, said, started};
 use crate::flow::Inner;
@@ -23,6 +25,19 @@ const SIGNAL: &str = "signal ";
 
 const ASTRAY: &str = "the workflow went on without having been told anything: it waits for something that is not recorded; have a step do that";
 
+/// How often a workflow may wake itself before it must be told something.
+const YIELDS: u32 = 10_000;
+
+/// Knows whether it was woken.
+struct Woken(AtomicBool, Waker);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.wake_by_ref();
+    }
+}
+
 /// A task of an engine, from its start to its end or until it goes back.
 pub struct Execution {
     inner: Arc<Inner>,
@@ -31,8 +46,10 @@ pub struct Execution {
     jobs: Jobs,
     /// What has ended here and is to be recorded next.
     ready: VecDeque<(Record, oneshot::Sender<Written>)>,
-    /// Who waits until the entry that was given out last is recorded.
-    given: Option<(i32, oneshot::Sender<Written>)>,
+    /// What was given out last, and who waits until it is recorded.
+    given: Option<(Entry, oneshot::Sender<Written>)>,
+    /// Whose end is recorded after it was decided that the task goes back: they do not go on.
+    unheard: Vec<oneshot::Sender<Written>>,
     /// What was told, in that order.
     records: Vec<Record>,
     ended: Option<Command>,
@@ -85,6 +102,7 @@ impl Execution {
             jobs,
             ready: VecDeque::new(),
             given: None,
+            unheard: Vec::new(),
             records: Vec::new(),
             ended: None,
             back: None,
@@ -98,34 +116,35 @@ impl Execution {
     /// Nothing is lost if it is dropped.
     pub async fn next(&mut self) -> Command {
         poll_fn(|context| {
-            self.poll(context);
+            self.poll_to_rest(context);
             Poll::Ready(self.command())
         })
         .await
     }
 
     fn command(&self) -> Command {
-        match self.inner.journal().stopped() {
-            Some(Stop::Failed(message)) => return Command::Fail(message),
-            Some(stop) => return Command::Park(said(stop)),
-            None => {}
-        }
         let Some(mut paced) = self.inner.pace() else {
             return Command::Undo;
         };
-        if self.back.is_none() {
-            if let Some(ended) = &self.ended {
-                return ended.clone();
-            }
-            paced.name();
+        if self.back.is_some() {
+            // What may have begun is brought to its end, for what was done must be known to be undone.
+            let steps = paced.steps();
+            return if steps.is_empty() {
+                Command::Undo
+            } else {
+                Command::Run(steps.join(" | "))
+            };
         }
-        // Of a task that goes back: what may have begun is brought to its end, for what was done must be known to be undone.
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        if let Some(stop) = self.inner.journal().stopped() {
+            return Command::Park(said(stop));
+        }
+        paced.name();
         let steps = paced.steps();
         if !steps.is_empty() {
             return Command::Run(steps.join(" | "));
-        }
-        if self.back.is_some() {
-            return Command::Undo;
         }
         if paced.waits().next().is_none() {
             let message = "the workflow waits for something else than its steps, timers and signals; have a step do that";
@@ -177,15 +196,8 @@ impl Execution {
             if let Some(entry) = self.give() {
                 return Poll::Ready(Ok(entry));
             }
-            match next {
-                Next::Stop(Stop::Failed(message)) => {
-                    return Poll::Ready(Err(Failure::Failed(message)));
-                }
-                Next::Stop(stop) => return Poll::Ready(Err(Failure::Parked(said(stop)))),
-                _ if self.ended.is_some() => {
-                    return Poll::Ready(Err(Failure::Parked(ASTRAY.to_owned())));
-                }
-                _ => {}
+            if let Some(failure) = self.failure(next) {
+                return Poll::Ready(Err(failure));
             }
             let due = self.next_due().filter(|_| self.back.is_none());
             let Some(due) = due.map(|(due, _)| due) else {
@@ -201,12 +213,34 @@ impl Execution {
         .await
     }
 
-    /// The first that has ended here and that somebody still wants.
+    /// Why nothing more will end here.
+    fn failure(&self, next: Next) -> Option<Failure> {
+        if let Next::Stop(stop) = next {
+            return Some(Failure::Parked(said(stop)));
+        }
+        match &self.ended {
+            Some(Command::Fail(message)) => return Some(Failure::Failed(message.clone())),
+            Some(_) => return Some(Failure::Parked(ASTRAY.to_owned())),
+            None => {}
+        }
+        let is_active = self.inner.journal().active() > self.unheard.len();
+        let paced = self.inner.pace()?;
+        let message = paced.failure().filter(|_| !is_active)?;
+        Some(Failure::Failed(message.to_owned()))
+    }
+
+    /// The first that has ended here and that somebody still wants; again, if nobody was told that it is recorded.
     fn give(&mut self) -> Option<Entry> {
+        if let Some((entry, reply)) = &self.given
+            && !reply.is_closed()
+        {
+            return Some(entry.clone());
+        }
         while let Some((record, reply)) = self.ready.pop_front() {
             if !reply.is_closed() {
-                self.given = Some((record.seq, reply));
-                return Some(Entry::of(record, self.inner.store_now()));
+                let entry = Entry::of(record, self.inner.store_now());
+                self.given = Some((entry.clone(), reply));
+                return Some(entry);
             }
         }
         None
@@ -244,12 +278,12 @@ impl Execution {
             return self.turn(Direction::Undoing, message);
         }
         let at = Time::from_micros(entry.at);
-        let given = self.given.take_if(|(seq, _)| *seq == entry.seq);
+        let given = self.given.take_if(|(given, _)| *given == entry);
         let is_begun = entry.what == What::Begun;
         let record = entry.into_record(self.records.len());
         let seq = record.seq;
         if let Some(message) = self.unexpected(&record) {
-            self.ended = Some(Command::Park(message));
+            self.inner.journal().stop(Stop::Diverged(message));
             return;
         }
         if is_begun {
@@ -260,7 +294,7 @@ impl Execution {
             }
             self.records.push(record.clone());
             if self.back.is_some() {
-                // It is known, and nobody is to go on with it.
+                self.unheard.extend(given.map(|(_, reply)| reply));
                 return;
             }
             let mut journal = self.inner.journal();
@@ -317,6 +351,11 @@ impl Execution {
         }
     }
 
+    /// Whether it was cancelled, came too late or failed.
+    pub fn goes_back(&self) -> bool {
+        self.back.is_some()
+    }
+
     /// Somebody wants it cancelled: nothing new begins.
     pub fn cancel(&mut self) {
         self.turn(Direction::Cancelling, "it was cancelled".to_owned());
@@ -358,7 +397,10 @@ impl Execution {
         while self.ended.is_none() {
             self.inner.journal().poll();
             match poll_once(self.workflow.as_mut(), context) {
-                Err(panic) => self.inner.journal().stop(panicked(&*panic)),
+                Err(panic) => {
+                    self.ended = Some(Command::Fail(said(panicked(&*panic))));
+                    self.workflow = Box::pin(pending());
+                }
                 Ok(Poll::Ready(ended)) => self.end(ended),
                 Ok(Poll::Pending) => {}
             }
@@ -372,6 +414,22 @@ impl Execution {
             }
         }
         Next::Rest
+    }
+
+    /// The same, and as long as the workflow wakes itself: in another life it may be polled more often, and must come to the same point.
+    fn poll_to_rest(&mut self, context: &mut Context<'_>) {
+        let woken = Arc::new(Woken(AtomicBool::new(true), context.waker().clone()));
+        let waker = Waker::from(Arc::clone(&woken));
+        for _ in 0..YIELDS {
+            if !woken.0.swap(false, Ordering::Relaxed) {
+                return;
+            }
+            let mut polling = unconstrained(poll_fn(|context| {
+                self.poll(context);
+                Poll::Ready(())
+            }));
+            let _ = Pin::new(&mut polling).poll(&mut Context::from_waker(&waker));
+        }
     }
 
     fn end(&mut self, ended: Ended) {

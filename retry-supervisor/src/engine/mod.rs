@@ -5,28 +5,31 @@
 //! not one; what it says depends on what it was told, and on nothing else. An adapter is a loop:
 //!
 //! ```text
-//! let mut execution = Execution::new::<W>(task, &resources);
+//! let mut execution = Execution::new::<W>(task, &lent);
 //! loop {
 //!     match execution.next().await {
-//!         Command::Run(name) => {
-//!             // An entry of the journal: executed once, or read.
-//!             let entry = engine.run(name, execution.run()).await?;
-//!             execution.tell(entry);
-//!         }
-//!         Command::Wait { until, signals } => match engine.wait(until, signals).await? {
-//!             Waited::Due => execution.due(),
-//!             Waited::Signal(name, payload) => execution.signalled(&name, payload, now),
+//!         // An entry of the journal: executed once, or read.
+//!         Command::Run(name) => match engine.run(name, execution.run()).await {
+//!             Recorded(entry) => execution.tell(entry),
+//!             FailedTooOften(error) => execution.fail(error),
+//!             Cancelled => execution.cancel(),
+//!         },
+//!         Command::Wait { until, signals } => match engine.wait(until, signals).await {
+//!             Due => execution.due(),
+//!             // At the moment that the journal has for it.
+//!             Signal(name, payload, at) => execution.signalled(&name, payload, at),
+//!             Cancelled => execution.cancel(),
 //!         },
 //!         Command::Complete(output) => return Ok(output),
 //!         Command::Undo => break,
-//!         Command::Fail(message) => // Run it again, later.
-//!         Command::Park(message) => // Somebody must look at it.
+//!         Command::Fail(message) => return Err(message), // to be run again, later
+//!         Command::Park(message) => return Err(message), // somebody must look at it
 //!     }
 //! }
-//! let mut undo = execution.compensations().await?;
+//! let mut undo = execution.compensations(&lent).await?;
 //! while let Some(name) = undo.next() {
 //!     let entry = engine.run(name, undo.run()).await?;
-//!     undo.tell(entry);
+//!     undo.tell(&entry);
 //! }
 //! Err(undo.error())
 //! ```
@@ -140,7 +143,7 @@ pub enum Failure {
     Parked(String),
 }
 
-/// What the journal of an engine keeps of one command. Its form is stable between releases of the same major version.
+/// What the journal of an engine keeps of one command, as JSON or another form of serde.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     seq: i32,

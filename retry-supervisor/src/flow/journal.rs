@@ -263,6 +263,11 @@ impl Journal {
         self.active = self.active.saturating_sub(1);
     }
 
+    /// How much goes on by itself.
+    pub(crate) const fn active(&self) -> usize {
+        self.active
+    }
+
     /// Somebody waits until `due`, or for a signal without a limit.
     pub(crate) fn wait_until(&mut self, seq: i32, due: Option<Time>) {
         self.due.insert(seq, due);

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 pub use agent::Fault;
 pub use step::{Spec, Step, StepError};
-pub(crate) use step::{Undo, call};
+pub(crate) use step::{Undo, Undoing, call};
 
 use crate::resources::Resources;
 use crate::store::{Claimed, Operation, Outcome, Standing};
@@ -318,7 +318,11 @@ impl Flow {
 
     /// Does not go on.
     async fn stop(&self, stop: Stop) -> ! {
-        self.inner.journal().stop(stop);
+        match (stop, self.inner.pace()) {
+            // Of an engine the others are told on, as they will be when it runs again.
+            (Stop::Failed(message), Some(mut paced)) => paced.failed(message),
+            (stop, _) => self.inner.journal().stop(stop),
+        }
         std::future::pending().await
     }
 }

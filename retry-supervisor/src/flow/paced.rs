@@ -13,6 +13,8 @@ pub(crate) struct Paced {
     named: BTreeSet<i32>,
     /// What of it may begin here.
     allowed: BTreeSet<i32>,
+    /// A step gave up here; what runs beside it goes on.
+    failure: Option<String>,
     held: Vec<Waker>,
 }
 
@@ -68,15 +70,27 @@ impl Paced {
         steps.map(|open| open.name.as_str()).collect()
     }
 
-    /// The command is executed here.
+    /// The command is executed here. After a failure nothing new begins.
     pub(crate) fn allow(&mut self) {
-        self.allowed.clone_from(&self.named);
+        if self.failure.is_none() {
+            self.allowed.clone_from(&self.named);
+        }
+    }
+
+    /// A step is to be run again, in another life of the task. The first reason holds.
+    pub(crate) fn failed(&mut self, message: String) {
+        self.failure.get_or_insert(message);
+    }
+
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
     }
 
     /// What may have begun will not end.
     pub(crate) fn give_up(&mut self) {
         self.named.clear();
         self.allowed.clear();
+        self.failure = None;
     }
 
     pub(crate) fn get(&self, seq: i32) -> Option<&Open> {

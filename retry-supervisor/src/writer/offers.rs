@@ -1,7 +1,7 @@
 //! Workers that wait for tasks: how much room they have, and when it is worth a claim.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::oneshot;
 
@@ -17,6 +17,8 @@ struct Seats {
     left: AtomicUsize,
     /// How many there were for the last claim.
     offered: AtomicUsize,
+    /// The last call that a claim has followed.
+    heard: AtomicU64,
 }
 
 impl Room {
@@ -24,6 +26,7 @@ impl Room {
         Self(Arc::new(Seats {
             left: AtomicUsize::new(tasks),
             offered: AtomicUsize::new(0),
+            heard: AtomicU64::new(0),
         }))
     }
 
@@ -36,6 +39,14 @@ impl Room {
     pub(crate) fn take(&self) -> Seat {
         self.0.left.fetch_sub(1, Ordering::Relaxed);
         Seat(self.clone())
+    }
+
+    fn heard(&self) -> u64 {
+        self.0.heard.load(Ordering::Relaxed)
+    }
+
+    fn hear(&self, call: u64) {
+        self.0.heard.store(call, Ordering::Relaxed);
     }
 
     fn offer(&self) -> usize {
@@ -69,15 +80,15 @@ pub(super) struct Offer {
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     waiting: Vec<Offer>,
-    /// There was something, and nobody waited for it.
-    is_missed: bool,
+    /// How often there was something; who claims may have been busy then.
+    calls: u64,
 }
 
 impl Offers {
     /// What goes into the next transaction: jobs in their order, then the claims of those who have room.
     pub(super) fn sorted(&mut self, messages: impl Iterator<Item = Message>) -> Vec<Job> {
         let mut jobs = Vec::new();
-        let mut is_called = std::mem::take(&mut self.is_missed);
+        let mut is_called = false;
         for message in messages {
             match message {
                 Message::Job(job) => {
@@ -89,14 +100,15 @@ impl Offers {
             }
         }
         self.waiting.retain(|offer| !offer.reply.is_closed());
-        self.is_missed = is_called && self.waiting.is_empty();
+        self.calls = self.calls.saturating_add(u64::from(is_called));
         for mut offer in std::mem::take(&mut self.waiting) {
-            offer.is_called |= is_called;
+            offer.is_called |= offer.room.heard() < self.calls;
             let room = offer.room.offer();
             if !offer.is_called || room == 0 {
                 self.waiting.push(offer);
                 continue;
             }
+            offer.room.hear(self.calls);
             let limit = u32::try_from(room).unwrap_or(u32::MAX);
             jobs.push(Job {
                 operation: Operation::Claim(Claim {
@@ -115,7 +127,15 @@ mod tests {
     use super::*;
     use crate::task::WorkerId;
 
+    fn offer_of(room: &Room) -> (Message, oneshot::Receiver<Written>) {
+        made(room.clone(), false)
+    }
+
     fn offer(room: usize, is_called: bool) -> (Message, oneshot::Receiver<Written>) {
+        made(Room::new(room), is_called)
+    }
+
+    fn made(room: Room, is_called: bool) -> (Message, oneshot::Receiver<Written>) {
         let (reply, answer) = oneshot::channel();
         let claim = Claim {
             worker: WorkerId("one".to_owned()),
@@ -125,7 +145,7 @@ mod tests {
         };
         let offer = Offer {
             claim,
-            room: Room::new(room),
+            room,
             is_called,
             reply,
         };
@@ -159,12 +179,16 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_heard_is_for_the_next() {
+    fn a_call_is_heard_by_who_was_busy_then() {
         let mut offers = Offers::default();
-        assert_eq!(claims(&mut offers, vec![Message::Look]), [0; 0]);
-        let (late, _late) = offer(5, false);
+        let (busy, waits) = (Room::new(5), Room::new(7));
+        let (other, _other) = offer_of(&waits);
+        assert_eq!(claims(&mut offers, vec![other, Message::Look]), [7]);
+        let (late, _late) = offer_of(&busy);
         assert_eq!(claims(&mut offers, vec![late]), [5]);
-        let (later, _later) = offer(5, false);
-        assert_eq!(claims(&mut offers, vec![later]), [0; 0]);
+        for room in [&busy, &waits] {
+            let (later, _later) = offer_of(room);
+            assert_eq!(claims(&mut offers, vec![later]), [0; 0]);
+        }
     }
 }

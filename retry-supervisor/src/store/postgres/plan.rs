@@ -107,17 +107,12 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Whether its statement locks what it changes, in one order, so that nothing need surround it.
-    pub(super) const fn locks(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Submits | Kind::Records | Kind::Announcements | Kind::Changes
-        )
-    }
-
     /// Whether what is known of a locked task holds after it, but for its end.
     pub(super) const fn leaves_standing(&self) -> bool {
-        self.locks() || matches!(self.kind, Kind::Claim)
+        matches!(
+            self.kind,
+            Kind::Submits | Kind::Records | Kind::Announcements | Kind::Changes | Kind::Claim
+        )
     }
 
     /// The same for these places alone.

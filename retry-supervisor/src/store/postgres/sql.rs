@@ -94,8 +94,8 @@ pub(super) const RECORD: &str = concat!(
      RETURNING run_id, seq, kind"
 );
 
-/// The same for one that stands alone or behind what may change how its task stands. A record that is there under the same fence is as
-/// good as written.
+/// The same for one that stands alone or behind what may change how its task stands; tasks are locked in the order of the list. A record
+/// that is there under the same fence is as good as written, also one that was committed while this waited for the lock.
 pub(super) const RECORD_ALONE: &str = concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
@@ -108,6 +108,7 @@ pub(super) const RECORD_ALONE: &str = concat!(
      ), written AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
          SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence FROM given WHERE old IS NULL
+         ON CONFLICT (run_id, seq, kind) DO NOTHING
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
 );
@@ -117,7 +118,7 @@ pub(super) const ANNOUNCE: &str = concat!(
     now!()
 );
 
-/// A change that looks at no signals has the highest number as the one that it has seen.
+/// A change that looks at signals must not stand alone: what it sees is from before it waits for the lock.
 pub(super) const CHANGE: &str = concat!(
     "UPDATE retry_run SET
          state = $3::smallint,

@@ -17,7 +17,7 @@ use crate::time::Time;
 pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Outcome>, StoreError> {
     let stages = plan::stages(operations);
     let mut outcomes: Vec<Option<Outcome>> = operations.iter().map(|_| None).collect();
-    let is_alone = operations.len() == 1 && stages.iter().all(Stage::locks);
+    let is_alone = operations.len() == 1 && operations.iter().all(stands_alone);
     // How the tasks stand that are locked, where that holds to the end.
     let is_known = !is_alone && stages.iter().all(Stage::leaves_standing);
     let (locked, answers) = if is_alone {
@@ -40,6 +40,16 @@ pub(super) async fn all(live: &Live, operations: &[Operation]) -> Result<Vec<Out
     }
     let outcome = |outcome: Option<Outcome>| outcome.ok_or_else(missing);
     outcomes.into_iter().map(outcome).collect()
+}
+
+/// Whether its statement locks what it changes and has seen what it must see, so that nothing need surround it.
+fn stands_alone(operation: &Operation) -> bool {
+    match operation {
+        Operation::Submit(_) | Operation::Record(..) | Operation::Announce(..) => true,
+        // A signal may be on its way to the disk.
+        Operation::Change(_, change) => matches!(change.wake, Wake::In(_)),
+        _ => false,
+    }
 }
 
 /// What the locks answer, and the statements of the stages.
@@ -233,6 +243,10 @@ async fn recorded(
     if left.is_empty() {
         return Ok(());
     }
+    left.sort_by_key(|place| match operations.get(*place) {
+        Some(Operation::Record(hold, _)) => hold.run,
+        _ => RunId(0),
+    });
     let left = stage.only(left);
     let rows = statement(live, &left, operations, false)
         .await
