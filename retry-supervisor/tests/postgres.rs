@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::Policy;
-use retry_supervisor::store::{Claim, Filter, Operation, Outcome, Store as _};
+use retry_supervisor::store::{Change, Claim, Filter, Operation, Outcome, Store as _, Wake};
 use retry_supervisor::{
-    Flow, Hold, Kind, NewRun, Postgres, Record, Running, Scheduler, State, Step, StepError,
-    SubmitError, Tasks, Time, WorkerId, step, workflow,
+    Direction, Flow, Hold, Kind, NewRun, Postgres, Record, Run, Running, Scheduler, State, Step,
+    StepError, SubmitError, Tasks, Time, WorkerId, step, workflow,
 };
 use servers::Server;
 
@@ -323,65 +323,108 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
     stop(running).await;
 }
 
+/// A store, and tasks in it that a worker holds.
+async fn held(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Hold>) {
+    let store = Arc::new(Postgres::connect(&url(server)).await.unwrap());
+    let mut first: Vec<Operation> = (0..count)
+        .map(|nth| Operation::Submit(Box::new(plain(&nth.to_string()))))
+        .collect();
+    first.push(Operation::Claim(Claim {
+        worker: WorkerId("one".to_owned()),
+        queues: vec!["default".to_owned()],
+        workflows: vec![("plain".to_owned(), 1)],
+        limit: count,
+    }));
+    let outcomes = store.write(first.into()).await.unwrap();
+    let Some(Outcome::Claimed(claimed)) = outcomes.last() else {
+        panic!("{outcomes:?}")
+    };
+    let hold = |run: &Run| Hold {
+        run: run.id,
+        fence: run.fence,
+    };
+    let holds = claimed.iter().map(|claimed| hold(&claimed.run)).collect();
+    (store, holds)
+}
+
+fn url(server: &Server) -> String {
+    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
+}
+
+async fn other(server: &Server) -> tokio_postgres::Client {
+    let url = url(server);
+    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
+    let (client, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Until somebody waits for a lock.
+async fn somebody_waits(transaction: &tokio_postgres::Transaction<'_>) {
+    let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
+    while transaction.query(waits, &[]).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+const LOCK: &str = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
+
 /// What writes about several tasks takes them in their order: no other transaction that does so waits for it and is waited for.
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_are_locked_in_their_order() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
-    let store = Arc::new(Postgres::connect(&url).await.unwrap());
-    let worker = WorkerId("one".to_owned());
-    let mut first: Vec<Operation> = (0..3)
-        .map(|nth| Operation::Submit(Box::new(plain(&nth.to_string()))))
-        .collect();
-    first.push(Operation::Claim(Claim {
-        worker,
-        queues: vec!["default".to_owned()],
-        workflows: vec![("plain".to_owned(), 1)],
-        limit: 3,
-    }));
-    let outcomes = store.write(first.into()).await.unwrap();
-    let Some(Outcome::Claimed(claimed)) = outcomes.last() else {
-        panic!("{outcomes:?}")
-    };
-    let holds: Vec<_> = claimed
-        .iter()
-        .map(|claimed| Hold {
-            run: claimed.run.id,
-            fence: claimed.run.fence,
-        })
-        .collect();
-
-    let (mut other, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
-    let lock = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
+    let (store, holds) = held(&server, 3).await;
+    let mut other = other(&server).await;
     let transaction = other.transaction().await.unwrap();
-    transaction.query(lock, &[&holds[1].run.0]).await.unwrap();
+    transaction.query(LOCK, &[&holds[1].run.0]).await.unwrap();
     let records = holds
         .iter()
         .rev()
         .map(|hold| Operation::Record(*hold, Box::new(done(*hold))));
-    let writing = tokio::spawn({
-        let (store, records) = (Arc::clone(&store), records.collect());
-        async move { store.write(records).await }
-    });
-    let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
-    while transaction.query(waits, &[]).await.unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    let records: Arc<[Operation]> = records.collect();
+    let writing = tokio::spawn(async move { store.write(records).await });
+    somebody_waits(&transaction).await;
     // It has the first, waits for the second, and has not touched the third.
-    transaction.query(lock, &[&holds[2].run.0]).await.unwrap();
+    transaction.query(LOCK, &[&holds[2].run.0]).await.unwrap();
     transaction.commit().await.unwrap();
     let outcomes = writing.await.unwrap().unwrap();
-    assert!(
-        outcomes
-            .iter()
-            .all(|outcome| matches!(outcome, Outcome::Held(_))),
-        "{outcomes:?}"
-    );
+    let mut outcomes = outcomes.iter();
+    assert!(outcomes.all(|outcome| matches!(outcome, Outcome::Held(_))));
+}
+
+/// A signal that is on its way to the disk while a task is put away is not missed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (store, holds) = held(&server, 1).await;
+    let hold = holds[0];
+    let mut other = other(&server).await;
+    let transaction = other.transaction().await.unwrap();
+    transaction.query(LOCK, &[&hold.run.0]).await.unwrap();
+    let signal = "INSERT INTO retry_signal (run_id, name, payload) VALUES ($1, 'go', '1')";
+    transaction.execute(signal, &[&hold.run.0]).await.unwrap();
+    let change = Change {
+        state: State::Waiting,
+        direction: Direction::Forward,
+        failures: 0,
+        wake: Wake::At(Time::NEVER, 0),
+        output: None,
+        error: None,
+    };
+    let put_away: Arc<[Operation]> = Arc::new([Operation::Change(hold, Box::new(change))]);
+    let writing = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.write(put_away).await }
+    });
+    somebody_waits(&transaction).await;
+    transaction.commit().await.unwrap();
+    writing.await.unwrap().unwrap();
+    let run = store.run(hold.run).await.unwrap().unwrap();
+    assert!(run.wake_at < Time::NEVER, "nobody wakes it: {run:?}");
 }
 
 fn plain(key: &str) -> NewRun {
