@@ -23,6 +23,8 @@ use crate::signal::{Kept, now, promise};
 /// What Restate says when somebody cancels.
 const CANCELLED: u16 = 409;
 
+const BAD_REQUEST: u16 = 400;
+
 /// What Restate was asked to run.
 pub(crate) struct Invocation {
     pub(crate) input: Vec<u8>,
@@ -64,6 +66,9 @@ pub(crate) async fn run(
             Command::Complete(output) => return Ok(output.into_bytes()),
             Command::Undo => break,
             Command::Fail(message) | Command::Park(message) => return Err(message.into()),
+            Command::Refuse(message) => {
+                return Err(TerminalError::new_with_code(BAD_REQUEST, message).into());
+            }
         }
     }
     let undo = execution.compensations(lent).await.map_err(said)?;
@@ -73,13 +78,13 @@ pub(crate) async fn run(
 fn task(invocation: Invocation, began: Time) -> HandlerResult<Task> {
     let Invocation { input, metadata } = invocation;
     let input = String::from_utf8(input)
-        .map_err(|_| TerminalError::new_with_code(400, "the arguments are no text"))?;
+        .map_err(|_| TerminalError::new_with_code(BAD_REQUEST, "the arguments are no text"))?;
     let header = |name: &str| metadata.headers.get(name).cloned();
     let complete_by = match header(COMPLETE_BY) {
         None => None,
         Some(millis) => Some(Duration::from_millis(millis.parse().map_err(|_| {
             let message = format!("the header `{COMPLETE_BY}` has milliseconds, not `{millis}`");
-            TerminalError::new_with_code(400, message)
+            TerminalError::new_with_code(BAD_REQUEST, message)
         })?)),
     };
     let invocation = metadata.invocation_id.as_bytes();

@@ -256,6 +256,17 @@ async fn what_workflows_do_is_done_by_restate() {
         .collect();
     assert_eq!(end(&both).await.unwrap(), done);
 
+    let wrong = reqwest::Client::new()
+        .post(format!("{}/order/wrong/run", bench.server.ingress()))
+        .json(&json!(1999));
+    let refused = wrong.send().await.unwrap();
+    assert_eq!(refused.status().as_u16(), 400);
+    let said = refused.text().await.unwrap();
+    assert!(
+        said.contains("not those of workflow `order`, a JSON array"),
+        "{said}"
+    );
+
     let error = end(&hopeless).await.unwrap_err();
     assert!(
         error.contains("the task is compensated") && error.contains("it is busy"),

@@ -74,7 +74,10 @@ async fn a_submission_is_a_request() {
         .complete_by(Duration::from_secs(2))
         .delay(Duration::from_secs(3));
     let request = sent(new).await.unwrap();
-    assert_eq!(request.uri().path(), "/plain/order%2017%2Fb/run/send");
+    assert_eq!(
+        request.uri().path(),
+        "/restate/send/plain/order%2017%2Fb/run"
+    );
     assert_eq!(request.body(), "[\"a\",7]");
     let query = request.uri().query().unwrap();
     assert!(query.contains("delay="), "{query}");

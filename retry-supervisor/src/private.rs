@@ -239,8 +239,8 @@ impl<'a> Arguments<'a> {
 
 fn other_form(name: &str, error: impl fmt::Display) -> Failure {
     Failure::Form(format!(
-        "the arguments of workflow `{name}` were written down in another form ({error}); raise its `version`, and let tasks of the old \
-         one end with the old code"
+        "the arguments are not those of workflow `{name}`, a JSON array ({error}); if its code has changed since, raise its `version` and let tasks \
+         of the old one end with the old code"
     ))
 }
 

@@ -414,7 +414,17 @@ impl fmt::Display for SubmitError {
             Self::Store(error) => error.fmt(f),
             Self::Form(error) => write!(f, "not the JSON that is wanted here: {error}"),
             Self::Unknown(run) => write!(f, "there is no task {run}"),
-            Self::Not(run, state) => write!(f, "task {run} is {state}, where this cannot be done"),
+            Self::Not(run, state) => {
+                let hint = match state {
+                    State::Parked => "resubmit it first",
+                    state if state.is_final() => "it has ended",
+                    _ => "it is under way",
+                };
+                write!(
+                    f,
+                    "task {run} is {state}, where this cannot be done: {hint}"
+                )
+            }
             Self::Ended(run, state, why) => write!(f, "task {run} ended as {state}: {why}"),
         }
     }

@@ -188,6 +188,7 @@ enum End {
     Done(String),
     Undone(State, String),
     Parked(String),
+    Refused(String),
 }
 
 #[derive(Debug)]
@@ -330,6 +331,7 @@ impl Engine {
                 Command::Undo => break,
                 Command::Fail(_) => return Err(Crash),
                 Command::Park(message) => return Ok(End::Parked(message)),
+                Command::Refuse(message) => return Ok(End::Refused(message)),
             }
             nth += 1;
         }
@@ -630,11 +632,11 @@ async fn code_that_does_not_fit_is_parked() {
         why.contains("waits for something else than its steps"),
         "{why}"
     );
-    let End::Parked(why) = Engine::new().ends(one_by_one, "[1]").await else {
+    let End::Refused(why) = Engine::new().ends(one_by_one, "[1]").await else {
         panic!("it went on")
     };
     assert!(
-        why.contains("the arguments of workflow `one_by_one`"),
+        why.contains("the arguments are not those of workflow `one_by_one`"),
         "{why}"
     );
 }

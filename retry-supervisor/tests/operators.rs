@@ -164,7 +164,11 @@ async fn the_program_lists_shows_and_steers() {
     for (arguments, said) in [
         (
             &["cancel", &good][..],
-            format!("error: task {good} is processed, where this cannot be done\n"),
+            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
+        ),
+        (
+            &["signal", &good, "paid", "7"],
+            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
         ),
         (&["show", "99"], "error: there is no task 99\n".to_owned()),
         (

@@ -435,6 +435,9 @@ impl Execution {
     fn end(&mut self, ended: Ended) {
         self.ended = Some(match ended {
             Ok(output) => Command::Complete(output),
+            Err(WorkflowFailure::Form(message)) if self.records.is_empty() => {
+                Command::Refuse(message)
+            }
             Err(WorkflowFailure::Form(message)) => Command::Park(message),
             Err(WorkflowFailure::Error(error)) => {
                 self.turn(Direction::Undoing, error);

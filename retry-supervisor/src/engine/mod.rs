@@ -24,6 +24,7 @@
 //!         Command::Undo => break,
 //!         Command::Fail(message) => return Err(message), // to be run again, later
 //!         Command::Park(message) => return Err(message), // somebody must look at it
+//!         Command::Refuse(message) => return Err(message), // for good
 //!     }
 //! }
 //! let mut undo = execution.compensations(&lent).await?;
@@ -132,6 +133,8 @@ pub enum Command {
     Fail(String),
     /// It cannot go on before somebody has mended something.
     Park(String),
+    /// It was submitted with arguments that are none of its workflow, and has done nothing: it ends.
+    Refuse(String),
 }
 
 /// Why there is nothing to record.

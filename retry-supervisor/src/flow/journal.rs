@@ -163,7 +163,7 @@ impl Journal {
         {
             let message = format!(
                 "step {seq} was `{}` when it was recorded and is `{name}` now: the code of the workflow has changed; \
-                 put the old code back, or raise its `version` and let tasks of the old one end with the old code",
+                 put the old code back and resubmit the task, or raise its `version` and let tasks of the old one end with the old code",
                 record.name
             );
             self.stop = Some(Stop::Diverged(message));
@@ -357,8 +357,8 @@ impl Journal {
         let mut recorded = self.recorded.iter();
         let (seq, name) = recorded.find(|(seq, _)| !self.found.contains(seq))?;
         Some(format!(
-            "the workflow did not ask for step {seq} `{name}`, which is recorded: its code has changed; put the old code back, \
-             or raise its `version` and let tasks of the old one end with the old code"
+            "the workflow did not ask for step {seq} `{name}`, which is recorded: its code has changed; put the old code back and \
+             resubmit the task, or raise its `version` and let tasks of the old one end with the old code"
         ))
     }
 

@@ -93,6 +93,17 @@ impl fmt::Display for StepError {
 
 impl std::error::Error for StepError {}
 
+/// A signal that carries something else than what is waited for.
+impl From<serde_json::Error> for StepError {
+    fn from(error: serde_json::Error) -> Self {
+        Self {
+            step: "signal".to_owned(),
+            message: error.to_string(),
+            attempts: 1,
+        }
+    }
+}
+
 /// How to undo a step that was done.
 pub(crate) struct Undo {
     pub(crate) seq: i32,

@@ -76,9 +76,10 @@ async fn poll_through(inner: &Arc<Inner>, runs: Runs) -> Pause {
             match poll_once(workflow.as_mut(), context) {
                 Err(panic) => return Poll::Ready(Pause::Stop(panicked(&*panic))),
                 Ok(Poll::Ready(ended)) => {
+                    let is_form = matches!(ended, Err(Failure::Form(_)));
                     return Poll::Ready(match inner.journal().left_over() {
-                        Some(message) => Pause::Stop(Stop::Diverged(message)),
-                        None => Pause::Ended(ended),
+                        Some(message) if !is_form => Pause::Stop(Stop::Diverged(message)),
+                        _ => Pause::Ended(ended),
                     });
                 }
                 Ok(Poll::Pending) => {}

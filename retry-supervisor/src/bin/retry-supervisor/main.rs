@@ -64,6 +64,16 @@ enum Command {
         #[arg(required = true)]
         tasks: Vec<RunId>,
     },
+    /// Tells a task something that it waits for.
+    Signal {
+        /// Its number.
+        task: RunId,
+        /// What it waits for.
+        name: String,
+        /// What goes along, as JSON.
+        #[arg(default_value = "null", value_parser = json)]
+        payload: serde_json::Value,
+    },
     /// Takes tasks out of the way until they are resubmitted.
     Park {
         /// Their numbers.
@@ -144,6 +154,15 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             }
             Ok(())
         }
+        Command::Signal {
+            task,
+            name,
+            payload,
+        } => {
+            tasks.signal(task, &name, &payload).await?;
+            println!("task {task} is told `{name}`");
+            Ok(())
+        }
         Command::Park { tasks: which, why } => {
             for task in which {
                 tasks.park(task, &why).await?;
@@ -175,4 +194,9 @@ async fn open(store: &str) -> Result<Tasks, Box<dyn Error>> {
         );
     }
     Ok(Tasks::new(Sqlite::open(path).await?))
+}
+
+fn json(text: &str) -> Result<serde_json::Value, String> {
+    serde_json::from_str(text)
+        .map_err(|error| format!("not JSON ({error}); a text stands in quotes: '\"{text}\"'"))
 }

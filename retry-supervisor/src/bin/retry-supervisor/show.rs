@@ -18,7 +18,11 @@ pub(crate) fn list(runs: &[Run], as_json: bool) -> Shown {
             run.state.to_string(),
             run.failures.to_string(),
             run.updated_at.to_string(),
-            run.error.clone().unwrap_or_default(),
+            // What went wrong before it went well is in `show`.
+            run.error
+                .clone()
+                .filter(|_| run.state != State::Processed)
+                .unwrap_or_default(),
         ]
     });
     table(
