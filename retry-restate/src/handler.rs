@@ -16,14 +16,20 @@ use retry_supervisor::engine::{Command, Compensations, Entry, Execution, Failure
 use retry_supervisor::{RunId, State, Time};
 
 use crate::delays::Delays;
-use crate::handlers::Served;
-use crate::request::{COMPLETE_BY, HEADERS};
 use crate::signal::{Kept, now, promise};
+use crate::wire::{COMPLETE_BY, HEADERS};
 
 /// What Restate says when somebody cancels.
 const CANCELLED: u16 = 409;
 
 const BAD_REQUEST: u16 = 400;
+
+/// A workflow as it is served.
+#[derive(Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) execution: fn(Task, &Lent) -> Execution,
+    pub(crate) max_failures: u32,
+}
 
 /// What Restate was asked to run.
 pub(crate) struct Invocation {

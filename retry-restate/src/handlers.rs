@@ -13,28 +13,18 @@ use restate_sdk::discovery::{
 use restate_sdk::endpoint::{ContextInternal, Endpoint, Error};
 use restate_sdk::service::Service;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
-use retry_supervisor::engine::{Execution, Lent, Task};
+use retry_supervisor::engine::{Execution, Lent};
 use retry_supervisor::{Starts, Workflow};
 
 use crate::delays::{Delays, DelaysError};
-use crate::{handler, signal};
-
-/// The handler that runs a task.
-pub(crate) const RUN: &str = "run";
-/// The handler that tells a task something.
-const SIGNAL: &str = "signal";
+use crate::handler::{self, Served};
+use crate::signal;
+use crate::wire::{RUN, SIGNAL};
 
 const DELAYS: Policy = Policy::new()
     .base(Duration::from_secs(1))
     .cap(Duration::from_secs(300))
     .jitter(Jitter::None);
-
-/// A workflow as it is served.
-#[derive(Clone, Copy)]
-pub(crate) struct Served {
-    pub(crate) execution: fn(Task, &Lent) -> Execution,
-    pub(crate) max_failures: u32,
-}
 
 /// Workflows as services of Restate: one of type *workflow* for each, under its name, with the handlers `run` and `signal`.
 #[derive(Default)]

@@ -6,6 +6,7 @@ mod handler;
 mod handlers;
 mod request;
 mod signal;
+mod wire;
 
 pub use delays::DelaysError;
 pub use handlers::{Handlers, SetupError};

@@ -13,11 +13,7 @@ use retry_supervisor::store::StoreError;
 use retry_supervisor::{NewRun, Submission, Workflow};
 use serde_json::value::RawValue;
 
-use crate::handlers::RUN;
-
-/// In milliseconds.
-pub(crate) const COMPLETE_BY: &str = "reattempt-complete-by";
-pub(crate) const HEADERS: &str = "reattempt-headers";
+use crate::wire::{COMPLETE_BY, HEADERS, RUN};
 
 /// Submits a task with Restate's client: `order(..).key("order 17")`. A second submission with the same key finds the first. What it answers
 /// leads to the handle with which its end is waited for.

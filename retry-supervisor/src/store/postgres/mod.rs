@@ -1,5 +1,6 @@
 //! A store that several machines share: PostgreSQL. The time is that of the server.
 
+mod answer;
 mod columns;
 mod link;
 mod pipeline;
@@ -7,6 +8,7 @@ mod plan;
 mod read;
 mod schema;
 mod sql;
+mod statement;
 mod sweep;
 mod trouble;
 mod wake;

@@ -1,6 +1,6 @@
 //! The order of `cargo run --example orders`, served to Restate.
 //!
-//! `cargo run -p retry-restate --example orders`, with a `restate-server` beside it; it says what to do next.
+//! `cargo run -p retry-restate --example restate_orders`, with a `restate-server` beside it; it says what to do next.
 
 #[path = "../../examples/orders/order.rs"]
 mod order;
