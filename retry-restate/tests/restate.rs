@@ -181,6 +181,17 @@ async fn end<T: DeserializeOwned + Send + 'static>(handle: &Handle<T>) -> Result
     panic!("the task does not end");
 }
 
+/// Waits until it is so; not for ever.
+async fn soon(is_so: impl AsyncFn() -> bool) {
+    for _ in 0..3_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it does not come to that within a minute");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_survive_the_death_of_the_service_and_of_the_server() {
     let Some(mut bench) = Bench::start("orders").await else {
@@ -274,22 +285,19 @@ async fn what_workflows_do_is_done_by_restate() {
     );
 
     let waits = "Command: Sleep".to_owned();
-    while !bench
-        .journal(patient.invocation_id())
-        .await
-        .contains(&waits)
-    {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    soon(async || {
+        let journal = bench.journal(patient.invocation_id()).await;
+        journal.contains(&waits)
+    })
+    .await;
     bench.server.cancel(patient.invocation_id()).await;
     let error = end(&patient).await.unwrap_err();
     assert!(error.contains("the task is cancelled"), "{error}");
 
     // Cancelled while a step runs: that one is undone, and the next does not begin.
     let slow = bench.submit(work::slow()).await;
-    while !bench.effects().contains(&"put-first".to_owned()) {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let put = "put-first".to_owned();
+    soon(async || bench.effects().contains(&put)).await;
     bench.server.cancel(slow.invocation_id()).await;
     let error = end(&slow).await.unwrap_err();
     assert!(error.contains("the task is cancelled"), "{error}");

@@ -362,9 +362,14 @@ async fn other(server: &Server) -> tokio_postgres::Client {
 /// Until somebody waits for a lock.
 async fn somebody_waits(transaction: &tokio_postgres::Transaction<'_>) {
     let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
-    while transaction.query(waits, &[]).await.unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    let waiting = async {
+        while transaction.query(waits, &[]).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let limit = Duration::from_secs(60);
+    let waited = tokio::time::timeout(limit, waiting).await;
+    waited.expect("nobody waits for a lock");
 }
 
 const LOCK: &str = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
