@@ -50,7 +50,7 @@ fn request<E: RequestExecutor, Output>(
     new: NewRun,
 ) -> Result<Prepared<E, Output>, RequestError> {
     let target = RequestTarget::workflow(new.workflow, new.key, RUN);
-    let input = RawValue::from_string(new.input).map_err(|_| RequestError::Headers)?;
+    let input = RawValue::from_string(new.input).map_err(RequestError::Form)?;
     let mut request = client.request(target, Json(input));
     if let Some(headers) = new.headers {
         let value = HeaderValue::from_str(&headers).map_err(|_| RequestError::Headers)?;
@@ -69,6 +69,8 @@ fn request<E: RequestExecutor, Output>(
 pub enum RequestError {
     /// Its arguments cannot be written down.
     Arguments(StoreError),
+    /// What they were written down as is no JSON.
+    Form(serde_json::Error),
     /// Restate has no queues and no priorities.
     Queue,
     /// Its headers are no text of one line.
@@ -81,6 +83,7 @@ impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arguments(error) => error.fmt(f),
+            Self::Form(error) => write!(f, "the arguments are no JSON: {error}"),
             Self::Queue => f.write_str(
                 "Restate has no queues and no priorities; leave `queue` and `priority` out",
             ),
@@ -96,6 +99,7 @@ impl std::error::Error for RequestError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Arguments(error) => Some(error),
+            Self::Form(error) => Some(error),
             Self::Client(error) => Some(error),
             Self::Queue | Self::Headers => None,
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// One value of each type.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Resources(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Resources {

@@ -391,7 +391,9 @@ async fn tasks_are_locked_in_their_order() {
     let records: Arc<[Operation]> = records.collect();
     let writing = tokio::spawn(async move { store.write(records).await });
     somebody_waits(&transaction).await;
-    // It has the first, waits for the second, and has not touched the third.
+    // It has the first, waits for the second, has not touched the third, and has written nothing.
+    let records = transaction.query("SELECT 1 FROM retry_step", &[]).await;
+    assert!(records.unwrap().is_empty());
     transaction.query(LOCK, &[&holds[2].run.0]).await.unwrap();
     transaction.commit().await.unwrap();
     let outcomes = writing.await.unwrap().unwrap();

@@ -80,7 +80,7 @@ pub(crate) async fn patient(flow: &Flow) -> Result<(), StepError> {
     Ok(())
 }
 
-#[step(retry(max = 10, base = "10ms"), undo = take_back_slowly)]
+#[step(retry(max = 10, base = "10ms"), undo = take_back)]
 async fn put_slowly(
     step: &Step,
     #[with] shop: &Shop,
@@ -89,16 +89,6 @@ async fn put_slowly(
     let put = shop.call(step, &format!("put-{what}")).await?;
     tokio::time::sleep(Duration::from_millis(500)).await;
     Ok(put)
-}
-
-#[step(retry(max = 10, base = "10ms"))]
-async fn take_back_slowly(
-    step: &Step,
-    #[with] shop: &Shop,
-    what: &str,
-    _put: &String,
-) -> Result<String, reqwest::Error> {
-    shop.call(step, &format!("take-{what}")).await
 }
 
 /// Two steps that take their time.

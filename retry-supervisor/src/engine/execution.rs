@@ -379,10 +379,8 @@ impl Execution {
     ///
     /// It cannot be told, because the code has changed.
     pub async fn compensations(self, lent: &Lent) -> Result<Compensations, Failure> {
-        let (direction, error) = match (self.back, self.ended) {
-            (Some(back), _) => back,
-            (None, _) => (Direction::Undoing, String::new()),
-        };
+        let nothing = (Direction::Undoing, String::new());
+        let (direction, error) = self.back.unwrap_or(nothing);
         let run = Run {
             direction,
             error: Some(error),

@@ -92,15 +92,9 @@ impl Lent {
         Self::default()
     }
 
-    /// What parameters of steps with `#[with]` of this type are given.
-    ///
-    /// # Panics
-    ///
-    /// If it was given to an execution before.
+    /// What parameters of steps with `#[with]` of this type are given, in executions that begin from here on.
     pub fn insert<T: Send + Sync + 'static>(&mut self, resource: T) {
-        if let Some(resources) = Arc::get_mut(&mut self.0) {
-            resources.insert(resource);
-        }
+        Arc::make_mut(&mut self.0).insert(resource);
     }
 }
 
