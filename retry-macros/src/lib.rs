@@ -21,12 +21,12 @@ extern crate retry_syntax;
 
 mod classify;
 mod config;
-#[cfg(test)]
-mod documented;
 #[cfg(feature = "durable")]
 mod durable;
 mod expand;
 mod instrument;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 
