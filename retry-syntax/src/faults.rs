@@ -47,9 +47,23 @@ impl Faults {
         }
     }
 
+    /// Each of them, in the order in which they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, syn::Error> {
+        self.0.iter()
+    }
+
     /// As errors of the compiler, at their places.
     pub fn into_compile_errors(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
+    }
+}
+
+impl<'f> IntoIterator for &'f Faults {
+    type Item = &'f syn::Error;
+    type IntoIter = std::slice::Iter<'f, syn::Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
