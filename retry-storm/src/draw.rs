@@ -227,11 +227,11 @@ mod tests {
     fn a_band_and_a_limit_are_within_the_picture_and_named() {
         let band = Band {
             name: "the band",
-            points: vec![(1.0, 0.0, 2.0), (2.0, 1.0, 4.0)],
+            points: vec![(1.0, 0.0, 20.0), (2.0, 10.0, 40.0)],
         };
         let limit = Limit {
             name: "the limit",
-            at: 5.0,
+            at: 50.0,
         };
         let chart = Chart {
             band: Some(band),
@@ -239,7 +239,7 @@ mod tests {
             counts: true,
             ..Chart::default()
         };
-        assert_eq!(chart.extent(), (1.0..2.0, 5.25));
+        assert_eq!(chart.extent(), (1.0..2.0, 52.5));
         let text = svg(&[chart.clone(), chart]).expect("it can be drawn");
         for word in ["the band", "the limit", "<polygon", "#BBE1F6"] {
             assert_eq!(text.matches(word).count() % 2, 0, "{word}");
