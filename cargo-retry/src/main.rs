@@ -5,8 +5,10 @@ mod explain;
 mod list;
 mod output;
 mod plot;
+mod policy;
 mod schema;
 mod storm;
+mod table;
 
 use std::process::ExitCode;
 
