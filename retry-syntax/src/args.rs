@@ -75,6 +75,10 @@ pub struct Value<T> {
 }
 
 /// What stands behind a key.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each key of one attribute, and never moved again"
+)]
 pub enum Given<T> {
     /// A literal, and where it stands.
     Literal(T, Span),
