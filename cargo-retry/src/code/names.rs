@@ -318,7 +318,7 @@ fn it_first(path: &[String]) -> &str {
 /// Whether a module has a function, a type or a constant of this name.
 fn defines(module: &super::modules::Module, name: &str) -> bool {
     use syn::Item;
-    module.items.iter().any(|item| match item {
+    module.items.iter().any(|written| match &written.item {
         Item::Fn(item) => item.sig.ident == name,
         Item::Struct(item) => item.ident == name,
         Item::Enum(item) => item.ident == name,

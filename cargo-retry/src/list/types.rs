@@ -62,8 +62,8 @@ const HANDS_ON: &[&str] = &[
 impl Types {
     pub(crate) fn of(code: &Code) -> Self {
         let mut types = Self::default();
-        for item in code.modules.iter().flat_map(|module| &module.items) {
-            types.item(item);
+        for written in code.modules.iter().flat_map(|module| &module.items) {
+            types.item(&written.item);
         }
         types
     }

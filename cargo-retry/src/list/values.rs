@@ -49,8 +49,10 @@ impl<'a> Constants<'a> {
     pub(crate) fn of(code: &'a Code) -> Self {
         let mut associated: HashMap<_, Vec<_>> = HashMap::new();
         for (number, module) in code.modules.iter().enumerate() {
-            for item in &module.items {
-                let Item::Impl(item) = item else { continue };
+            for written in &module.items {
+                let Item::Impl(item) = &written.item else {
+                    continue;
+                };
                 let Some(owner) = types::hint(&item.self_ty, &HashMap::new(), None) else {
                     continue;
                 };

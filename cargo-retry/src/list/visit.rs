@@ -1,6 +1,6 @@
 //! One module: its functions, what they call, and where they retry.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{Span, TokenStream};
@@ -38,9 +38,15 @@ pub(crate) fn module(code: &Code, types: &Types, number: usize, survey: &mut Sur
         scope: Rc::default(),
         variables: Variables::new(),
         is_spawned: false,
+        known: HashSet::new(),
     };
-    for item in &module.items {
-        visitor.visit_item(item);
+    for written in &module.items {
+        visitor.file = Rc::clone(&written.file);
+        visitor.visit_item(&written.item);
+    }
+    for (file, given) in &module.given {
+        visitor.file = Rc::clone(file);
+        visitor.unread(given);
     }
 }
 
@@ -57,6 +63,8 @@ struct Visitor<'c> {
     scope: Rc<Scope>,
     variables: Variables,
     is_spawned: bool,
+    /// Where the attributes and blocks are that have been read.
+    known: HashSet<Place>,
 }
 
 /// An `impl` or a trait.
@@ -83,19 +91,16 @@ impl Visitor<'_> {
     }
 
     /// The attribute of ours, its arguments, and the conditions that it has itself.
-    fn policy(&self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>)> {
-        conditions::given(attributes)
-            .into_iter()
-            .find_map(|Given { meta, conditions }| {
-                self.is_ours(meta.path(), "retry").then(|| {
-                    let span = syn::spanned::Spanned::span(meta.path());
-                    let arguments = match meta {
-                        Meta::List(list) => list.tokens,
-                        _ => TokenStream::new(),
-                    };
-                    (span, arguments, conditions)
-                })
-            })
+    fn policy(&mut self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>)> {
+        let mut given = conditions::given(attributes).into_iter();
+        let Given { meta, conditions } = given.find(|it| self.is_ours(it.meta.path(), "retry"))?;
+        let span = syn::spanned::Spanned::span(meta.path());
+        self.known.insert(Place::of(&self.file, span));
+        let arguments = match meta {
+            Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        Some((span, arguments, conditions))
     }
 
     /// Everything under these conditions.
@@ -176,6 +181,7 @@ impl Visitor<'_> {
             .get(self.module)
             .and_then(|it| self.code.crates.get(it.krate));
         let number = self.survey.sites.len();
+        self.known.insert(Place::of(&self.file, span));
         self.survey.sites.push(Site {
             place: Place::of(&self.file, span),
             form,
@@ -252,6 +258,31 @@ impl Visitor<'_> {
         self.is_spawned = false;
         self.inside(node, |it| it.statements(&statements));
         self.is_spawned = outer;
+    }
+
+    /// What a macro makes, seen as text.
+    fn made(&mut self, mac: &Macro, name: &str) {
+        let found = macros::retried(&mac.tokens, &|path, name| self.is_ours(path, name));
+        for found in found {
+            let place = Place::of(&self.file, found.span);
+            if !self.known.insert(place) || found.arguments.to_string() == "never" {
+                continue;
+            }
+            let reading = Reading::of_rules(&self.file, found.arguments);
+            let operation = format!("{}::{}", self.module_path(), found.name);
+            let conditions = self.conditions.clone();
+            let site = self.site(found.span, found.form, operation, conditions, reading);
+            if let Some(site) = self.survey.sites.get_mut(site) {
+                site.by_macro = Some(name.to_owned());
+            }
+        }
+    }
+
+    /// What is given to a macro and cannot be read as code: `proptest! { fn f(x in 0..9) {} }`.
+    fn unread(&mut self, mac: &Macro) {
+        if let Some(name) = mac.path.segments.last() {
+            self.made(mac, &name.ident.to_string());
+        }
     }
 
     fn statements(&mut self, statements: &[Stmt]) {
@@ -384,17 +415,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
         match &item.ident {
             Some(name) => {
-                let found =
-                    macros::retried(&item.mac.tokens, &|path, name| self.is_ours(path, name));
-                for found in found {
-                    let reading = Reading::of_rules(&self.file, found.arguments);
-                    let operation = format!("{}::{}", self.module_path(), found.name);
-                    let conditions = self.conditions.clone();
-                    let site = self.site(found.span, found.form, operation, conditions, reading);
-                    if let Some(site) = self.survey.sites.get_mut(site) {
-                        site.by_macro = Some(name.to_string());
-                    }
-                }
+                self.made(&item.mac, &name.to_string());
             }
             None => self.visit_macro(&item.mac),
         }
@@ -411,6 +432,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             .is_some_and(|it| it.ident.to_string().contains("spawn"));
         let statements = loose::statements(&mac.tokens);
         self.elsewhere(spawns, |it| it.statements(&statements));
+        self.unread(mac);
     }
 
     fn visit_block(&mut self, block: &'ast Block) {
