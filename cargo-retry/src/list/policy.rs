@@ -20,6 +20,7 @@ use retry_syntax::model::Model;
 use syn::Expr;
 use syn::parse::{Parse as _, Parser as _};
 
+use super::nesting::Count;
 use super::values::{Constants, Standing, Value, with};
 use crate::code::{File, Place, written};
 
@@ -139,6 +140,8 @@ impl Reading {
         let model = self.model.as_ref()?;
         let mut effective = Effective {
             policy: model.known,
+            polls: model.until.is_some(),
+            copies: copies(model, constants, at),
             unknown: Keys::NONE,
             inherited: None,
             label: None,
@@ -199,6 +202,10 @@ impl Reading {
 /// The policy of a place, and what of it is not known.
 pub(crate) struct Effective {
     pub(crate) policy: Policy,
+    /// Whether values can be waited for (`until`), which is no retry for what is below.
+    pub(crate) polls: bool,
+    /// How often one attempt is made: more than once with a `hedge`.
+    pub(crate) copies: Count,
     /// Keys whose value only the compiler or the running program knows.
     unknown: Keys,
     /// The policy that the keys override, where its values are not known.
@@ -227,6 +234,21 @@ impl Effective {
         Key::ALL
             .into_iter()
             .filter(|key| self.unknown.contains(*key))
+    }
+}
+
+/// How often one attempt is made.
+fn copies(model: &Model, constants: &Constants<'_>, at: Standing<'_>) -> Count {
+    let Some(hedge) = &model.hedge else {
+        return Count::Known(1);
+    };
+    if hedge.is_literal {
+        return Count::Known(2);
+    }
+    let value = syn::parse2::<Expr>(hedge.value.clone()).ok();
+    match value.and_then(|expr| constants.value(&expr, at)) {
+        Some(Value::Hedge(copies)) => Count::Known(copies.saturating_add(1)),
+        _ => Count::Unknown,
     }
 }
 

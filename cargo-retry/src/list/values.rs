@@ -23,6 +23,8 @@ pub(crate) enum Value {
     Jitter(Jitter),
     Shape(Shape),
     Nested(Nested),
+    /// The copies that it may send.
+    Hedge(u64),
 }
 
 /// The constants of a workspace.
@@ -197,6 +199,7 @@ impl<'a> Constants<'a> {
                 ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
                 ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
                 ("Policy", "background", []) => Value::Policy(Policy::background()),
+                ("Hedge", "after" | "quantile", [_]) => Value::Hedge(1),
                 ("Jitter", "Ratio", [it]) => Value::Jitter(Jitter::Ratio(number(*it)?)),
                 _ => return None,
             },
@@ -219,6 +222,8 @@ impl<'a> Constants<'a> {
                 Some(Value::Policy(policy.overridden_by(layer)))
             }
             (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
+            (Value::Hedge(_), "max", [Value::Whole(copies)]) => Some(Value::Hedge(*copies)),
+            (hedge @ Value::Hedge(_), _, _) => Some(hedge),
             (Value::Time(time), "saturating_mul", [Value::Whole(factor)]) => Some(Value::Time(
                 time.saturating_mul(u32::try_from(*factor).ok()?),
             )),

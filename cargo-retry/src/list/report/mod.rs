@@ -90,6 +90,8 @@ struct Written {
 struct Schedule {
     words: Option<String>,
     attempts: Attempts,
+    /// How often the body runs for one call: attempts, and the copies of a `hedge`.
+    load: Attempts,
     /// The first delays: the least and the longest of each.
     delays: Option<Vec<Delay>>,
     /// The longest that all delays take together; without it there is no limit, or it is not known.
@@ -291,15 +293,8 @@ fn schedule(effective: &Effective) -> Schedule {
     let limits = is_known && effective.knows(Key::Deadline) && effective.knows(Key::Timeout);
     Schedule {
         words: limits.then(|| policy.explain().to_string()),
-        attempts: if knows_attempts {
-            policy
-                .attempts()
-                .map_or(Attempts::Word("unlimited"), |max| {
-                    Attempts::Known(max.into())
-                })
-        } else {
-            Attempts::Word("unknown")
-        },
+        attempts: Count::of(effective).into(),
+        load: Count::of(effective).times(effective.copies).into(),
         delays: effective.knows_delays().then(|| delays.collect()),
         sleeping_ns: worst.sleeping().filter(|_| limits).map(nanos),
         wall_ns: worst.wall().filter(|_| limits).map(nanos),

@@ -219,7 +219,7 @@ fn load(row: &Row) -> String {
     let Some(schedule) = &row.schedule else {
         return "?".to_owned();
     };
-    let mut text = match schedule.attempts {
+    let mut text = match schedule.load {
         Attempts::Word("unlimited") => "no limit".to_owned(),
         attempts => format!("x{attempts}"),
     };
@@ -265,10 +265,11 @@ pub(super) fn nested(row: &Row, below: &Below) -> String {
         "{}:{}: {} calls {} ({}:{}){through}",
         row.file, row.line, row.operation, below.operation, below.file, below.line
     );
-    if below.recursive {
-        text += "; the calls go in a circle";
-    }
     let _ = match (below.attempts, below.multiplied) {
+        _ if below.recursive => write!(
+            text,
+            ": the calls go in a circle, and nobody but the program knows how often"
+        ),
         (Attempts::Word("unlimited"), _) => write!(text, ": no limit to the attempts below"),
         (Attempts::Word(_), _) => write!(text, ": how many attempts that makes is not known here"),
         (attempts, multiplied) if attempts == multiplied => {
