@@ -1,0 +1,10 @@
+use super::*;
+
+#[retry(policy = "storage")] //~ put
+pub(super) fn put(order: u64) -> Result<(), Fault> {
+    if order == 0 {
+        Err(Fault::Unknown)
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+use reattempt::retry_block;
+use shop_common::prelude::*;
+use shop_service::orders::Orders;
+
+fn main() -> Result<(), Fault> {
+    let orders = Orders::new();
+    let order = retry_block!(
+        max = 3,
+        base = "1s",
+        deadline = "1m",
+        on(_),
+        || -> Result<u32, Fault> {
+            //~ main
+            orders.checkout(1)
+        }
+    );
+    order.map(|_| ())
+}
