@@ -8,7 +8,7 @@ use retry_runtime::rules::Key;
 
 use super::calls::Index;
 use super::policy::Effective;
-use super::sites::{Node, Survey};
+use super::sites::Survey;
 
 /// How often something is done at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

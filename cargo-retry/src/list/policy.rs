@@ -142,11 +142,16 @@ impl Reading {
             policy: model.known,
             polls: model.until.is_some(),
             copies: copies(model, constants, at),
+            given: Keys::NONE,
             unknown: Keys::NONE,
+            share: share(self.key("budget"), constants, at),
             inherited: None,
             label: None,
             violations: Vec::new(),
         };
+        for setting in &model.settings {
+            effective.given = effective.given.with(setting.key);
+        }
         let mut is_literal = true;
         for setting in model
             .settings
@@ -183,7 +188,11 @@ impl Reading {
                     };
                     effective.label = Some(label);
                 }
-                _ => effective.inherited = Some(format!("\"{named}\"")),
+                _ => {
+                    effective.inherited = Some(format!("\"{named}\""));
+                    // A file says more than the code.
+                    effective.given = Keys::NONE;
+                }
             }
         }
         if !is_literal && effective.inherited.is_none() {
@@ -206,6 +215,10 @@ pub(crate) struct Effective {
     pub(crate) polls: bool,
     /// How often one attempt is made: more than once with a `hedge`.
     pub(crate) copies: Count,
+    /// Retries that its budget allows for each call, if that is a share.
+    pub(crate) share: Option<f64>,
+    /// Keys that stand beside an inherited policy.
+    given: Keys,
     /// Keys whose value only the compiler or the running program knows.
     unknown: Keys,
     /// The policy that the keys override, where its values are not known.
@@ -218,7 +231,8 @@ pub(crate) struct Effective {
 
 impl Effective {
     pub(crate) fn knows(&self, key: Key) -> bool {
-        self.inherited.is_none() && !self.unknown.contains(key)
+        let is_given = self.inherited.is_none() || self.given.contains(key);
+        is_given && !self.unknown.contains(key)
     }
 
     /// Whether all that the delays depend on is known.
@@ -249,6 +263,14 @@ fn copies(model: &Model, constants: &Constants<'_>, at: Standing<'_>) -> Count {
     match value.and_then(|expr| constants.value(&expr, at)) {
         Some(Value::Hedge(copies)) => Count::Known(copies.saturating_add(1)),
         _ => Count::Unknown,
+    }
+}
+
+/// Retries for each call.
+fn share(budget: Option<&str>, constants: &Constants<'_>, at: Standing<'_>) -> Option<f64> {
+    match constants.value(&syn::parse_str(budget?).ok()?, at)? {
+        Value::Budget(share) | Value::Number(share) => Some(share),
+        _ => None,
     }
 }
 

@@ -213,11 +213,17 @@ pub(crate) fn parameters(signature: &Signature, owner: Option<&str>) -> Variable
     variables
 }
 
-/// The first trait of each type parameter.
+/// The first trait of each type parameter, or the type that it has by default.
 fn bounds(generics: &Generics) -> HashMap<String, String> {
     let mut all = HashMap::new();
     for parameter in generics.type_params() {
-        if let Some(name) = parameter.bounds.iter().find_map(first_trait) {
+        let default = || hint(&parameter.default.as_ref()?.1, &HashMap::new(), None);
+        if let Some(name) = parameter
+            .bounds
+            .iter()
+            .find_map(first_trait)
+            .or_else(default)
+        {
             all.insert(parameter.ident.to_string(), name);
         }
     }

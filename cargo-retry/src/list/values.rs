@@ -25,6 +25,8 @@ pub(crate) enum Value {
     Nested(Nested),
     /// The copies that it may send.
     Hedge(u64),
+    /// Retries for each call that it allows.
+    Budget(f64),
 }
 
 /// The constants of a workspace.
@@ -199,6 +201,7 @@ impl<'a> Constants<'a> {
                 ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
                 ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
                 ("Policy", "background", []) => Value::Policy(Policy::background()),
+                ("Budget", "per_success" | "per_request", [it]) => Value::Budget(number(*it)?),
                 ("Hedge", "after" | "quantile", [_]) => Value::Hedge(1),
                 ("Jitter", "Ratio", [it]) => Value::Jitter(Jitter::Ratio(number(*it)?)),
                 _ => return None,
@@ -217,13 +220,14 @@ impl<'a> Constants<'a> {
         let arguments = arguments?;
         let method = call.method.unraw().to_string();
         match (receiver, method.as_str(), arguments.as_slice()) {
+            (Value::Policy(policy), "checked", []) => Some(Value::Policy(policy)),
             (Value::Policy(policy), "unlimited", []) => Some(Value::Policy(policy.unlimited())),
             (Value::Policy(policy), "overridden_by", [Value::Policy(layer)]) => {
                 Some(Value::Policy(policy.overridden_by(layer)))
             }
             (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
             (Value::Hedge(_), "max", [Value::Whole(copies)]) => Some(Value::Hedge(*copies)),
-            (hedge @ Value::Hedge(_), _, _) => Some(hedge),
+            (kept @ (Value::Hedge(_) | Value::Budget(_)), _, _) => Some(kept),
             (Value::Time(time), "saturating_mul", [Value::Whole(factor)]) => Some(Value::Time(
                 time.saturating_mul(u32::try_from(*factor).ok()?),
             )),

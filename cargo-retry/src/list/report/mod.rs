@@ -92,6 +92,9 @@ struct Schedule {
     attempts: Attempts,
     /// How often the body runs for one call: attempts, and the copies of a `hedge`.
     load: Attempts,
+    /// Retries for each call that its budget allows, over all calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<f64>,
     /// The first delays: the least and the longest of each.
     delays: Option<Vec<Delay>>,
     /// The longest that all delays take together; without it there is no limit, or it is not known.
@@ -294,6 +297,7 @@ fn schedule(effective: &Effective) -> Schedule {
     Schedule {
         words: limits.then(|| policy.explain().to_string()),
         attempts: Count::of(effective).into(),
+        budget: effective.share,
         load: Count::of(effective).times(effective.copies).into(),
         delays: effective.knows_delays().then(|| delays.collect()),
         sleeping_ns: worst.sleeping().filter(|_| limits).map(nanos),

@@ -163,7 +163,7 @@ fn delays(row: &Row) -> String {
             (least, longest) if least == longest && least.is_zero() => "none".to_owned(),
             (least, longest) if least == longest => Human(least).to_string(),
             (least, longest) if least.is_zero() => format!("0-{}", Human(longest)),
-            (least, longest) => format!("{}-{}", Human(least), Human(longest)),
+            (least, longest) => range(&Human(least).to_string(), &Human(longest).to_string()),
         }
     });
     let each: Vec<_> = each.collect();
@@ -188,6 +188,14 @@ fn delays(row: &Row) -> String {
             format!("{}, ... {last}{more}", first.join(", "))
         }
         _ => each.join(", "),
+    }
+}
+
+/// The unit once, if it is the same.
+fn range(least: &str, longest: &str) -> String {
+    match (least.split_once(' '), longest.split_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number}-{longest}"),
+        _ => format!("{least}-{longest}"),
     }
 }
 
@@ -223,11 +231,8 @@ fn load(row: &Row) -> String {
         Attempts::Word("unlimited") => "no limit".to_owned(),
         attempts => format!("x{attempts}"),
     };
-    if let Some(share) = row
-        .key("budget")
-        .and_then(|budget| budget.parse::<f64>().ok())
-    {
-        let _ = write!(text, ", x{} in all", 1.0 + share);
+    if let Some(share) = schedule.budget {
+        let _ = write!(text, "\nx{} on average", 1.0 + share);
     }
     let most = row.calls.iter().filter_map(|below| match below.attempts {
         Attempts::Known(count) => Some(count),
@@ -268,7 +273,7 @@ pub(super) fn nested(row: &Row, below: &Below) -> String {
     let _ = match (below.attempts, below.multiplied) {
         _ if below.recursive => write!(
             text,
-            ": the calls go in a circle, and nobody but the program knows how often"
+            ": the calls go in a circle; how many attempts that makes depends on how deep they go"
         ),
         (Attempts::Word("unlimited"), _) => write!(text, ": no limit to the attempts below"),
         (Attempts::Word(_), _) => write!(text, ": how many attempts that makes is not known here"),

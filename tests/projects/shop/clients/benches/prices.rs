@@ -1,4 +1,5 @@
-#[reattempt::retry(max = 3, base = "1us", jitter = "none", on(_))] //~ prices
+//~ prices
+#[reattempt::retry(max = 3, base = "1us", jitter = "none", on(_))]
 fn prices() -> Result<u32, &'static str> {
     Ok(7)
 }

@@ -13,20 +13,23 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// Reaches the service after it was slow.
-    #[retry(max = 2, base = "10ms", jitter = "none", hedge = COPIES, throttle = &PRICES)] //~ price
+    //~ price
+    #[retry(max = 2, base = "10ms", jitter = "none", hedge = COPIES, throttle = &PRICES)]
     pub async fn price(&self, article: u32) -> Result<u32, Fault> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         slow(article).await;
         Err(Fault::Unreachable)
     }
 
-    #[retry(max = 3, timeout = "2s", base = "1s", jitter = "none", hedge = quantile(0.95))] //~ names
+    //~ names
+    #[retry(max = 3, timeout = "2s", base = "1s", jitter = "none", hedge = quantile(0.95))]
     pub async fn names(&self) -> Result<Vec<String>, Fault> {
         Ok(Vec::new())
     }
 
     /// `nested`: tells `price` and itself.
-    #[retry(max = 2, deadline = "30s", base = "1s", jitter = "none")] //~ tree
+    //~ tree
+    #[retry(max = 2, deadline = "30s", base = "1s", jitter = "none")]
     pub fn tree(&self, depth: u32) -> Result<u32, Fault> {
         self.branches(depth)
     }

@@ -6,7 +6,8 @@ use shop_common::prelude::{Fault, retry};
 pub trait Charge {
     fn charge(&self, amount: u64) -> Result<u64, Fault>;
 
-    #[retry(max = 2, on(_))] //~ refund
+    //~ refund
+    #[retry(max = 2, on(_))]
     fn refund(&self, amount: u64) -> Result<u64, Fault> {
         Err(if amount == 0 {
             Fault::Unknown
@@ -20,15 +21,16 @@ pub struct Bank {
     pub name: &'static str,
 }
 
+//~ balance
 #[retry(max = 3, base = "500ms", budget = &SPENDING, breaker = &CARRIER)]
 impl Bank {
     pub fn balance(&self) -> Result<u64, Fault> {
-        //~ balance
         Err(Fault::Unreachable)
     }
 
     /// Has an attribute of its own.
-    #[retry(max = 2, idempotent = false, name = "bank.transfer")] //~ transfer
+    //~ transfer
+    #[retry(max = 2, idempotent = false, name = "bank.transfer")]
     pub fn transfer(&mut self, amount: u64) -> Result<u64, Fault> {
         self.open().map(|()| amount)
     }
@@ -45,7 +47,8 @@ impl Bank {
 }
 
 impl Charge for Bank {
-    #[retry(max = 3, budget = 0.1, base = "20ms")] //~ charge
+    //~ charge
+    #[retry(max = 3, budget = 0.1, base = "20ms")]
     fn charge(&self, amount: u64) -> Result<u64, Fault> {
         self.balance().map(|balance| balance.min(amount))
     }

@@ -12,20 +12,23 @@ pub struct Stock {
 }
 
 impl Stock {
-    #[retry(policy = PATIENT)] //~ count
+    //~ count
+    #[retry(policy = PATIENT)]
     pub fn count(&self, article: u32) -> Result<u32, Fault> {
         let _ = article;
         self.asked.fetch_add(1, Ordering::Relaxed);
         Err(Fault::Unreachable)
     }
 
-    #[retry(max = 4, base = "10ms", jitter = 0.5, nested = "multiply")] //~ line
+    //~ line
+    #[retry(max = 4, base = "10ms", jitter = 0.5, nested = "multiply")]
     pub fn line(&self) -> Result<u32, Fault> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         Err(Fault::Unreachable)
     }
 
-    #[retry(max = Settings::ATTEMPTS, base = "100ms", cap = Settings::CAP, jitter = "none", until = |found: &u32| *found > 0)] //~ found
+    //~ found
+    #[retry(max = Settings::ATTEMPTS, base = "100ms", cap = Settings::CAP, jitter = "none", until = |found: &u32| *found > 0)]
     pub fn found(&self) -> Result<u32, Fault> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         Ok(0)
@@ -34,7 +37,8 @@ impl Stock {
     pub fn reserved(&self, article: u32) -> Result<u32, Fault> {
         let counted = self.count(article)?;
         // A block in a method that is not retried itself.
-        retry_block!(max = 2, base = "1ms", on(_), { self.held(counted) }) //~ held
+        //~ held
+        retry_block!(max = 2, base = "1ms", on(_), { self.held(counted) })
     }
 
     fn held(&self, counted: u32) -> Result<u32, Fault> {

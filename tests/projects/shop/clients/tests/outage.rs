@@ -5,7 +5,8 @@ use shop_clients::stock::Stock;
 use shop_common::error::Fault;
 
 #[test]
-#[retry(max = 2, base = "1ms", on(_))] //~ outage
+//~ outage
+#[retry(max = 2, base = "1ms", on(_))]
 fn nothing_is_reserved() -> Result<(), Fault> {
     match Stock::default().held_by_nobody() {
         Err(Fault::Unknown) => Ok(()),

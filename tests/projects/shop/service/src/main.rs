@@ -4,15 +4,13 @@ use shop_service::orders::Orders;
 
 fn main() -> Result<(), Fault> {
     let orders = Orders::new();
+    //~ main
     let order = retry_block!(
         max = 3,
         base = "1s",
         deadline = "1m",
         on(_),
-        || -> Result<u32, Fault> {
-            //~ main
-            orders.checkout(1)
-        }
+        || -> Result<u32, Fault> { orders.checkout(1) }
     );
     order.map(|_| ())
 }

@@ -23,35 +23,41 @@ impl Orders {
         }
     }
 
-    #[retry(max = 4, base = "10ms", jitter = "none")] //~ checkout
+    //~ checkout
+    #[retry(max = 4, base = "10ms", jitter = "none")]
     pub fn checkout(&self, article: u32) -> Result<u32, Fault> {
         let reserved = self.reserve(article)?;
         paid(&*self.payments, reserved)
     }
 
-    #[retry(policy = QUICK, max = 3)] //~ reserve
+    //~ reserve
+    #[retry(policy = QUICK, max = 3)]
     fn reserve(&self, article: u32) -> Result<u32, Fault> {
         warehouse(&self.stock, article)
     }
 
-    #[retry(max = 3, base = "10ms", jitter = "none")] //~ audit
+    //~ audit
+    #[retry(max = 3, base = "10ms", jitter = "none")]
     pub fn audit(&self) -> Result<u32, Fault> {
         self.stock.line()
     }
 
-    #[retry(max = 3, base = "10ms", jitter = "none")] //~ ship
+    //~ ship
+    #[retry(max = 3, base = "10ms", jitter = "none")]
     pub fn ship(&self) -> Result<u32, Fault> {
         let stock = Arc::clone(&self.stock);
         stock.found()
     }
 
     /// Waits for a value; that is no retry for what is below.
-    #[retry(max = 4, base = "10ms", jitter = "none", until = |state: &u32| *state == 9)] //~ delivered
+    //~ delivered
+    #[retry(max = 4, base = "10ms", jitter = "none", until = |state: &u32| *state == 9)]
     pub fn delivered(&self) -> Result<u32, Fault> {
         self.state()
     }
 
-    #[retry(max = 2, base = "10ms", jitter = "none")] //~ state
+    //~ state
+    #[retry(max = 2, base = "10ms", jitter = "none")]
     fn state(&self) -> Result<u32, Fault> {
         let asked = self.polled.fetch_add(1, Ordering::Relaxed);
         if asked % 2 == 0 {

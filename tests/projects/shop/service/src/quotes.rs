@@ -8,7 +8,8 @@ pub struct Quotes<C = Catalogue> {
 }
 
 impl Quotes {
-    #[retry(max = 3, base = "10ms", jitter = "none")] //~ quote
+    //~ quote
+    #[retry(max = 3, base = "10ms", jitter = "none")]
     pub async fn quote(&self, article: u32) -> Result<u32, Fault> {
         Ok(self.catalogue.price(article).await? * 2)
     }

@@ -1,6 +1,7 @@
 use super::*;
 
-#[retry(policy = "storage")] //~ put
+//~ put
+#[retry(policy = "storage")]
 pub(super) fn put(order: u64) -> Result<(), Fault> {
     if order == 0 {
         Err(Fault::Unknown)
