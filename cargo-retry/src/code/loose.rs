@@ -135,12 +135,18 @@ fn pieces(tokens: &TokenStream) -> Vec<TokenStream> {
             _ => None,
         };
         let is_end = matches!(sign, Some(',' | ';')) || (was_equals && sign == Some('>'));
-        was_equals = sign == Some('=');
         if is_end {
+            if was_equals && let Some(piece) = pieces.last_mut() {
+                // The `=` of `=>`.
+                let all = piece.clone().into_iter();
+                let count = all.clone().count().saturating_sub(1);
+                *piece = all.take(count).collect();
+            }
             pieces.push(TokenStream::new());
         } else if let Some(piece) = pieces.last_mut() {
             piece.extend([token]);
         }
+        was_equals = sign == Some('=');
     }
     pieces
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
+use syn::visit::Visit;
 use syn::{Expr, Item, ItemMacro, ItemMod, LitStr, Macro, UseTree};
 
 use super::workspace::{Package, Target, Workspace};
@@ -29,6 +30,8 @@ pub(crate) struct Crate {
     /// What the code calls other crates, and what their packages are called.
     pub(crate) externs: HashMap<String, String>,
     pub(crate) is_2015: bool,
+    /// What it calls macros of its own.
+    pub(crate) macros: HashSet<String>,
 }
 
 pub(crate) struct Module {
@@ -116,6 +119,7 @@ impl Reader<'_> {
             root,
             externs,
             is_2015: package.is_2015,
+            macros: HashSet::new(),
         });
         let file = self.file(&target.root);
         let folder = target.root.parent().unwrap_or(&package.folder).to_owned();
@@ -185,8 +189,24 @@ impl Reader<'_> {
                 Item::Macro(given) if given.ident.is_none() => {
                     self.given(module, file, given, folder);
                 }
-                item => self.put(module, file, item),
+                item => {
+                    self.hidden(module, file, &item, folder);
+                    self.put(module, file, item);
+                }
             }
+        }
+    }
+
+    /// Modules and macros in the blocks of an item. `super` of such a module is the module of the item.
+    fn hidden(&mut self, module: usize, file: &Rc<File>, item: &Item, folder: &Folder) {
+        let mut hidden = Hidden::default();
+        hidden.visit_item(item);
+        let krate = self.code.modules.get(module).map(|it| it.krate);
+        if let Some(krate) = krate.and_then(|krate| self.code.crates.get_mut(krate)) {
+            krate.macros.extend(hidden.macros);
+        }
+        for inner in hidden.modules {
+            self.child(module, file, inner, folder);
         }
     }
 
@@ -347,6 +367,24 @@ impl Reader<'_> {
         if path_of.is_some() {
             self.open.pop();
         }
+    }
+}
+
+/// What the blocks of an item define.
+#[derive(Default)]
+struct Hidden {
+    modules: Vec<ItemMod>,
+    macros: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Hidden {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.modules.push(item.clone());
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast ItemMacro) {
+        self.macros
+            .extend(item.ident.as_ref().map(ToString::to_string));
     }
 }
 

@@ -60,18 +60,18 @@ impl Code {
         }
         // Through a `*` of a crate that is not read.
         let is_hidden = path.segments.as_slice() == [name] && meanings.is_empty();
-        is_hidden && self.depends_on_ours(module)
+        is_hidden && self.may_be_ours(name, module)
     }
 
-    fn depends_on_ours(&self, module: usize) -> bool {
+    /// Whether a crate can see our macros, and has none of this name itself.
+    fn may_be_ours(&self, name: &str, module: usize) -> bool {
         let krate = self
             .modules
             .get(module)
             .and_then(|it| self.crates.get(it.krate));
         krate.is_some_and(|it| {
-            it.externs
-                .values()
-                .any(|package| OURS.contains(&package.as_str()))
+            let mut packages = it.externs.values();
+            !it.macros.contains(name) && packages.any(|package| OURS.contains(&package.as_str()))
         })
     }
 

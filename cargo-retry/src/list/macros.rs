@@ -40,21 +40,18 @@ pub(crate) fn retried(
                     });
                 }
             }
-            [
-                TokenTree::Ident(word),
-                TokenTree::Punct(bang),
-                TokenTree::Group(group),
-                ..,
-            ] if bang.as_char() == '!'
-                && word == "retry_block"
-                && is_ours(&syn::Path::from(word.clone()), "retry_block") =>
-            {
-                all.push(Found {
-                    span: word.span(),
-                    form: Form::Block,
-                    arguments: group.stream(),
-                    name: "retry_block!".to_owned(),
-                });
+            [TokenTree::Punct(bang), TokenTree::Group(group), ..] if bang.as_char() == '!' => {
+                let Some(path) = path_before(list.get(..index).unwrap_or_default()) else {
+                    continue;
+                };
+                if is_ours(&path, "retry_block") {
+                    all.push(Found {
+                        span: syn::spanned::Spanned::span(&path),
+                        form: Form::Block,
+                        arguments: group.stream(),
+                        name: "retry_block!".to_owned(),
+                    });
+                }
             }
             _ => {}
         }
@@ -63,6 +60,24 @@ pub(crate) fn retried(
         }
     }
     all
+}
+
+/// The path at whose end a `!` stands.
+fn path_before(tokens: &[TokenTree]) -> Option<syn::Path> {
+    let is_colon =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ':');
+    let mut start = tokens.len();
+    let mut expects_name = true;
+    for (index, token) in tokens.iter().enumerate().rev() {
+        match token {
+            TokenTree::Ident(_) if expects_name => expects_name = false,
+            token if is_colon(token) => expects_name = true,
+            _ => break,
+        }
+        start = index;
+    }
+    let path: TokenStream = tokens.get(start..)?.iter().cloned().collect();
+    syn::parse2(path).ok()
 }
 
 /// The path of an attribute and what stands in its parentheses. `$crate` is no path to the parser.

@@ -95,6 +95,10 @@ impl Reading {
 
     /// In the rules of a macro, where `$max` may stand for anything.
     pub(crate) fn of_rules(file: &Rc<File>, tokens: TokenStream) -> Self {
+        // Its body is no part of the policy.
+        if Block::parse.parse2(tokens.clone()).is_ok() {
+            return Self::of_block(file, tokens).0;
+        }
         if mentions_parameter(tokens.clone()) {
             let written = vec![(String::new(), written(&tokens))];
             return Self {
@@ -102,10 +106,7 @@ impl Reading {
                 ..Self::new(file, &[], None, &Faults::default())
             };
         }
-        match Block::parse.parse2(tokens.clone()) {
-            Ok(_) => Self::of_block(file, tokens).0,
-            Err(_) => Self::of_function(file, tokens, None),
-        }
+        Self::of_function(file, tokens, None)
     }
 
     fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
@@ -140,6 +141,8 @@ impl Reading {
         let model = self.model.as_ref()?;
         let mut effective = Effective {
             policy: model.known,
+            has_strategy: model.strategy.is_some(),
+            is_off: false,
             polls: model.until.is_some(),
             copies: copies(model, constants, at),
             given: Keys::NONE,
@@ -180,13 +183,14 @@ impl Reading {
             match configuration {
                 Some(configuration) if configuration.policy(&named).is_some() => {
                     let resolved = configuration.resolve(operation, &named, &effective.policy);
-                    let label = resolved.label.to_owned();
+                    let (label, enabled) = (resolved.label.to_owned(), resolved.enabled);
                     effective.policy = if resolved.enabled {
                         resolved.policy
                     } else {
                         resolved.policy.max(1)
                     };
                     effective.label = Some(label);
+                    effective.is_off = !enabled;
                 }
                 _ => {
                     effective.inherited = Some(format!("\"{named}\""));
@@ -211,6 +215,10 @@ impl Reading {
 /// The policy of a place, and what of it is not known.
 pub(crate) struct Effective {
     pub(crate) policy: Policy,
+    /// Whether a strategy decides after each failure.
+    has_strategy: bool,
+    /// Whether the configuration has switched its retries off.
+    pub(crate) is_off: bool,
     /// Whether values can be waited for (`until`), which is no retry for what is below.
     pub(crate) polls: bool,
     /// How often one attempt is made: more than once with a `hedge`.
@@ -237,6 +245,10 @@ impl Effective {
 
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
+        !self.has_strategy && self.knows_shape()
+    }
+
+    fn knows_shape(&self) -> bool {
         use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
         [Backoff, Base, Cap, Factor, FastFirst, First, Jitter]
             .into_iter()

@@ -214,7 +214,7 @@ pub(crate) fn parameters(signature: &Signature, owner: Option<&str>) -> Variable
 }
 
 /// The first trait of each type parameter, or the type that it has by default.
-fn bounds(generics: &Generics) -> HashMap<String, String> {
+pub(crate) fn bounds(generics: &Generics) -> HashMap<String, String> {
     let mut all = HashMap::new();
     for parameter in generics.type_params() {
         let default = || hint(&parameter.default.as_ref()?.1, &HashMap::new(), None);

@@ -72,6 +72,8 @@ struct Visitor<'c> {
 struct Owner {
     name: Option<String>,
     of_trait: Option<String>,
+    /// The traits of its type parameters.
+    bounds: HashMap<String, String>,
     /// The policy of the whole block.
     policy: Option<TokenStream>,
 }
@@ -375,6 +377,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         });
     }
 
+    fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {
+        // A module of its own, wherever it stands.
+    }
+
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let (policy, own) = match self.policy(&item.attrs) {
             Some((_, arguments, conditions)) => (Some(arguments), conditions),
@@ -387,6 +393,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let owner = Owner {
             name: types::hint(&item.self_ty, &HashMap::new(), None),
             of_trait: of_trait.map(|last| last.ident.to_string()),
+            bounds: types::bounds(&item.generics),
             policy: policy.filter(|arguments| arguments.to_string() != "never"),
         };
         let mut around = conditions::of(&item.attrs);
@@ -402,6 +409,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let owner = Owner {
             name: Some(item.ident.to_string()),
             of_trait: None,
+            bounds: types::bounds(&item.generics),
             policy: None,
         };
         let outer = self.owner.replace(owner);
@@ -502,7 +510,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             .types
             .expression(&call.receiver, &self.variables, owner.as_deref())
         {
-            self.call(Callee::Method(ty, name.clone()));
+            // `inner: S` of a type is what the block says of `S`.
+            let bound = self
+                .owner
+                .as_ref()
+                .and_then(|it| it.bounds.get(&ty).cloned());
+            self.call(Callee::Method(bound.unwrap_or(ty), name.clone()));
         }
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");

@@ -68,6 +68,9 @@ struct Row {
     /// A policy by name, or another expression that the keys override.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
+    /// Whether the configuration has switched its retries off.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off: bool,
     /// Nothing where even the keys could not be read.
     schedule: Option<Schedule>,
     /// Keys whose value is not known before the program is compiled.
@@ -246,6 +249,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         r#async: site.reading.is_async,
         written: written.collect(),
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
+        off: effective.is_some_and(|it| it.is_off),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
         calls,
@@ -285,6 +289,7 @@ fn schedule(effective: &Effective) -> Schedule {
     let is_known = knows_attempts && effective.knows_delays();
     let retries = policy
         .attempts()
+        .filter(|_| knows_attempts)
         .map_or(u32::MAX, |max| max.saturating_sub(1));
     let delays = (0..retries.min(TOLD)).map(|retry| {
         let (least, longest) = policy.delay_bounds(retry);

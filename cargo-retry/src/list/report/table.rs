@@ -33,7 +33,8 @@ pub(super) fn text(listing: &Listing) -> String {
             .flat_map(|row| [row.operation.len(), row.file.len() + 6])
             .max();
         let room = usize::from(width()).saturating_mul(2) / 5;
-        let least = longest.unwrap_or_default().min(room);
+        // With a space on both sides.
+        let least = longest.unwrap_or_default().saturating_add(2).min(room);
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(
             u16::try_from(least).unwrap_or_default(),
         )));
@@ -110,8 +111,8 @@ fn what(row: &Row) -> String {
     if let Some(name) = &row.by_macro {
         let _ = write!(text, "\nin `{name}!`");
     }
-    for condition in &row.conditions {
-        let _ = write!(text, "\nif {condition}");
+    if !row.conditions.is_empty() {
+        let _ = write!(text, "\nif {}", row.conditions.join(" and "));
     }
     text
 }
@@ -210,6 +211,9 @@ fn time(row: &Row) -> String {
             deadline => format!("{deadline} + an attempt"),
         };
     }
+    if row.key("strategy").is_some() {
+        return "as its strategy says".to_owned();
+    }
     if schedule.words.is_none() {
         return "?".to_owned();
     }
@@ -248,6 +252,9 @@ fn limits(row: &Row) -> String {
     let mut parts = Vec::new();
     if let Some(policy) = &row.policy {
         parts.push(format!("policy {policy}"));
+    }
+    if row.off {
+        parts.push("switched off".to_owned());
     }
     for key in ["budget", "breaker", "throttle", "hedge"] {
         if let Some(value) = row.key(key) {
