@@ -318,15 +318,17 @@ fn it_first(path: &[String]) -> &str {
 /// Whether a module has a function, a type or a constant of this name.
 fn defines(module: &super::modules::Module, name: &str) -> bool {
     use syn::Item;
+    use syn::ext::IdentExt as _;
+
     module.items.iter().any(|written| match &written.item {
-        Item::Fn(item) => item.sig.ident == name,
-        Item::Struct(item) => item.ident == name,
-        Item::Enum(item) => item.ident == name,
-        Item::Union(item) => item.ident == name,
-        Item::Trait(item) => item.ident == name,
-        Item::Type(item) => item.ident == name,
-        Item::Const(item) => item.ident == name,
-        Item::Static(item) => item.ident == name,
+        Item::Fn(item) => item.sig.ident.unraw() == name,
+        Item::Struct(item) => item.ident.unraw() == name,
+        Item::Enum(item) => item.ident.unraw() == name,
+        Item::Union(item) => item.ident.unraw() == name,
+        Item::Trait(item) => item.ident.unraw() == name,
+        Item::Type(item) => item.ident.unraw() == name,
+        Item::Const(item) => item.ident.unraw() == name,
+        Item::Static(item) => item.ident.unraw() == name,
         _ => false,
     })
 }

@@ -11,6 +11,8 @@ pub(crate) struct Found {
     pub(crate) arguments: TokenStream,
     /// Of the function, as far as the rule tells.
     pub(crate) name: String,
+    /// Whether an attempt can be cut off.
+    pub(crate) is_async: bool,
 }
 
 /// All of them, at any depth. `is_ours` knows paths.
@@ -32,11 +34,14 @@ pub(crate) fn retried(
                 if is_ours(&path, "retry") {
                     let span = syn::spanned::Spanned::span(&path);
                     let name = function(after);
+                    let before_name = after.iter().take_while(|token| !is_word(token, "fn"));
+                    let is_async = before_name.filter(|token| is_word(token, "async")).count() > 0;
                     all.push(Found {
                         span,
                         form: Form::Function,
                         arguments,
                         name,
+                        is_async,
                     });
                 }
             }
@@ -45,7 +50,9 @@ pub(crate) fn retried(
                     continue;
                 };
                 if is_ours(&path, "retry_block") {
+                    let body = group.stream().into_iter();
                     all.push(Found {
+                        is_async: body.filter(|token| is_word(token, "async")).count() > 0,
                         span: syn::spanned::Spanned::span(&path),
                         form: Form::Block,
                         arguments: group.stream(),
@@ -96,11 +103,13 @@ fn split(tokens: TokenStream) -> Option<(syn::Path, TokenStream)> {
     Some((syn::parse2(path).ok()?, arguments))
 }
 
+fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident == word)
+}
+
 /// What stands behind the next `fn`.
 fn function(tokens: &[TokenTree]) -> String {
-    let mut behind = tokens
-        .iter()
-        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if word == "fn"));
+    let mut behind = tokens.iter().skip_while(|token| !is_word(token, "fn"));
     behind.next();
     let name: String = behind
         .take_while(|token| !matches!(token, TokenTree::Group(_)))

@@ -270,7 +270,8 @@ impl Visitor<'_> {
             if !self.known.insert(place) || found.arguments.to_string() == "never" {
                 continue;
             }
-            let reading = Reading::of_rules(&self.file, found.arguments);
+            let mut reading = Reading::of_rules(&self.file, found.arguments);
+            reading.is_async = found.is_async;
             let operation = format!("{}::{}", self.module_path(), found.name);
             let conditions = self.conditions.clone();
             let site = self.site(found.span, found.form, operation, conditions, reading);

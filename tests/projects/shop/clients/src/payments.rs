@@ -21,9 +21,9 @@ pub struct Bank {
     pub name: &'static str,
 }
 
-//~ balance
 #[retry(max = 3, base = "500ms", budget = &SPENDING, breaker = &CARRIER)]
 impl Bank {
+    //~ balance
     pub fn balance(&self) -> Result<u64, Fault> {
         Err(Fault::Unreachable)
     }
