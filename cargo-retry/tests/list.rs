@@ -353,3 +353,306 @@ fn ledger() {
     "#]],
     );
 }
+
+/// `service/tests/attempts.rs` of the shop has counted them.
+#[test]
+fn as_often_as_they_really_run() {
+    let project = project("shop");
+    let counted = fs::read_to_string(project.join("service/tests/attempts.rs")).expect("a text");
+    let listing = json(&project, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    for (name, operation) in [
+        ("CHECKOUT", "shop_service::orders::checkout"),
+        ("AUDIT", "shop_service::orders::audit"),
+        ("SHIP", "shop_service::orders::ship"),
+        ("DELIVERED", "shop_service::orders::delivered"),
+        ("LETTERS", "shop_clients::mail::letters"),
+        ("QUOTE", "shop_service::quotes::quote"),
+    ] {
+        let constant = format!("const {name}: usize = ");
+        let (_, behind) = counted.split_once(&constant).expect("a constant");
+        let (number, _) = behind.split_once(';').expect("its value");
+        let row = rows.iter().find(|row| row["operation"] == operation);
+        let calls = row.expect("a place")["calls"].as_array().expect("calls");
+        assert_eq!(calls[0]["attempts"].to_string(), number, "{operation}");
+    }
+}
+
+/// A project of its own below the folder of temporary files, made of paths and texts.
+fn written(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("list")
+        .join(name);
+    let _ = fs::remove_dir_all(&folder);
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nreattempt = \"*\"\n"
+    );
+    for (path, text) in [("Cargo.toml", manifest.as_str())].iter().chain(files) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    folder
+}
+
+fn texts(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("a text");
+    (
+        output.status.code().expect("an exit status"),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+const ONE: &str = "#[reattempt::retry(max = 2, on(_))]\nfn one() -> Result<(), ()> { Ok(()) }\n";
+
+#[test]
+fn what_breaks_a_rule() {
+    let folder = written(
+        "faulty",
+        &[(
+            "src/lib.rs",
+            "const MAX: u32 = 0;\n#[reattempt::retry(max = MAX, on(_))]\nfn constant() -> Result<(), ()> { Ok(()) }\n#[reattempt::retry(max = 5, cap = \"10ms\", base = \"1s\", on(_))]\nfn literal() -> Result<(), ()> { Ok(()) }\n",
+        )],
+    );
+    let (code, out, err) = texts(&list(&folder, &[]));
+    assert_eq!((code, err.as_str()), (1, ""));
+    assert!(out.contains("error: src/lib.rs:2:"), "{out}");
+    assert!(out.contains("error: src/lib.rs:4:"), "{out}");
+    assert!(out.contains("2 would not compile"), "{out}");
+}
+
+#[test]
+fn nothing_to_list() {
+    let folder = written("nothing", &[("src/main.rs", "fn main() {}\n")]);
+    let (code, out, err) = texts(&list(&folder, &[]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    expect![
+        "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n"
+    ]
+    .assert_eq(&out);
+    assert_eq!(json(&folder, &[])["policies"], serde_json::json!([]));
+    sound(&folder);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = written(
+        "unread",
+        &[
+            (
+                "src/lib.rs",
+                &format!(
+                    "mod absent;\nmod broken;\nmod bytes;\n#[path = \"lib.rs\"] mod itself;\n#[cfg(windows)] mod windows;\n{ONE}"
+                ),
+            ),
+            ("src/broken.rs", "fn (\n"),
+        ],
+    );
+    fs::write(folder.join("src/bytes.rs"), [b'/', b'/', 0xff]).expect("a file");
+    let (code, out, err) = texts(&list(&folder, &[]));
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("src/lib.rs:6") && out.contains("1 place retries"),
+        "{out}"
+    );
+    expect![[r#"
+        warning: src/lib.rs:1:5: the file of `mod absent;` is missing; it is expected at src/absent.rs; what is in it is not listed
+        warning: src/broken.rs:1:4: brackets or quotes do not match; what is in it is not listed
+        warning: src/bytes.rs:1:1: stream did not contain valid UTF-8; what is in it is not listed
+        warning: src/lib.rs:1:1: this file is a module of itself; what is in it is not listed
+    "#]].assert_eq(&err);
+    assert_eq!(
+        json(&folder, &[])["unread"].as_array().map(Vec::len),
+        Some(4)
+    );
+    sound(&folder);
+}
+
+#[test]
+fn what_cannot_be_begun() {
+    let folder = written(
+        "refused",
+        &[
+            ("src/lib.rs", ONE),
+            ("broken/Cargo.toml", "[package\n"),
+            ("retry.toml", "[policies.a]\nmax = 0\n"),
+        ],
+    );
+    for (arguments, expected) in [
+        (
+            &["-p", "nobody"][..],
+            expect![
+                "error: retry.toml:2:7: `max` of 0 would never call the function; write `max = 1` or more"
+            ],
+        ),
+        (
+            &["--config", "absent.toml"],
+            expect!["error: absent.toml cannot be read: No such file or directory (os error 2)"],
+        ),
+        (
+            &["--manifest-path", "absent/Cargo.toml"],
+            expect!["error: manifest path `absent/Cargo.toml` does not exist"],
+        ),
+    ] {
+        let (code, out, err) = texts(&list(&folder, arguments));
+        assert_eq!((code, out.as_str()), (2, ""));
+        expected.assert_eq(err.trim_end());
+    }
+    let (code, _, err) = texts(&list(&folder, &["--manifest-path", "broken/Cargo.toml"]));
+    assert!(
+        code == 2 && err.starts_with("error: ") && err.contains("Cargo.toml"),
+        "{err}"
+    );
+    fs::remove_file(folder.join("retry.toml")).expect("it is there");
+    let (code, _, err) = texts(&list(&folder, &["-p", "nobody"]));
+    assert_eq!(code, 2);
+    expect!["error: no package `nobody` in this workspace; its packages are `refused`\n"]
+        .assert_eq(&err);
+}
+
+/// From anywhere in the workspace the same list, which names files from its root.
+#[test]
+fn from_other_folders() {
+    let project = project("shop");
+    let whole = json(&project, &[]);
+    assert_eq!(json(&project.join("clients/src/mail"), &[]), whole);
+    let manifest = project.join("service/Cargo.toml");
+    assert_eq!(
+        json(
+            Path::new("/"),
+            &["--manifest-path", manifest.to_str().expect("a text")]
+        ),
+        whole
+    );
+
+    let service = json(&project, &["-p", "shop-service"]);
+    let rows = service["policies"].as_array().expect("policies");
+    assert!(rows.iter().all(|row| row["package"] == "shop-service"));
+    // What they call in other packages is known.
+    assert_eq!(rows[1]["calls"], whole["policies"][21]["calls"]);
+    assert_eq!(rows[1]["operation"], "shop_service::orders::checkout");
+}
+
+#[test]
+fn another_configuration() {
+    let folder = written(
+        "configured",
+        &[
+            (
+                "src/lib.rs",
+                "#[reattempt::retry(policy = \"a\", on(_))]\nfn one() -> Result<(), ()> { Ok(()) }\n",
+            ),
+            ("retry.toml", "[policies.a]\nmax = 2\n"),
+            ("other.toml", "[policies.a]\nmax = 7\n"),
+        ],
+    );
+    let attempts = |arguments: &[&str]| {
+        json(&folder, arguments)["policies"][0]["schedule"]["attempts"].clone()
+    };
+    assert_eq!(attempts(&[]), 2);
+    assert_eq!(attempts(&["--config", "other.toml"]), 7);
+    fs::remove_file(folder.join("retry.toml")).expect("it is there");
+    assert_eq!(attempts(&[]), "unknown");
+}
+
+/// Its SARIF is what the schema of the standard asks for.
+fn sound(folder: &Path) -> Value {
+    let schema = include_str!("sarif-2.1.0.json");
+    // A bracket too many in a pattern that nothing here uses.
+    let schema = schema.replace("{2}]?$", "{2}$");
+    let schema = serde_json::from_str(&schema).expect("a schema");
+    let schema = jsonschema::draft7::new(&schema).expect("a schema");
+    let output = list(folder, &["--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let errors: Vec<_> = schema
+        .iter_errors(&log)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, Vec::<String>::new());
+    log
+}
+
+#[test]
+fn for_code_review() {
+    for (name, warnings) in [("shop", 5), ("fetcher", 0), ("ledger", 0)] {
+        let log = sound(&project(name));
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let levels = results.iter().filter(|result| result["level"] == "warning");
+        assert_eq!(levels.count(), warnings, "{name}");
+    }
+}
+
+#[test]
+fn to_a_file() {
+    let folder = written("kept", &[("src/lib.rs", ONE)]);
+    let (code, out, err) = texts(&list(
+        &folder,
+        &["--format", "json", "--output", "list.json"],
+    ));
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+    let kept: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("list.json")).expect("a file"))
+            .expect("JSON");
+    assert_eq!(kept, json(&folder, &[]));
+    let (code, _, err) = texts(&list(&folder, &["--output", "absent/list.json"]));
+    assert_eq!(code, 2);
+    expect!["error: absent/list.json cannot be written: No such file or directory (os error 2)\n"]
+        .assert_eq(&err);
+}
+
+/// As people see it.
+#[test]
+fn in_a_terminal_of_120_columns() {
+    let project = project("shop");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-retry"));
+    command
+        .args(["retry", "list", "-p", "shop-service"])
+        .current_dir(&project);
+    let output = command
+        .env("COLUMNS", "120")
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("it runs");
+    expect![[r#"
+        ┌─────────────────────────────────┬──────────┬─────────────────────┬─────────────────────┬──────────────┬──────────────┐
+        │ what and where                  ┆ attempts ┆ delays              ┆ time at most        ┆ load at most ┆ policy and   │
+        │                                 ┆          ┆                     ┆                     ┆              ┆ limits       │
+        ╞═════════════════════════════════╪══════════╪═════════════════════╪═════════════════════╪══════════════╪══════════════╡
+        │ shop:8                          ┆ 3        ┆ 0-1 s, 0-2 s        ┆ 1 m + an attempt    ┆ x3           ┆              │
+        │ service/src/main.rs:8           ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::checkout  ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
+        │ service/src/orders.rs:27        ┆          ┆                     ┆                     ┆ x10 below    ┆              │
+        │ shop_service::orders::reserve   ┆ 3        ┆ 50 ms, 100 ms       ┆ 150 ms + attempts   ┆ x3           ┆ policy QUICK │
+        │ service/src/orders.rs:34        ┆          ┆                     ┆                     ┆ x7 below     ┆              │
+        │ shop_service::orders::audit     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/orders.rs:40        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::ship      ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/orders.rs:46        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::delivered ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
+        │ service/src/orders.rs:54        ┆          ┆                     ┆                     ┆ x8 below     ┆              │
+        │ shop_service::orders::state     ┆ 2        ┆ 10 ms               ┆ 10 ms + attempts    ┆ x2           ┆              │
+        │ service/src/orders.rs:60        ┆          ┆                     ┆                     ┆              ┆              │
+        │ shop_service::quotes::quote     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/quotes.rs:12        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        └─────────────────────────────────┴──────────┴─────────────────────┴─────────────────────┴──────────────┴──────────────┘
+
+        ┌─────────────────────────────────┬────────────────────────────────┬────────────────┐
+        │ what retries                    ┆ and calls what retries         ┆ attempts below │
+        ╞═════════════════════════════════╪════════════════════════════════╪════════════════╡
+        │ shop:8                          ┆ shop_service::orders::checkout ┆ 12, not 180    │
+        │ shop_service::orders::checkout  ┆ shop_service::orders::reserve  ┆ 10, not 60     │
+        │ shop_service::orders::checkout  ┆ shop_clients::payments::charge ┆ 8, not 36      │
+        │                                 ┆ through paid                   ┆                │
+        │ shop_service::orders::reserve   ┆ shop_clients::stock::count     ┆ 7, not 15      │
+        │                                 ┆ through warehouse              ┆                │
+        │ shop_service::orders::audit     ┆ shop_clients::stock::line      ┆ 12             │
+        │ shop_service::orders::ship      ┆ shop_clients::stock::found     ┆ 12             │
+        │ shop_service::orders::delivered ┆ shop_service::orders::state    ┆ 8              │
+        │ shop_service::quotes::quote     ┆ shop_clients::catalogue::price ┆ 12, not 18     │
+        └─────────────────────────────────┴────────────────────────────────┴────────────────┘
+        One call of the first makes so many attempts of the innermost call below it, at most, and
+        not the product of all, since a retry inside a retry makes one attempt.
+        8 places retry in 1 package; 7 of them call what retries itself
+    "#]].assert_eq(&texts(&output).1);
+}

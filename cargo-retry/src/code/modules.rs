@@ -340,7 +340,7 @@ impl Reader<'_> {
                 let place = Place::of(shown, item.ident.span());
                 let why = format!(
                     "the file of `mod {name};` is missing; it is expected at {}",
-                    expected.display()
+                    self.file(&expected).shown
                 );
                 self.code.unread.push(Unread { place, why });
                 return;
@@ -449,7 +449,16 @@ fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
     if is_deep(&text) {
         return Err(("brackets are nested too deeply here".to_owned(), None));
     }
-    let file = syn::parse_file(&text).map_err(|error| (error.to_string(), Some(error.span())))?;
+    let file = syn::parse_file(&text).map_err(|error| {
+        let said = error.to_string();
+        let is_lexed = said != "cannot parse string into token stream";
+        let why = if is_lexed {
+            said
+        } else {
+            "brackets or quotes do not match".to_owned()
+        };
+        (why, Some(error.span()))
+    })?;
     Ok(file.items)
 }
 

@@ -320,6 +320,11 @@ pub(crate) fn configuration(
     root: &Path,
 ) -> Result<Option<Config>, Box<dyn Error>> {
     let usual = root.join("retry.toml");
+    let here = std::env::current_dir().unwrap_or_default();
+    let usual = usual
+        .strip_prefix(here)
+        .map(Path::to_owned)
+        .unwrap_or(usual);
     let file = match named {
         Some(file) => file,
         None if usual.is_file() => &usual,

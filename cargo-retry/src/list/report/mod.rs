@@ -203,6 +203,13 @@ impl Listing {
     }
 }
 
+impl Below {
+    /// Whether retries inside of retries make fewer attempts than all would.
+    fn is_held(&self) -> bool {
+        matches!((self.attempts, self.multiplied), (Attempts::Known(count), Attempts::Known(all)) if count < all)
+    }
+}
+
 impl Row {
     /// The same place in another target.
     fn join(&mut self, other: Self) {

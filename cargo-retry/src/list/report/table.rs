@@ -50,10 +50,19 @@ pub(super) fn text(listing: &Listing) -> String {
         ]);
     }
     let mut text = format!("{all}\n");
-    for row in &listing.policies {
-        for below in &row.calls {
-            let _ = writeln!(text, "{}", nested(row, below));
-        }
+    let calls = listing.policies.iter();
+    let calls: Vec<_> = calls
+        .flat_map(|row| row.calls.iter().map(move |below| (row, below)))
+        .collect();
+    if !calls.is_empty() {
+        let _ = write!(text, "\n{}\n", levels(&calls));
+        text +=
+            "One call of the first makes so many attempts of the innermost call below it, at most";
+        text += if calls.iter().any(|(_, below)| below.is_held()) {
+            ", and\nnot the product of all, since a retry inside a retry makes one attempt.\n"
+        } else {
+            ".\n"
+        };
     }
     for row in &listing.policies {
         for fault in &row.faults {
@@ -71,9 +80,42 @@ pub(super) fn text(listing: &Listing) -> String {
     text
 }
 
-/// That of the terminal; a file is wide.
+/// Retries below retries.
+fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {
+    let headings = ["what retries", "and calls what retries", "attempts below"];
+    let mut all = table::new(&headings, width(), false);
+    all.set_header(headings);
+    for (row, below) in calls {
+        let mut callee = below.operation.clone();
+        if !below.through.is_empty() {
+            let _ = write!(callee, "\nthrough {}", below.through.join(", "));
+        }
+        all.add_row([row.operation.clone(), callee, attempts_below(below)]);
+    }
+    all
+}
+
+fn attempts_below(below: &Below) -> String {
+    if below.recursive {
+        return "as deep as the circle goes".to_owned();
+    }
+    let mut text = match below.attempts {
+        Attempts::Word("unlimited") => "no limit".to_owned(),
+        Attempts::Word(_) => "not known here".to_owned(),
+        attempts if below.is_held() => format!("{attempts}, not {}", below.multiplied),
+        attempts => attempts.to_string(),
+    };
+    if below.spawned {
+        text += "\nspawned: knows of no retry";
+    }
+    text
+}
+
+/// What `COLUMNS` says, or that of the terminal; a file is wide.
 fn width() -> u16 {
-    terminal_size::terminal_size().map_or(160, |(width, _)| width.0.max(60))
+    let told = std::env::var("COLUMNS").ok().and_then(|it| it.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
+    told.or_else(terminal).unwrap_or(160).max(60)
 }
 
 fn summary(listing: &Listing) -> String {
