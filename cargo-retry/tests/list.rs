@@ -483,7 +483,7 @@ fn what_cannot_be_begun() {
         (
             &["-p", "nobody"][..],
             expect![
-                "error: retry.toml:2:7: `max` of 0 would never call the function; write `max = 1` or more"
+                "error: retry.toml:2: policies.a.max: `max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two [R1]"
             ],
         ),
         (
@@ -651,8 +651,9 @@ fn in_a_terminal_of_120_columns() {
         │ shop_service::orders::delivered ┆ shop_service::orders::state    ┆ 8              │
         │ shop_service::quotes::quote     ┆ shop_clients::catalogue::price ┆ 12, not 18     │
         └─────────────────────────────────┴────────────────────────────────┴────────────────┘
-        One call of the first makes so many attempts of the innermost call below it, at most, and
-        not the product of all, since a retry inside a retry makes one attempt.
+        attempts below: those of the innermost call, at most, for one call of what retries;
+        a retry inside a retry makes one attempt, so they add up and do not multiply
+
         8 places retry in 1 package; 7 of them call what retries itself
     "#]].assert_eq(&texts(&output).1);
 }

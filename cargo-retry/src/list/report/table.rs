@@ -57,12 +57,12 @@ pub(super) fn text(listing: &Listing) -> String {
     if !calls.is_empty() {
         let _ = write!(text, "\n{}\n", levels(&calls));
         text +=
-            "One call of the first makes so many attempts of the innermost call below it, at most";
-        text += if calls.iter().any(|(_, below)| below.is_held()) {
-            ", and\nnot the product of all, since a retry inside a retry makes one attempt.\n"
-        } else {
-            ".\n"
-        };
+            "attempts below: those of the innermost call, at most, for one call of what retries";
+        if calls.iter().any(|(_, below)| below.is_held()) {
+            text +=
+                ";\na retry inside a retry makes one attempt, so they add up and do not multiply";
+        }
+        text += "\n\n";
     }
     for row in &listing.policies {
         for fault in &row.faults {
