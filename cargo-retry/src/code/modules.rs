@@ -45,6 +45,8 @@ pub(crate) struct Module {
     /// Constants and statics; several of one name under different conditions.
     pub(crate) constants: HashMap<String, Vec<Expr>>,
     pub(crate) items: Vec<Written>,
+    /// Of functions, types and constants.
+    pub(crate) names: HashSet<String>,
     /// What was given to macros and read as items, as far as it could be.
     pub(crate) given: Vec<(Rc<File>, Macro)>,
     pub(crate) conditions: Vec<String>,
@@ -176,6 +178,7 @@ impl Reader<'_> {
             uses: Vec::new(),
             constants: HashMap::new(),
             items: Vec::new(),
+            names: HashSet::new(),
             given: Vec::new(),
             conditions,
         });
@@ -289,6 +292,7 @@ impl Reader<'_> {
             _ => {}
         }
         let file = Rc::clone(file);
+        module.names.extend(named(&item));
         module.items.push(Written { file, item });
     }
 
@@ -370,6 +374,22 @@ impl Reader<'_> {
     }
 }
 
+/// What a function, a type or a constant is called.
+fn named(item: &Item) -> Option<String> {
+    let name = match item {
+        Item::Fn(item) => &item.sig.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Const(item) => &item.ident,
+        Item::Static(item) => &item.ident,
+        _ => return None,
+    };
+    Some(name.unraw().to_string())
+}
+
 /// What the blocks of an item define.
 #[derive(Default)]
 struct Hidden {
@@ -447,7 +467,7 @@ type NotParsed = (String, Option<Span>);
 fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
     let text = fs::read_to_string(path).map_err(|error| (error.to_string(), None))?;
     if is_deep(&text) {
-        return Err(("brackets are nested too deeply here".to_owned(), None));
+        return Err(("its code is nested too deeply".to_owned(), None));
     }
     let file = syn::parse_file(&text).map_err(|error| {
         let said = error.to_string();
@@ -464,14 +484,20 @@ fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
 
 /// Whether brackets stand in each other as no code has it that people write, and as the stack cannot hold it.
 fn is_deep(text: &str) -> bool {
-    let mut depth = 0_usize;
+    let (mut depth, mut signs) = (0_usize, 0_usize);
     let deepest = text.bytes().map(|byte| {
         match byte {
             b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth
+        // `&&&x` is as deep as `(((x`; lines of `---` and `***` are comments.
+        signs = if matches!(byte, b'&' | b'!') {
+            signs.saturating_add(1)
+        } else {
+            0
+        };
+        depth.saturating_add(signs)
     });
     // Brackets in texts count, too, since only what is far beyond is refused.
     deepest.max().unwrap_or_default() > DEEP

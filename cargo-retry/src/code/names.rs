@@ -218,7 +218,7 @@ impl<'a> Code {
         {
             self.follow(it, rest, module, search, found);
         }
-        if defines(here, first) {
+        if here.names.contains(first) {
             found.push(Meaning::Item(module, segments.to_vec()));
         }
         let is_module = here.children.contains_key(first)
@@ -313,22 +313,4 @@ impl<'a> Code {
 
 fn it_first(path: &[String]) -> &str {
     path.first().map_or("", String::as_str)
-}
-
-/// Whether a module has a function, a type or a constant of this name.
-fn defines(module: &super::modules::Module, name: &str) -> bool {
-    use syn::Item;
-    use syn::ext::IdentExt as _;
-
-    module.items.iter().any(|written| match &written.item {
-        Item::Fn(item) => item.sig.ident.unraw() == name,
-        Item::Struct(item) => item.ident.unraw() == name,
-        Item::Enum(item) => item.ident.unraw() == name,
-        Item::Union(item) => item.ident.unraw() == name,
-        Item::Trait(item) => item.ident.unraw() == name,
-        Item::Type(item) => item.ident.unraw() == name,
-        Item::Const(item) => item.ident.unraw() == name,
-        Item::Static(item) => item.ident.unraw() == name,
-        _ => false,
-    })
 }

@@ -59,6 +59,9 @@ const HANDS_ON: &[&str] = &[
     "write",
 ];
 
+/// Calls of calls that are followed: each of a long chain asks for those before it.
+const DEPTH: usize = 50;
+
 impl Types {
     pub(crate) fn of(code: &Code) -> Self {
         let mut types = Self::default();
@@ -133,7 +136,18 @@ impl Types {
         variables: &Variables,
         owner: Option<&str>,
     ) -> Option<String> {
-        let inner = |expr: &Expr| self.expression(expr, variables, owner);
+        self.within(expr, variables, owner, DEPTH)
+    }
+
+    fn within(
+        &self,
+        expr: &Expr,
+        variables: &Variables,
+        owner: Option<&str>,
+        depth: usize,
+    ) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        let inner = |expr: &Expr| self.within(expr, variables, owner, depth);
         match expr {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.unraw().to_string();

@@ -265,11 +265,20 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
 }
 
 fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
-    let of = |fault: &Fault| Told {
-        rule: fault.rule,
-        message: fault.message.clone(),
-        line: fault.place.line,
-        column: fault.place.column,
+    let of = |fault: &Fault| {
+        // A fault of the whole has no token to point at; none can stand where a file begins.
+        let is_placed = (fault.place.line, fault.place.column) != (1, 1);
+        let place = if is_placed {
+            &fault.place
+        } else {
+            &site.place
+        };
+        Told {
+            rule: fault.rule,
+            message: fault.message.clone(),
+            line: place.line,
+            column: place.column,
+        }
     };
     let violated = effective.into_iter().flat_map(|it| &it.violations);
     let constant = violated.map(|(rule, message)| Told {

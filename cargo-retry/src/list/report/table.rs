@@ -12,6 +12,9 @@ use crate::table;
 /// Delays in the table.
 const SHOWN: usize = 4;
 
+/// Functions between two retries in the table.
+const FUNCTIONS: usize = 4;
+
 pub(super) fn text(listing: &Listing) -> String {
     if listing.policies.is_empty() {
         return "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n".to_owned();
@@ -87,8 +90,14 @@ fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {
     all.set_header(headings);
     for (row, below) in calls {
         let mut callee = below.operation.clone();
-        if !below.through.is_empty() {
-            let _ = write!(callee, "\nthrough {}", below.through.join(", "));
+        match below.through.as_slice() {
+            [] => {}
+            [first, .., last] if below.through.len() > FUNCTIONS => {
+                let _ = write!(callee, "\nthrough {first}, ..., {last}");
+            }
+            all => {
+                let _ = write!(callee, "\nthrough {}", all.join(", "));
+            }
         }
         all.add_row([row.operation.clone(), callee, attempts_below(below)]);
     }
