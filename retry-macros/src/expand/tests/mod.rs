@@ -1,5 +1,6 @@
 //! What typical uses expand to: small enough to read, and stable.
 
+mod guide;
 mod hooks;
 mod named;
 mod numbers;
