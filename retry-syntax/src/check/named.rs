@@ -1,0 +1,85 @@
+//! `policy = "storage"`: a policy that has a name in the configuration.
+
+use syn::{Expr, ExprLit, Ident, Lit, LitStr};
+
+use super::constant;
+use crate::faults::Faults;
+use crate::item::mentions;
+use crate::model::{Inherited, Model};
+
+/// A policy that is an expression, or the name of one.
+pub(super) fn told_apart(
+    policy: Option<Expr>,
+    parameters: &[(Ident, bool)],
+    faults: &mut Faults,
+) -> (Option<Inherited>, Option<LitStr>) {
+    let Some(expr) = policy else {
+        return (None, None);
+    };
+    let named = name_of(&expr, faults);
+    let inherited = named.is_none().then(|| Inherited {
+        constant: constant::is_constant(&expr, parameters),
+        expr,
+    });
+    (inherited, named)
+}
+
+/// The name, if the policy is given by one.
+fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
+    let name = match expr {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        }) => name,
+        Expr::Group(group) => return name_of(&group.expr, faults),
+        Expr::Paren(paren) => return name_of(&paren.expr, faults),
+        _ => return None,
+    };
+    let text = name.value();
+    if text.is_empty() {
+        faults.push(
+            name.span(),
+            "the name of a policy is not empty; write `policy = \"storage\"`",
+        );
+    } else if !is_policy_name(&text) {
+        let mended = text.split_whitespace().collect::<Vec<_>>().join("_");
+        faults.push(
+            name.span(),
+            format!(
+                "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
+            ),
+        );
+    }
+    Some(name.clone())
+}
+
+/// Whether a policy can have this name in a configuration.
+pub fn is_policy_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// All instances of a generic function share what they ask for, so the keys beside it are the same for all.
+pub(super) fn shared(model: &Model, faults: &mut Faults) {
+    if model.named.is_none() {
+        return;
+    }
+    let settings = model.settings.iter();
+    for setting in settings.filter(|setting| mentions(&setting.value, &model.generics)) {
+        let span = setting
+            .expression
+            .unwrap_or_else(proc_macro2::Span::call_site);
+        faults.push(
+            span,
+            format!(
+                "beside a `policy` from the configuration `{}` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a value or a constant",
+                setting.key.word()
+            ),
+        );
+    }
+    if mentions(&model.name, &model.generics) {
+        faults.push(
+            model.error_span,
+            "beside a `policy` from the configuration `name` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a text or a constant",
+        );
+    }
+}

@@ -1,0 +1,495 @@
+//! The function under the attribute: attributes, visibility, signature, and a
+//! body that is kept as it was written. Also the questions about its signature.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, FnArg, GenericArgument, Ident, Path, PathArguments, ReturnType, Signature, Token,
+    Type, TypeParamBound, Visibility,
+};
+
+/// A function as written.
+pub struct Function {
+    /// In front of it, without the one that is expanded.
+    pub attributes: Vec<Attribute>,
+    /// `pub`, or nothing.
+    pub visibility: Visibility,
+    /// From `fn` to the braces.
+    pub signature: Signature,
+    /// The braces; `None` for a declaration.
+    pub body: Option<Group>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let signature = input.parse()?;
+        let end = input.parse::<TokenTree>()?;
+        let body = match braces(&end) {
+            Some(group) => Some(group),
+            None if matches!(&end, TokenTree::Punct(end) if end.as_char() == ';') => None,
+            None => {
+                return Err(syn::Error::new(
+                    end.span(),
+                    "expected the body of the function",
+                ));
+            }
+        };
+        Ok(Self {
+            attributes,
+            visibility,
+            signature,
+            body,
+        })
+    }
+}
+
+/// The braces of a body; a macro's `$body:block` comes in an invisible group.
+pub fn braces(token: &TokenTree) -> Option<Group> {
+    let TokenTree::Group(group) = token else {
+        return None;
+    };
+    match group.delimiter() {
+        Delimiter::Brace => Some(group.clone()),
+        Delimiter::None => {
+            let mut inside = group.stream().into_iter();
+            let only = inside.next()?;
+            inside.next().is_none().then(|| braces(&only)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// What a function answers, as far as its signature tells.
+#[derive(Clone)]
+pub enum Answer {
+    /// `Result<T, E>`, or a name that ends in `Result`.
+    Result(Type),
+    /// `Result<T, Failed<E>>`: the type that the body speaks, and the answer.
+    Failed(Box<Type>, Type),
+    /// `Option<T>`.
+    Option(Type),
+    /// A type that is certainly neither.
+    Other(Type),
+    /// An alias, a parameter: the compiler will tell.
+    Unknown(Type),
+    /// The block of a macro that names no type.
+    Inferred,
+}
+
+impl Answer {
+    /// By the looks of a type.
+    pub fn of(ty: &Type) -> Self {
+        let ty = bare(ty);
+        let Type::Path(path) = ty else {
+            return match ty {
+                Type::Infer(_) => Self::Inferred,
+                Type::Macro(_) => Self::Unknown(ty.clone()),
+                _ => Self::Other(ty.clone()),
+            };
+        };
+        let Some(last) = path.path.segments.last() else {
+            return Self::Unknown(ty.clone());
+        };
+        let name = last.ident.to_string();
+        match name.as_str() {
+            "Option" => Self::Option(ty.clone()),
+            _ if name.ends_with("Result") => match spoken(ty) {
+                Some(spoken) => Self::Failed(Box::new(spoken), ty.clone()),
+                None => Self::Result(ty.clone()),
+            },
+            _ if is_plain(&name) && path.path.segments.len() == 1 => Self::Other(ty.clone()),
+            _ => Self::Unknown(ty.clone()),
+        }
+    }
+
+    /// The type of what the body answers; `_` where it cannot be written.
+    pub fn spoken(&self) -> TokenStream {
+        match self {
+            Self::Failed(ty, _) => nameable(ty).into_token_stream(),
+            Self::Result(ty) | Self::Option(ty) | Self::Other(ty) | Self::Unknown(ty) => {
+                nameable(ty).into_token_stream()
+            }
+            Self::Inferred => quote!(_),
+        }
+    }
+
+    /// The type of what the body answers, where it can be written in full.
+    pub fn named(&self) -> Option<TokenStream> {
+        let spoken = self.spoken();
+        let whole = !matches!(self, Self::Inferred) && !has_hole(spoken.clone());
+        whole.then_some(spoken)
+    }
+
+    /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
+    pub fn annotation(&self) -> Option<TokenStream> {
+        self.ty().map(|ty| {
+            let ty = nameable(ty);
+            quote!(: #ty)
+        })
+    }
+
+    /// What the whole function answers.
+    pub fn ty(&self) -> Option<&Type> {
+        match self {
+            Self::Failed(_, ty)
+            | Self::Result(ty)
+            | Self::Option(ty)
+            | Self::Other(ty)
+            | Self::Unknown(ty) => Some(ty),
+            Self::Inferred => None,
+        }
+    }
+
+    /// Where an error about the answer belongs: at its error type if there is one.
+    pub fn error_span(&self) -> Option<Span> {
+        let ty = self.ty()?;
+        let error = match ty {
+            Type::Path(path) => type_arguments(&path.path).nth(1),
+            _ => None,
+        };
+        Some(error.unwrap_or(ty).span())
+    }
+}
+
+/// Without the groups that macros put around a type.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
+    }
+}
+
+/// Single-segment names that are certainly neither `Result` nor `Option`.
+fn is_plain(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+        "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "Box", "Rc", "Arc", "HashMap",
+        "HashSet", "BTreeMap", "BTreeSet",
+    ];
+    NAMES.contains(&name)
+}
+
+/// `Result<T, E>` for `Result<T, Failed<E>>`.
+fn spoken(ty: &Type) -> Option<Type> {
+    let mut spoken = ty.clone();
+    let Type::Path(path) = &mut spoken else {
+        return None;
+    };
+    let last = path.path.segments.last_mut()?;
+    let PathArguments::AngleBracketed(arguments) = &mut last.arguments else {
+        return None;
+    };
+    let error = arguments.args.iter_mut().nth(1)?;
+    let GenericArgument::Type(ty) = error else {
+        return None;
+    };
+    let Type::Path(failed) = bare(ty) else {
+        return None;
+    };
+    if failed.path.segments.last()?.ident != "Failed" {
+        return None;
+    }
+    let inner = type_arguments(&failed.path).next()?.clone();
+    *error = GenericArgument::Type(inner);
+    Some(spoken)
+}
+
+fn type_arguments(path: &Path) -> impl Iterator<Item = &Type> {
+    let arguments = path.segments.last().map(|segment| &segment.arguments);
+    let arguments = match arguments {
+        Some(PathArguments::AngleBracketed(arguments)) => Some(&arguments.args),
+        _ => None,
+    };
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
+}
+
+/// `impl Trait` has no name inside the function: `_` stands for it there.
+fn nameable(ty: &Type) -> Type {
+    struct Erase;
+    impl syn::visit_mut::VisitMut for Erase {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if let Type::ImplTrait(bounds) = ty {
+                *ty = Type::Infer(syn::parse_quote_spanned!(bounds.impl_token.span=> _));
+            } else {
+                syn::visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+    let mut named = ty.clone();
+    syn::visit_mut::VisitMut::visit_type_mut(&mut Erase, &mut named);
+    named
+}
+
+/// How the function comes to its answer.
+pub enum Flow {
+    /// It returns it.
+    Sync,
+    /// `async fn`.
+    Async,
+    /// It returns a future: boxed (`Pin<Box<dyn Future>>`) or not.
+    Future {
+        /// Whether it is boxed.
+        boxed: bool,
+    },
+}
+
+/// The flow of a function, and the type it or its future answers with.
+pub fn flow(signature: &Signature) -> (Flow, Option<Type>) {
+    let output = match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+    };
+    if signature.asyncness.is_some() {
+        return (Flow::Async, output);
+    }
+    match output.as_ref().and_then(|ty| future(bare(ty))) {
+        Some((answer, boxed)) => (Flow::Future { boxed }, Some(answer)),
+        None => (Flow::Sync, output),
+    }
+}
+
+/// The answer of a type that is a future by its looks.
+fn future(ty: &Type) -> Option<(Type, bool)> {
+    match ty {
+        Type::ImplTrait(ty) => output_of(&ty.bounds).map(|answer| (answer, false)),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            match last.ident.to_string().as_str() {
+                // `Pin<Box<dyn Future<Output = T>>>`
+                "Pin" => match bare(type_arguments(&path.path).next()?) {
+                    Type::Path(inner) => match bare(type_arguments(&inner.path).next()?) {
+                        Type::TraitObject(object) => {
+                            output_of(&object.bounds).map(|answer| (answer, true))
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                // The aliases of `futures`.
+                "BoxFuture" | "LocalBoxFuture" => type_arguments(&path.path)
+                    .next()
+                    .map(|answer| (answer.clone(), true)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `T` of a bound `Future<Output = T>`.
+fn output_of(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Type> {
+    bounds
+        .into_iter()
+        .filter_map(|bound| match bound {
+            TypeParamBound::Trait(bound) => bound.path.segments.last(),
+            _ => None,
+        })
+        .filter(|segment| segment.ident == "Future")
+        .find_map(|segment| match &segment.arguments {
+            PathArguments::AngleBracketed(arguments) => {
+                arguments.args.iter().find_map(|argument| match argument {
+                    GenericArgument::AssocType(assoc) if assoc.ident == "Output" => {
+                        Some(assoc.ty.clone())
+                    }
+                    _ => None,
+                })
+            }
+            _ => None,
+        })
+}
+
+/// The names that the parameters bind, `self` included, each with whether it is `mut`.
+pub fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
+    struct Names(Vec<(Ident, bool)>);
+    impl<'ast> syn::visit::Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            self.0.push((pat.ident.clone(), pat.mutability.is_some()));
+            syn::visit::visit_pat_ident(self, pat);
+        }
+    }
+    let mut names = Names(Vec::new());
+    for input in &signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let name = Ident::new("self", receiver.self_token.span);
+                names.0.push((name, receiver.mutability.is_some()));
+            }
+            FnArg::Typed(typed) => syn::visit::Visit::visit_pat(&mut names, &typed.pat),
+        }
+    }
+    names.0
+}
+
+/// The names of the generic parameters, lifetimes left out.
+pub fn generics(signature: &Signature) -> Vec<Ident> {
+    let types = signature.generics.type_params().map(|param| &param.ident);
+    let constants = signature.generics.const_params().map(|param| &param.ident);
+    types.chain(constants).cloned().collect()
+}
+
+/// `N`, `T`: by custom a generic parameter.
+pub fn is_one_letter(ident: &Ident) -> bool {
+    let name = ident.to_string();
+    name.len() == 1 && name.starts_with(|letter: char| letter.is_uppercase())
+}
+
+/// Takes `mut` from the parameters that each attempt clones: their clones have it.
+pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
+    for input in &mut signature.inputs {
+        match input {
+            FnArg::Receiver(receiver)
+                if matches!(receiver.kind, syn::ReceiverKind::Reference(..)) => {}
+            FnArg::Receiver(receiver) => {
+                if cloned.iter().any(|(name, _)| name == "self") {
+                    receiver.mutability = None;
+                }
+            }
+            FnArg::Typed(typed) => {
+                if let syn::Pat::Ident(pat) = &mut *typed.pat
+                    && cloned.iter().any(|(name, _)| *name == pat.ident)
+                {
+                    pat.mutability = None;
+                }
+            }
+        }
+    }
+}
+
+/// Splits the inner attributes (`#![...]`) off a body.
+#[expect(clippy::disallowed_methods, reason = "three have been matched")]
+pub fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
+    let mut attributes = Vec::new();
+    let mut rest: Vec<TokenTree> = body.into_iter().collect();
+    while let [
+        TokenTree::Punct(hash),
+        TokenTree::Punct(bang),
+        TokenTree::Group(group),
+        ..,
+    ] = rest.as_slice()
+    {
+        if hash.as_char() != '#' || bang.as_char() != '!' {
+            break;
+        }
+        attributes.push(quote!(#hash #group));
+        rest.drain(..3);
+    }
+    (attributes, rest.into_iter().collect())
+}
+
+/// Whether an attribute is one of ours.
+pub fn is_retry(attribute: &Attribute) -> bool {
+    attribute
+        .path()
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "retry")
+}
+
+/// Whether one of ours hides behind a condition, where the policy of a block
+/// cannot tell what it will be.
+pub fn hides_retry(attribute: &Attribute) -> bool {
+    fn mentions(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "retry",
+            TokenTree::Group(group) => mentions(group.stream()),
+            _ => false,
+        })
+    }
+    attribute.path().is_ident("cfg_attr")
+        && matches!(&attribute.meta, syn::Meta::List(list) if mentions(list.tokens.clone()))
+}
+
+/// What an attribute stands on.
+pub enum Kind {
+    /// A function or a method.
+    Function,
+    /// An `impl` block.
+    Impl,
+    /// Anything else, and where it begins.
+    Other(Span),
+}
+
+/// What kind of item the tokens are, by the words in front of its name.
+pub fn kind(tokens: &TokenStream) -> Kind {
+    fn probe(input: ParseStream<'_>) -> syn::Result<Kind> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        let rest: TokenStream = input.parse()?;
+        let words = rest.clone().into_iter().take_while(|token| !is_end(token));
+        let word = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        // The first of the two words: `impl Trait for fn()` has both.
+        let found = words.into_iter().find_map(|token| match &token {
+            token if word(token, "fn") => Some(Kind::Function),
+            token if word(token, "impl") => Some(Kind::Impl),
+            _ => None,
+        });
+        Ok(found.unwrap_or_else(|| Kind::Other(rest.span())))
+    }
+    syn::parse::Parser::parse2(probe, tokens.clone()).unwrap_or_else(|_| Kind::Other(tokens.span()))
+}
+
+/// What cannot stand between the words in front of an item.
+fn is_end(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), '<' | '>' | ','),
+        TokenTree::Group(_) => true,
+        TokenTree::Ident(ident) => {
+            ident == "struct"
+                || ident == "enum"
+                || ident == "mod"
+                || ident == "trait"
+                || ident == "static"
+                || ident == "let"
+        }
+        TokenTree::Literal(_) => false,
+    }
+}
+
+/// Whether a type has a `_` in it.
+fn has_hole(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "_",
+        TokenTree::Punct(punct) => punct.as_char() == '_',
+        TokenTree::Group(group) => has_hole(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether a constant needs what an item in the function cannot see: `Self`,
+/// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
+pub fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
+    let mut tokens = tokens.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let starts_path =
+            matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
+        let found = match token {
+            TokenTree::Ident(ident) => {
+                ident == "Self"
+                    || generics.contains(&ident)
+                    || (starts_path && is_one_letter(&ident))
+            }
+            TokenTree::Group(group) => mentions(&group.stream(), generics),
+            // A lifetime.
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                !matches!(tokens.peek(), Some(TokenTree::Ident(name)) if name == "static" || name == "_")
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}

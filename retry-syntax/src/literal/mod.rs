@@ -1,0 +1,164 @@
+//! Literals: `"100ms"`, `0.2`, `"exp"`, in the words that files have too. What is no literal is an expression,
+//! and judged when the compiler evaluates it.
+
+mod limits;
+
+use std::time::Duration;
+
+use proc_macro2::TokenStream;
+use retry_runtime::words::{Whole, Word, Written};
+use retry_runtime::{Jitter, Nested, Shape, Telemetry};
+use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
+
+pub use limits::Copies;
+pub use retry_runtime::words::{Attempts, Name, Share};
+
+/// A type that can be written as a literal.
+pub trait Literal: Word {
+    /// A call that stands for a literal, such as `quantile(0.95)`.
+    fn from_call(_: &syn::ExprCall) -> Option<Result<Self, String>> {
+        None
+    }
+
+    /// The expression that builds this value, below the crate path.
+    fn tokens(&self, krate: &TokenStream) -> TokenStream;
+}
+
+/// `None`: no literal, but an expression.
+pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
+    let (lit, negative) = match expr {
+        Expr::Lit(ExprLit { lit, .. }) => (lit, false),
+        Expr::Unary(ExprUnary {
+            op: UnOp::Neg(_),
+            expr,
+            ..
+        }) => match &**expr {
+            Expr::Lit(ExprLit { lit, .. }) => (lit, true),
+            _ => return None,
+        },
+        Expr::Call(call) => return T::from_call(call),
+        Expr::Group(group) => return read(&group.expr),
+        Expr::Paren(paren) => return read(&paren.expr),
+        _ => return None,
+    };
+    let is_endless = match lit {
+        Lit::Float(number) => !number.base10_parse::<f64>().is_ok_and(f64::is_finite),
+        // By its digits: a suffix is the business of who reads it.
+        Lit::Int(number) => (number.base10_digits().parse::<f64>()).is_ok_and(f64::is_infinite),
+        _ => false,
+    };
+    if is_endless {
+        return Some(Err(
+            "this number is too large for any value; write a smaller one".to_owned(),
+        ));
+    }
+    let text;
+    let digits;
+    let written = match lit {
+        Lit::Str(lit) => {
+            text = lit.value();
+            Written::Text(&text)
+        }
+        Lit::Int(number) if negative => negated(number).map_or(Written::Other, Written::Number),
+        Lit::Int(number) => {
+            digits = number.to_string();
+            Written::Whole(Whole {
+                written: &digits,
+                digits: number.base10_digits(),
+                suffix: number.suffix(),
+            })
+        }
+        Lit::Float(number) => match number.base10_parse::<f64>() {
+            Ok(value) => Written::Number(if negative { -value } else { value }),
+            Err(_) => Written::Other,
+        },
+        Lit::Bool(value) => Written::Flag(value.value),
+        _ => Written::Other,
+    };
+    Some(T::read(written, T::EXAMPLE).map_err(|wrong| wrong.message))
+}
+
+fn negated(number: &syn::LitInt) -> Option<f64> {
+    number.base10_parse::<f64>().ok().map(|value| -value)
+}
+
+impl Literal for Attempts {
+    fn tokens(&self, _: &TokenStream) -> TokenStream {
+        let attempts = self.0;
+        ours!(#attempts)
+    }
+}
+
+impl Literal for Duration {
+    fn tokens(&self, _: &TokenStream) -> TokenStream {
+        let (seconds, nanos) = (self.as_secs(), self.subsec_nanos());
+        ours!(::core::time::Duration::new(#seconds, #nanos))
+    }
+}
+
+impl Literal for f64 {
+    fn tokens(&self, _: &TokenStream) -> TokenStream {
+        ours!(#self)
+    }
+}
+
+impl Literal for Jitter {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        match self {
+            Self::None => ours!(#krate::Jitter::None),
+            Self::Equal => ours!(#krate::Jitter::Equal),
+            Self::Ratio(ratio) => ours!(#krate::Jitter::Ratio(#ratio)),
+            _ => ours!(#krate::Jitter::Full),
+        }
+    }
+}
+
+impl Literal for Shape {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        match self {
+            Self::None => ours!(#krate::Shape::None),
+            Self::Fixed => ours!(#krate::Shape::Fixed),
+            Self::Linear => ours!(#krate::Shape::Linear),
+            Self::Fibonacci => ours!(#krate::Shape::Fibonacci),
+            Self::Decorrelated => ours!(#krate::Shape::Decorrelated),
+            _ => ours!(#krate::Shape::Exp),
+        }
+    }
+}
+
+impl Literal for Nested {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        if matches!(self, Self::Multiply) {
+            ours!(#krate::Nested::Multiply)
+        } else {
+            ours!(#krate::Nested::Collapse)
+        }
+    }
+}
+
+impl Literal for Telemetry {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        if *self == Self::quiet() {
+            ours!(#krate::Telemetry::quiet())
+        } else if *self == Self::new().spans() {
+            ours!(#krate::Telemetry::new().spans())
+        } else if *self == Self::new().times() {
+            ours!(#krate::Telemetry::new().times())
+        } else {
+            ours!(#krate::Telemetry::new())
+        }
+    }
+}
+
+impl Literal for bool {
+    fn tokens(&self, _: &TokenStream) -> TokenStream {
+        ours!(#self)
+    }
+}
+
+impl Literal for Name {
+    fn tokens(&self, _: &TokenStream) -> TokenStream {
+        let name = LitStr::new(&self.0, proc_macro2::Span::mixed_site());
+        ours!(#name)
+    }
+}

@@ -1,0 +1,241 @@
+//! What an expansion is made from: everything checked, nothing left to judge.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+use retry_runtime::rules::{Key, Keys};
+use retry_runtime::{Policy, Shape};
+use syn::{Expr, Ident, LitStr, Path};
+
+use crate::args::Predicate;
+use crate::rename::self_to;
+
+/// A checked policy with everything around it.
+#[derive(Clone)]
+pub struct Model {
+    /// The path of the crate, where it is another one.
+    pub krate: Option<Path>,
+    /// The policy that the keys override: `policy = ...`.
+    pub inherited: Option<Inherited>,
+    /// Its name in the configuration, which the keys stand below: `policy = "storage"`.
+    pub named: Option<LitStr>,
+    /// The given keys, each as a call on the builder.
+    pub settings: Vec<Setting>,
+    /// The policy as far as literals tell.
+    pub known: Policy,
+    /// Keys whose value is an expression.
+    pub unknown: Keys,
+    /// Where the budget comes from, unless the inherited policy brings one.
+    pub budget: Option<Purse>,
+    /// `breaker = ...`
+    pub breaker: Option<Expr>,
+    /// `throttle = ...`
+    pub throttle: Option<Expr>,
+    /// `hedge = ...`
+    pub hedge: Option<Hedging>,
+    /// `on = ...`, `on(...)`
+    pub on: Option<Predicate>,
+    /// `except = ...`, `except(...)`
+    pub except: Option<Predicate>,
+    /// `verify = ...`
+    pub verify: Option<Expr>,
+    /// `until = ...`
+    pub until: Option<Expr>,
+    /// `retry_after = ...`
+    pub retry_after: Option<Expr>,
+    /// `fallback = ...`
+    pub fallback: Option<Expr>,
+    /// `before_retry = ...`
+    pub before_retry: Option<Expr>,
+    /// `on_retry = ...`
+    pub on_retry: Option<Expr>,
+    /// `context = ...`
+    pub context: Option<Ident>,
+    /// Parameters to clone for each attempt, and whether each is `mut`.
+    pub clone: Vec<(Ident, bool)>,
+    /// The name of the operation, as an expression.
+    pub name: TokenStream,
+    /// `strategy = ...`
+    pub strategy: Option<Expr>,
+    /// `timer = ...`
+    pub timer: Option<Expr>,
+    /// The function's own generic parameters, which no item in it can see.
+    pub generics: Vec<Ident>,
+    /// Where errors about the error type belong.
+    pub error_span: Span,
+}
+
+/// `policy = ...` that is an expression.
+#[derive(Clone)]
+pub struct Inherited {
+    /// As written.
+    pub expr: Expr,
+    /// Whether it can be evaluated as a constant.
+    pub constant: bool,
+}
+
+/// A key that the policy has.
+#[derive(Clone)]
+pub struct Setting {
+    /// The key.
+    pub key: Key,
+    /// What the builder is told.
+    pub value: TokenStream,
+    /// The span of an expression that only the compiler can evaluate.
+    pub expression: Option<Span>,
+}
+
+/// `budget = ...`.
+#[derive(Clone)]
+pub enum Purse {
+    /// The operation's own: the expression of its `static`.
+    Own(TokenStream),
+    /// A constant: one of them, or the share of one of the operation's own, which then is this.
+    Named(TokenStream),
+    /// One that a reference to a constant names.
+    Shared,
+    /// One that only the running program knows.
+    Lent(Expr),
+}
+
+/// `hedge = ...`.
+#[derive(Clone)]
+pub struct Hedging {
+    /// A constant expression of type `Hedge`.
+    pub value: TokenStream,
+    /// Whether the macro has judged it already.
+    pub is_literal: bool,
+    /// Whether the latencies of the operation may be asked for.
+    pub measures: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Model {
+    /// The crate's path, with every token at `span`: the first token of a path
+    /// sets where the compiler points.
+    pub fn krate_at(&self, span: Span) -> TokenStream {
+        if let Some(path) = &self.krate {
+            located(quote::quote!(#path), span)
+        } else {
+            quote_spanned!(at(span)=> ::reattempt)
+        }
+    }
+
+    /// The path of the crate.
+    pub fn krate(&self) -> TokenStream {
+        self.krate_at(Span::mixed_site())
+    }
+
+    /// The same with `name` for `self` in the user's code.
+    #[must_use = "the model itself stays as it is"]
+    pub fn with_self(&self, name: &Ident) -> Self {
+        let mut model = self.clone();
+        if let Some(inherited) = &mut model.inherited {
+            rename(&mut inherited.expr, name);
+        }
+        if let Some(Purse::Lent(budget)) = &mut model.budget {
+            rename(budget, name);
+        }
+        let code = [
+            &mut model.breaker,
+            &mut model.throttle,
+            &mut model.verify,
+            &mut model.until,
+            &mut model.retry_after,
+            &mut model.fallback,
+            &mut model.before_retry,
+            &mut model.on_retry,
+            &mut model.strategy,
+            &mut model.timer,
+        ];
+        let filters = [&mut model.on, &mut model.except].into_iter().flatten();
+        for expr in code.into_iter().flatten() {
+            rename(expr, name);
+        }
+        for filter in filters {
+            match filter {
+                Predicate::Code(expr) => rename(expr, name),
+                Predicate::Pattern(pattern) => *pattern = self_to(pattern.clone(), name),
+            }
+        }
+        model
+    }
+
+    /// Whether an attempt may be cut off: by a limit of its own, by the call's, or
+    /// by those of an inherited policy.
+    pub fn may_be_cut(&self) -> bool {
+        self.may_have_deadline() || self.has(Key::Timeout)
+    }
+
+    /// Whether the policy is another than the keys alone make.
+    pub fn is_inherited(&self) -> bool {
+        self.inherited.is_some() || self.named.is_some()
+    }
+
+    /// Whether the deadline may be set: by a key, or by an inherited policy.
+    pub fn may_have_deadline(&self) -> bool {
+        self.is_inherited() || self.has(Key::Deadline)
+    }
+
+    /// Whether a call may be turned away before an attempt.
+    pub fn is_gated(&self) -> bool {
+        self.breaker.is_some() || self.throttle.is_some()
+    }
+
+    /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.
+    pub fn is_limited(&self) -> bool {
+        self.is_gated() || self.budget.is_some() || self.is_inherited()
+    }
+
+    /// Whether `key` is given.
+    pub fn has(&self, key: Key) -> bool {
+        self.settings.iter().any(|setting| setting.key == key)
+    }
+
+    /// Whether an error is retried only when it proves that nothing was executed.
+    pub fn wants_proof(&self) -> bool {
+        self.verify.is_none() && self.has(Key::Idempotent) && !self.known.is_idempotent()
+    }
+
+    /// `max = 1`, in the open, and nothing else asks what failures mean.
+    pub fn is_single_attempt(&self) -> bool {
+        !self.is_gated()
+            && self.named.is_none()
+            && self.hedge.is_none()
+            && self.has(Key::Max)
+            && !self.unknown.contains(Key::Max)
+            && self.known.attempts() == Some(1)
+    }
+
+    /// Whether a delay may depend on the one before it: unless the shape is
+    /// known to be another than decorrelated.
+    pub fn looks_back(&self) -> bool {
+        self.is_inherited()
+            || self.unknown.contains(Key::Backoff)
+            || matches!(self.known.shape(), Shape::Decorrelated)
+    }
+
+    /// Whether all of the policy in the code is written in literals.
+    pub fn is_literal(&self) -> bool {
+        self.inherited.is_none() && self.unknown == Keys::NONE
+    }
+}
+
+/// Our own names, pointing at the user's code.
+pub fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}
+
+fn rename(expr: &mut Expr, name: &Ident) {
+    *expr = Expr::Verbatim(self_to(expr.to_token_stream(), name));
+}
+
+/// The user's path, for an error at `span`.
+pub fn located(path: TokenStream, span: Span) -> TokenStream {
+    path.into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
