@@ -28,6 +28,7 @@ chapters! {
     outage: "outage.md",
     tasks: "tasks.md",
     migrating: "migrating.md",
+    migrating_tower: "migrating-tower.md",
     expansion: "expansion.md",
     errors: "errors.md",
 }

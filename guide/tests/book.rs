@@ -68,7 +68,7 @@ fn each_file_is_a_chapter() {
 fn a_chapter_is_read_in_one_sitting() {
     for chapter in chapters() {
         let lines = read(&source(&chapter)).lines().count();
-        assert!(lines < 290, "{chapter} has {lines} lines");
+        assert!(lines < 230, "{chapter} has {lines} lines");
     }
 }
 
