@@ -2,7 +2,7 @@
 
 mod commands;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -103,16 +103,21 @@ impl Block {
 
 /// What a program says of its input, if it is not content.
 fn run(program: &str, arguments: &[&str], input: &str) -> Option<String> {
+    let said = output(program, arguments, input);
+    said.unwrap_or_else(|fault| Some(fault.to_string()))
+        .map(|said| format!("{program}: {said}"))
+}
+
+fn output(program: &str, arguments: &[&str], input: &str) -> io::Result<Option<String>> {
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|fault| panic!("{program}: {fault}"));
+        .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input.as_bytes()).unwrap();
+        stdin.write_all(input.as_bytes())?;
     }
-    let output = child.wait_with_output().unwrap();
+    let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (!output.status.success()).then(|| format!("{program}: {said}"))
+    Ok((!output.status.success()).then_some(said))
 }
