@@ -50,75 +50,51 @@ impl Random {
     }
 
     fn text(&mut self) -> String {
-        let mut keys = Vec::new();
-        let mut add = |is: bool, key: &str, value: String| {
-            if is {
-                keys.push(format!("{key} = {value}"));
-            }
-        };
-        let shapes = [
-            "none",
-            "fixed",
-            "linear",
-            "exp",
-            "fibonacci",
-            "decorrelated",
-        ];
-        let shape = self.one_of(&shapes);
+        let shape = self.one_of(SHAPES);
         let is_plain = self.is(10);
-        add(!is_plain, "backoff", format!("\"{shape}\""));
-        let (is, value) = (self.is(80), self.max());
-        add(is, "max", value);
         // Most that the shape does not read would be refused.
         let reads = |key: &str| match (shape, key) {
-            _ if is_plain => true,
-            ("none", _) | ("decorrelated", "jitter" | "first" | "factor") => false,
+            ("none", "base" | "first" | "factor" | "cap" | "jitter") => false,
+            ("decorrelated", "first" | "factor" | "jitter") => false,
             (shape, "factor") => shape == "exp",
             _ => true,
         };
-        add(
-            reads("base") && self.is(70),
-            "base",
-            self.duration(&["us", "ms", "ms", "s"]),
-        );
-        add(
-            reads("first") && self.is(25),
-            "first",
-            self.duration(&["ns", "ms", "s"]),
-        );
-        add(
-            reads("factor") && self.is(40),
-            "factor",
-            format!("{}.{}", 1 + self.below(4), 1 + self.below(9)),
-        );
-        add(
-            reads("cap") && self.is(40),
-            "cap",
-            self.duration(&["ms", "s", "s", "m"]),
-        );
+        let (number, unit) = (1 + self.below(999), self.one_of(&["us", "ms", "ms", "s"]));
+        // Often one that comes between the attempts.
+        let near = format!("\"{}{unit}\"", number * (2 + self.below(30)));
+        let far = self.duration(&["ms", "s", "s", "m"]);
+        let deadline = if self.is(70) { near } else { far };
         let ratio = format!("{}", self.below(101) as f64 / 100.0);
-        let jitter = self
-            .one_of(&["\"none\"", "\"full\"", "\"equal\"", &ratio, &ratio])
-            .to_owned();
-        let (is, value) = (reads("jitter") && self.is(80), jitter);
-        add(is, "jitter", value);
-        add(
-            self.is(20),
-            "fast_first",
-            self.one_of(&["true", "true", "false"]).to_owned(),
-        );
-        add(
-            self.is(45),
-            "deadline",
-            self.duration(&["ms", "s", "s", "m"]),
-        );
-        let (is, value) = (self.is(40), self.duration(&["ms", "ms", "s"]));
-        add(is, "timeout", value);
-        let (is, value) = (self.is(10), self.duration(&["s"]));
-        add(is, "patience", value);
-        let (is, value) = (self.is(15), "0.1".to_owned());
-        add(is, "budget", value);
-        let text = keys.join(", ");
+        let jitters = ["\"none\"", "\"full\"", "\"equal\"", &ratio, &ratio];
+        let factor = format!("{}.{}", 1 + self.below(4), 1 + self.below(9));
+        let keys = [
+            (80, "max", self.max()),
+            (100, "backoff", format!("\"{shape}\"")),
+            (70, "base", format!("\"{number}{unit}\"")),
+            (25, "first", self.duration(&["ns", "ms", "s"])),
+            (40, "factor", factor),
+            (40, "cap", self.duration(&["ms", "s", "s", "m"])),
+            (80, "jitter", self.one_of(&jitters).to_owned()),
+            (
+                20,
+                "fast_first",
+                self.one_of(&["true", "true", "false"]).to_owned(),
+            ),
+            (60, "deadline", deadline),
+            (40, "timeout", self.duration(&["ms", "ms", "s"])),
+            (10, "patience", self.duration(&["s"])),
+            (15, "budget", "0.1".to_owned()),
+        ];
+        let given = keys.into_iter().filter(|(percent, key, _)| {
+            self.is(*percent)
+                && if is_plain {
+                    *key != "backoff"
+                } else {
+                    reads(key)
+                }
+        });
+        let given = given.map(|(_, key, value)| format!("{key} = {value}"));
+        let text = given.collect::<Vec<_>>().join(", ");
         if self.is(20) {
             format!("#[retry({text})]")
         } else {
@@ -126,6 +102,15 @@ impl Random {
         }
     }
 }
+
+const SHAPES: &[&str] = &[
+    "none",
+    "fixed",
+    "linear",
+    "exp",
+    "fibonacci",
+    "decorrelated",
+];
 
 /// As many as asked for that break no rule, with what the parser of the macros makes of them.
 pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {

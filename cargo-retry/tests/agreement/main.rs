@@ -7,6 +7,7 @@ mod run;
 mod said;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use retry_runtime::testing::CallEnd;
@@ -30,11 +31,15 @@ fn close(one: u64, other: u64) -> bool {
 }
 
 /// Every policy with what is said of it.
-fn all() -> Vec<(String, Policy, Said)> {
-    let texts = draw::policies(POLICIES);
-    let explained = said::explain(texts.iter().map(|(text, _)| &**text));
-    let with = |((text, policy), said)| (text, policy, said);
-    texts.into_iter().zip(explained).map(with).collect()
+fn all() -> impl Iterator<Item = &'static (String, Policy, Said)> {
+    static ALL: OnceLock<Vec<(String, Policy, Said)>> = OnceLock::new();
+    let explained = || {
+        let texts = draw::policies(POLICIES);
+        let explained = said::explain(texts.iter().map(|(text, _)| &**text));
+        let with = |((text, policy), said)| (text, policy, said);
+        texts.into_iter().zip(explained).map(with).collect()
+    };
+    ALL.get_or_init(explained).iter()
 }
 
 #[test]
@@ -49,8 +54,8 @@ fn explain_says_what_is_recorded() {
             // Attempts that take no time, all of `timeout`, and something between.
             let part = [0.0, 0.37, 1.0][usize::try_from(seed % 3).unwrap()];
             let takes = said.timeout().mul_f64(part);
-            let ran = run::under(&policy, Random::Seed(seed), takes, ENOUGH);
-            agrees(&text, &said, &ran);
+            let ran = run::under(policy, Random::Seed(seed), takes, ENOUGH);
+            agrees(text, said, &ran);
             *seen.entry(word(ran.end)).or_default() += 1;
             for (i, delay) in ran.delays.iter().enumerate() {
                 let delay = run::nanos(*delay);
@@ -61,7 +66,7 @@ fn explain_says_what_is_recorded() {
             }
         }
         if !matches!(shape, Shape::Decorrelated) {
-            spread += is_tight(&text, &said, &ends);
+            spread += is_tight(text, said, &ends);
         }
     }
     println!("{seen:?}, {spread} delays near both ends");
@@ -193,8 +198,8 @@ fn the_bounds_are_reached() {
     for (text, policy, said) in all() {
         let worst = &said.worst_case;
         // The least that chance can do.
-        let ran = run::under(&policy, Random::Always(0), Duration::ZERO, ENOUGH);
-        agrees(&text, &said, &ran);
+        let ran = run::under(policy, Random::Always(0), Duration::ZERO, ENOUGH);
+        agrees(text, said, &ran);
         for (told, start) in said.attempts.iter().zip(&ran.starts) {
             assert!(
                 close(told.start.earliest_ns, run::nanos(*start)),
@@ -202,8 +207,8 @@ fn the_bounds_are_reached() {
             );
         }
         // The most, with attempts that take all the time they have.
-        let ran = run::under(&policy, Random::Always(u64::MAX), said.timeout(), ENOUGH);
-        agrees(&text, &said, &ran);
+        let ran = run::under(policy, Random::Always(u64::MAX), said.timeout(), ENOUGH);
+        agrees(text, said, &ran);
         for (told, start) in said.attempts.iter().zip(&ran.starts) {
             assert!(
                 close(told.start.latest_ns, run::nanos(*start)),
@@ -214,7 +219,7 @@ fn the_bounds_are_reached() {
             continue;
         };
         // And the most that still makes every attempt, which with a deadline is what the worst case is about.
-        let slept = run::most(&policy, Duration::ZERO, attempts, |ran| {
+        let slept = run::most(policy, Duration::ZERO, attempts, |ran| {
             ran.delays.iter().copied().map(run::nanos).sum()
         });
         let most = worst.sleeping_ns.unwrap();
@@ -226,7 +231,7 @@ fn the_bounds_are_reached() {
             .wall_ns
             .filter(|_| said.timeout_ns.is_some() || attempts == 1)
         {
-            let last = run::most(&policy, said.timeout(), attempts, |ran| {
+            let last = run::most(policy, said.timeout(), attempts, |ran| {
                 run::nanos(*ran.starts.last().unwrap())
             });
             assert!(
@@ -237,4 +242,77 @@ fn the_bounds_are_reached() {
         reached += 1;
     }
     assert!(reached >= 500, "{reached}");
+}
+
+#[test]
+fn each_delay_can_be_as_long_as_explain_says() {
+    let mut cut = 0_usize;
+    for (text, policy, said) in all() {
+        let told: Vec<_> = said
+            .attempts
+            .iter()
+            .filter_map(|attempt| attempt.delay)
+            .take(8)
+            .collect();
+        for (last, delay) in told.iter().enumerate() {
+            // A hair less, or the deadline comes first.
+            let longest = delay.longest_ns as f64;
+            let wanted = (longest * (1.0 - 1e-6)).min(longest - 2.0);
+            let wanted = wanted.max(delay.least_ns as f64);
+            let ran = run::under(
+                policy,
+                Random::Each(growing(
+                    policy,
+                    text.contains("fast_first = true"),
+                    &told,
+                    last,
+                    wanted,
+                )),
+                Duration::ZERO,
+                ENOUGH,
+            );
+            agrees(text, said, &ran);
+            let reached = ran.delays.get(last).copied().map_or(0, run::nanos);
+            assert!(
+                reached + 2 + delay.longest_ns / 1_000 >= delay.longest_ns,
+                "{text}: {reached}, {delay:?}"
+            );
+            let (_, longest) = policy.delay_bounds(u32::try_from(last).unwrap());
+            cut += usize::from(delay.longest_ns < run::nanos(longest));
+        }
+    }
+    assert!(cut >= 100, "the deadline cut {cut}");
+}
+
+/// Random numbers by which the delay `last` is `wanted` and those before it are as short as they can be then.
+fn growing(
+    policy: &Policy,
+    is_fast: bool,
+    told: &[said::Delay],
+    last: usize,
+    wanted: f64,
+) -> Vec<u64> {
+    let is_grown = matches!(policy.shape(), Shape::Decorrelated);
+    let mut bits = Vec::new();
+    let mut before = f64::NAN;
+    for (retry, delay) in told.iter().enumerate().take(last + 1) {
+        let (least, longest) = policy.delay_bounds(u32::try_from(retry).unwrap());
+        let (least, mut longest) = (run::nanos(least) as f64, run::nanos(longest) as f64);
+        if is_fast && retry == 0 {
+            continue; // nothing is drawn
+        }
+        let own = if retry == last {
+            wanted
+        } else if is_grown {
+            (wanted / 3_f64.powi(i32::try_from(last - retry).unwrap())).max(least)
+        } else {
+            delay.least_ns as f64
+        };
+        if is_grown {
+            longest = 3.0 * if before.is_nan() { least } else { before };
+        }
+        bits.push(run::bits(own, least, longest));
+        before = own;
+    }
+    bits
 }

@@ -1,5 +1,6 @@
 //! A policy at work, in virtual time, on an operation that always fails.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use retry_runtime::Policy;
@@ -15,27 +16,29 @@ pub(crate) struct Ran {
 }
 
 /// Where random numbers come from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Random {
     Seed(u64),
     /// An adversary's.
     Always(u64),
+    /// One after the other, then 0.
+    Each(Vec<u64>),
 }
 
-/// Sleeps on the virtual clock; its random numbers are all the same.
-struct Fixed(u64);
+/// Sleeps on the virtual clock; its random numbers are given.
+struct Fixed<R>(R);
 
-impl Clock for Fixed {
+impl<R: Fn() -> u64> Clock for Fixed<R> {
     fn now(&self) -> Moment {
         Threads.now()
     }
 
     fn random(&self) -> u64 {
-        self.0
+        (self.0)()
     }
 }
 
-impl Blocking for Fixed {
+impl<R: Fn() -> u64> Blocking for Fixed<R> {
     fn sleep(&self, duration: Duration) {
         Threads.sleep(duration);
     }
@@ -62,7 +65,12 @@ pub(crate) fn under(policy: &Policy, random: Random, takes: Duration, enough: u3
             let _seeded = testing::seed(seed);
             runner.timer(Threads).run(attempt)
         }
-        Random::Always(bits) => runner.timer(Fixed(bits)).run(attempt),
+        Random::Always(bits) => runner.timer(Fixed(|| bits)).run(attempt),
+        Random::Each(bits) => {
+            let next = RefCell::new(bits.into_iter());
+            let next = || next.borrow_mut().next().unwrap_or_default();
+            runner.timer(Fixed(next)).run(attempt)
+        }
     };
     let calls = record.calls();
     let [call] = calls.as_slice() else {
@@ -110,6 +118,12 @@ pub(crate) fn most(
         }
     }
     best
+}
+
+/// The random number that makes a delay so long, of one between these two.
+pub(crate) fn bits(delay: f64, least: f64, longest: f64) -> u64 {
+    let part = (delay - least) / (longest - least).max(1.0);
+    (part.clamp(0.0, 1.0) * 2_f64.powi(64)) as u64
 }
 
 pub(crate) fn nanos(duration: Duration) -> u64 {

@@ -64,7 +64,7 @@ pub(crate) fn attempts(number: u32) -> usize {
 }
 
 /// What the program says of each of them.
-pub(crate) fn explain<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Said> {
+pub(crate) fn explain<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Said> {
     let texts: Vec<_> = texts.collect();
     let mut all = Vec::new();
     // A few at a time: most of it is waiting.
