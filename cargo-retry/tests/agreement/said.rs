@@ -29,6 +29,7 @@ pub(crate) struct Delay {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "those of the JSON")]
 pub(crate) struct Start {
     pub(crate) earliest_ns: u64,
     pub(crate) latest_ns: u64,
@@ -64,8 +65,7 @@ pub(crate) fn attempts(number: u32) -> usize {
 }
 
 /// What the program says of each of them.
-pub(crate) fn explain<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Said> {
-    let texts: Vec<_> = texts.collect();
+pub(crate) fn explain(texts: &[&str]) -> Vec<Said> {
     let mut all = Vec::new();
     // A few at a time: most of it is waiting.
     for some in texts.chunks(8) {
