@@ -119,7 +119,7 @@ impl Chart {
             .x_desc(self.across)
             .y_desc(self.upwards)
             .draw()?;
-        let mut rows = (50..).step_by(22);
+        let mut rows = std::iter::successors(Some(50_i32), |y| y.checked_add(22));
         let mut row = || rows.next().unwrap_or_default();
         if let Some(band) = &self.band {
             let there = band.points.iter().map(|&(x, least, _)| (x, least));
@@ -133,7 +133,7 @@ impl Chart {
                 });
                 chart.draw_series(bars)?;
             }
-            let y: i32 = row();
+            let y = row();
             let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
             legend.draw(&Rectangle::new(field, BAND.filled()))?;
             named(&legend, band.name, y)?;

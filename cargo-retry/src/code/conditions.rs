@@ -42,22 +42,32 @@ fn unwrap(meta: Meta, conditions: Vec<String>, all: &mut Vec<Given>) {
 
 /// The conditions of the `cfg`s among the attributes.
 pub(crate) fn of(attributes: &[Attribute]) -> Vec<String> {
-    let lists = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::List(list) if list.path.is_ident("cfg") => Some(list),
-        _ => None,
-    });
-    lists.filter_map(|list| list.parse_args::<Meta>().ok()).map(|it| text(&it)).collect()
+    let lists = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::List(list) if list.path.is_ident("cfg") => Some(list),
+            _ => None,
+        });
+    lists
+        .filter_map(|list| list.parse_args::<Meta>().ok())
+        .map(|it| text(&it))
+        .collect()
 }
 
 /// The value of `key = "value"` among the attributes, behind `cfg_attr` too.
 pub(crate) fn value(attributes: &[Attribute], key: &str) -> Option<String> {
-    given(attributes).into_iter().find_map(|given| match given.meta {
-        Meta::NameValue(pair) if pair.path.is_ident(key) => match pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+    given(attributes)
+        .into_iter()
+        .find_map(|given| match given.meta {
+            Meta::NameValue(pair) if pair.path.is_ident(key) => match pair.value {
+                syn::Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(text),
+                    ..
+                }) => Some(text.value()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    })
+        })
 }
 
 /// As written, on one line.

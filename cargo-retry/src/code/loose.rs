@@ -1,6 +1,6 @@
 //! What stands in a macro that is not known: items, statements or expressions, as far as it looks like them.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Block, Expr, Item, Stmt, Token};
@@ -36,7 +36,10 @@ pub(crate) fn statements(tokens: &TokenStream) -> Vec<Stmt> {
     }
     let list = Punctuated::<Expr, Token![,]>::parse_terminated;
     if let Ok(list) = list.parse2(tokens.clone()) {
-        return list.into_iter().map(|expr| Stmt::Expr(expr, None)).collect();
+        return list
+            .into_iter()
+            .map(|expr| Stmt::Expr(expr, None))
+            .collect();
     }
     let mut pieces = pieces(tokens);
     if let [_] = pieces.as_slice() {
@@ -56,29 +59,36 @@ fn piece(tokens: &TokenStream) -> Vec<Stmt> {
 
 /// Where the first `=` of `pattern = expression` stands.
 fn equals(tokens: &TokenStream) -> Option<usize> {
-    Block::parse_within.parse2(tokens.clone()).is_err().then_some(())?;
+    Block::parse_within
+        .parse2(tokens.clone())
+        .is_err()
+        .then_some(())?;
     let mut tokens = tokens.clone().into_iter();
-    tokens.position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=' && sign.spacing() == proc_macro2::Spacing::Alone))
+    tokens.position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=' && sign.spacing() == Spacing::Alone))
 }
 
 /// Between `,`, `;` and `=>`.
 fn pieces(tokens: &TokenStream) -> Vec<TokenStream> {
-    let mut pieces = vec![TokenStream::new()];
-    let mut was_equals = false;
+    let mut pieces: Vec<Vec<TokenTree>> = vec![Vec::new()];
     for token in tokens.clone() {
         let sign = match &token {
-            TokenTree::Punct(sign) => Some(sign.as_char()),
-            _ => None,
+            TokenTree::Punct(sign) => sign.as_char(),
+            _ => ' ',
         };
-        let is_end = matches!(sign, Some(',' | ';')) || (was_equals && sign == Some('>'));
-        was_equals = sign == Some('=');
-        if is_end {
-            pieces.push(TokenStream::new());
-        } else if let Some(piece) = pieces.last_mut() {
-            piece.extend([token]);
+        let Some(piece) = pieces.last_mut() else {
+            break;
+        };
+        let was_equals = matches!(piece.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=' && sign.spacing() == Spacing::Joint);
+        if sign == '>' && was_equals {
+            piece.pop();
+            pieces.push(Vec::new());
+        } else if matches!(sign, ',' | ';') {
+            pieces.push(Vec::new());
+        } else {
+            piece.push(token);
         }
     }
-    pieces
+    pieces.into_iter().map(TokenStream::from_iter).collect()
 }
 
 fn groups(tokens: &TokenStream) -> Vec<TokenStream> {
@@ -96,13 +106,19 @@ mod tests {
     fn read(text: &str) -> Vec<String> {
         let tokens: TokenStream = text.parse().expect("these are tokens");
         let statements = statements(&tokens);
-        statements.iter().map(|it| quote::quote!(#it).to_string()).collect()
+        statements
+            .iter()
+            .map(|it| quote::quote!(#it).to_string())
+            .collect()
     }
 
     #[test]
     fn what_macros_are_given() {
         assert_eq!(read("a(1); b(2)"), ["a (1) ;", "b (2)"]);
-        assert_eq!(read("\"{} {x}\", f(1), x = g(2)"), ["\"{} {x}\"", "f (1)", "x = g (2)"]);
+        assert_eq!(
+            read("\"{} {x}\", f(1), x = g(2)"),
+            ["\"{} {x}\"", "f (1)", "x = g (2)"]
+        );
         // `tokio::select!`
         let select = read("biased; _ = f() => { g() } Some(x) = h(), if y => k(x), else => z()");
         let select = select.join(" ");
@@ -116,6 +132,10 @@ mod tests {
         let text = "if #[cfg(unix)] { fn a() {} mod b; } else { fn c() {} }";
         let items = items(text.parse().expect("these are tokens"));
         assert_eq!(items.len(), 3);
-        assert!(items.iter().all(|item| matches!(item, Item::Fn(_) | Item::Mod(_))));
+        assert!(
+            items
+                .iter()
+                .all(|item| matches!(item, Item::Fn(_) | Item::Mod(_)))
+        );
     }
 }

@@ -59,6 +59,6 @@ pub(crate) fn written(tokens: &impl ToTokens) -> String {
 fn join(tokens: &TokenStream) -> Option<String> {
     let mut list = tokens.clone().into_iter();
     let first = list.next()?.span();
-    let last = list.last().map_or(first, |token| token.span());
-    first.join(last)?.source_text()
+    let end = list.last().map_or(first, |token| token.span());
+    first.join(end)?.source_text()
 }

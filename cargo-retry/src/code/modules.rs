@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use proc_macro2::Span;
@@ -23,8 +23,6 @@ pub(crate) struct Code {
 /// What one target is compiled from.
 pub(crate) struct Crate {
     pub(crate) package: String,
-    /// As the code calls it.
-    pub(crate) name: String,
     pub(crate) kind: &'static str,
     /// The number of its outermost module.
     pub(crate) root: usize,
@@ -103,7 +101,6 @@ impl Reader<'_> {
         }
         self.code.crates.push(Crate {
             package: package.name.clone(),
-            name: target.name.clone(),
             kind: target.kind,
             root,
             externs,
@@ -123,6 +120,7 @@ impl Reader<'_> {
     }
 
     fn file(&self, path: &Path) -> Rc<File> {
+        let path = &without_dots(path);
         let shown = path.strip_prefix(&self.workspace.root).unwrap_or(path);
         Rc::new(File {
             shown: shown.display().to_string().replace('\\', "/"),
@@ -211,11 +209,19 @@ impl Reader<'_> {
             }
             Item::Const(item) => {
                 let name = item.ident.unraw().to_string();
-                module.constants.entry(name).or_default().push((*item.expr).clone());
+                module
+                    .constants
+                    .entry(name)
+                    .or_default()
+                    .push((*item.expr).clone());
             }
             Item::Static(item) => {
                 let name = item.ident.unraw().to_string();
-                module.constants.entry(name).or_default().push((*item.expr).clone());
+                module
+                    .constants
+                    .entry(name)
+                    .or_default()
+                    .push((*item.expr).clone());
             }
             _ => {}
         }
@@ -233,20 +239,34 @@ impl Reader<'_> {
         let (shown, is_conditional) = (Rc::clone(&outer.file), !around.is_empty());
         let given = conditions::value(&item.attrs, "path");
         let found = match (&item.content, &given) {
-            (Some(_), Some(path)) => Ok((Folder {
-                children: folder.children.join(path),
-                own: folder.children.join(path),
-            }, None)),
-            (Some(_), None) => Ok((Folder {
-                children: folder.children.join(&name),
-                own: folder.children.join(&name),
-            }, None)),
+            (Some(_), Some(path)) => Ok((
+                Folder {
+                    children: folder.children.join(path),
+                    own: folder.children.join(path),
+                },
+                None,
+            )),
+            (Some(_), None) => Ok((
+                Folder {
+                    children: folder.children.join(&name),
+                    own: folder.children.join(&name),
+                },
+                None,
+            )),
             (None, Some(path)) => {
                 let path = folder.own.join(path);
                 let inside = path.parent().unwrap_or(&folder.own).to_owned();
-                Ok((Folder { children: inside.clone(), own: inside }, Some(path)))
+                Ok((
+                    Folder {
+                        children: inside.clone(),
+                        own: inside,
+                    },
+                    Some(path),
+                ))
             }
-            (None, None) => of_name(&folder.children, &name).map(|(folder, path)| (folder, Some(path))),
+            (None, None) => {
+                of_name(&folder.children, &name).map(|(folder, path)| (folder, Some(path)))
+            }
         };
         let (folder, path_of) = match found {
             Ok(found) => found,
@@ -254,7 +274,10 @@ impl Reader<'_> {
             Err(_) if is_conditional => return,
             Err(expected) => {
                 let place = Place::of(&shown, item.ident.span());
-                let why = format!("the file of `mod {name};` is missing; it is expected at {}", expected.display());
+                let why = format!(
+                    "the file of `mod {name};` is missing; it is expected at {}",
+                    expected.display()
+                );
                 self.code.unread.push(Unread { place, why });
                 return;
             }
@@ -277,6 +300,21 @@ impl Reader<'_> {
     }
 }
 
+/// One file has one name, however it is reached.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// `name.rs` or `name/mod.rs`; neither: where it is expected.
 fn of_name(folder: &Path, name: &str) -> Result<(Folder, PathBuf), PathBuf> {
     let inside = folder.join(name);
@@ -285,10 +323,22 @@ fn of_name(folder: &Path, name: &str) -> Result<(Folder, PathBuf), PathBuf> {
     // Beside `name.rs`, `#[path]` is looked up where the file is.
     if beside.exists() {
         let own = folder.to_owned();
-        Ok((Folder { children: inside, own }, beside))
+        Ok((
+            Folder {
+                children: inside,
+                own,
+            },
+            beside,
+        ))
     } else if within.exists() {
         let own = inside.clone();
-        Ok((Folder { children: inside, own }, within))
+        Ok((
+            Folder {
+                children: inside,
+                own,
+            },
+            within,
+        ))
     } else {
         Err(beside)
     }
@@ -315,7 +365,11 @@ pub(crate) fn uses(tree: &UseTree, is_global: bool, all: &mut Vec<Use>) {
         let mut put = |name: Option<String>, last: Option<String>| {
             let mut path = before.clone();
             path.extend(last.filter(|it| it != "self"));
-            all.push(Use { name, path, is_global });
+            all.push(Use {
+                name,
+                path,
+                is_global,
+            });
         };
         match tree {
             UseTree::Path(part) => {
@@ -325,11 +379,18 @@ pub(crate) fn uses(tree: &UseTree, is_global: bool, all: &mut Vec<Use>) {
             }
             UseTree::Name(part) => {
                 let name = part.ident.unraw().to_string();
-                let seen = if name == "self" { before.last().cloned() } else { Some(name.clone()) };
+                let seen = if name == "self" {
+                    before.last().cloned()
+                } else {
+                    Some(name.clone())
+                };
                 put(seen, Some(name));
             }
             UseTree::Rename(part) => {
-                put(Some(part.rename.unraw().to_string()), Some(part.ident.unraw().to_string()));
+                put(
+                    Some(part.rename.unraw().to_string()),
+                    Some(part.ident.unraw().to_string()),
+                );
             }
             UseTree::Glob(_) => put(None, None),
             UseTree::Group(group) => {
@@ -337,7 +398,6 @@ pub(crate) fn uses(tree: &UseTree, is_global: bool, all: &mut Vec<Use>) {
                     walk(tree, before, is_global, all);
                 }
             }
-            _ => {}
         }
     }
     walk(tree, &mut Vec::new(), is_global, all);

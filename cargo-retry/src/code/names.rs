@@ -56,15 +56,22 @@ impl Code {
     }
 
     fn depends_on_ours(&self, module: usize) -> bool {
-        let krate = self.modules.get(module).and_then(|it| self.crates.get(it.krate));
-        krate.is_some_and(|it| it.externs.values().any(|package| OURS.contains(&package.as_str())))
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
+        krate.is_some_and(|it| {
+            it.externs
+                .values()
+                .any(|package| OURS.contains(&package.as_str()))
+        })
     }
 
     /// Everything that a path may mean.
     pub(crate) fn meanings(&self, path: &Path, module: usize, local: &[&Use]) -> Vec<Meaning> {
         let mut found = Vec::new();
         if path.is_global {
-            self.from_crates(&path.segments, module, DEPTH, &mut found);
+            self.of_crates(&path.segments, module, DEPTH, &mut found);
             return found;
         }
         if let Some((first, rest)) = path.segments.split_first() {
@@ -85,7 +92,13 @@ impl Code {
     }
 
     /// A path as it stands in a module.
-    fn seen_from(&self, segments: &[String], module: usize, depth: usize, found: &mut Vec<Meaning>) {
+    fn seen_from(
+        &self,
+        segments: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
         let Some((first, rest)) = segments.split_first() else {
             return;
         };
@@ -110,11 +123,14 @@ impl Code {
             _ => {
                 self.inside(module, segments, depth, found);
                 if found.is_empty() {
-                    self.from_crates(segments, module, depth, found);
+                    self.of_crates(segments, module, depth, found);
                 }
                 // The macros of `#[macro_use] extern crate`, which are seen everywhere.
                 if found.is_empty() && rest.is_empty() {
-                    let root = self.crates.get(here.krate).and_then(|it| self.modules.get(it.root));
+                    let root = self
+                        .crates
+                        .get(here.krate)
+                        .and_then(|it| self.modules.get(it.root));
                     let everywhere = root.into_iter().flat_map(|root| &root.uses);
                     for it in everywhere.filter(|it| it.name.is_none() && it.is_global) {
                         self.follow(it, segments, module, depth, found);
@@ -125,11 +141,20 @@ impl Code {
     }
 
     /// A path that begins with the name of a crate.
-    fn from_crates(&self, segments: &[String], module: usize, depth: usize, found: &mut Vec<Meaning>) {
+    fn of_crates(
+        &self,
+        segments: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
         let Some((first, rest)) = segments.split_first() else {
             return;
         };
-        let krate = self.modules.get(module).and_then(|it| self.crates.get(it.krate));
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
         let Some(krate) = krate else { return };
         let package = match krate.externs.get(first) {
             Some(package) => package,
@@ -139,7 +164,10 @@ impl Code {
             None => return,
         };
         let is_ours = OURS.contains(&package.as_str());
-        let library = self.crates.iter().find(|it| it.package == *package && it.kind == "lib");
+        let library = self
+            .crates
+            .iter()
+            .find(|it| it.package == *package && it.kind == "lib");
         match library.filter(|_| !is_ours) {
             Some(library) => self.inside(library.root, rest, depth, found),
             None => found.push(Meaning::Foreign(package.clone(), rest.to_vec())),
@@ -158,7 +186,11 @@ impl Code {
         if let Some(child) = here.children.get(first) {
             self.inside(*child, rest, depth, found);
         }
-        for it in here.uses.iter().filter(|it| it.name.as_ref() == Some(first)) {
+        for it in here
+            .uses
+            .iter()
+            .filter(|it| it.name.as_ref() == Some(first))
+        {
             self.follow(it, rest, module, depth, found);
         }
         if defines(here, first) {
@@ -176,29 +208,44 @@ impl Code {
     }
 
     /// What a `use` leads to, and `rest` below it.
-    fn follow(&self, it: &Use, rest: &[String], module: usize, depth: usize, found: &mut Vec<Meaning>) {
+    fn follow(
+        &self,
+        it: &Use,
+        rest: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
         let Some(depth) = depth.checked_sub(1) else {
             return;
         };
         let mut path = it.path.clone();
         path.extend_from_slice(rest);
         if it.is_global {
-            return self.from_crates(&path, module, depth, found);
+            return self.of_crates(&path, module, depth, found);
         }
-        let krate = self.modules.get(module).and_then(|it| self.crates.get(it.krate));
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
         // `use retry::retry;` in a module that has the name `retry` from that very line means the crate.
         let is_itself = it.name.is_some() && it.name.as_ref() == it.path.first();
         if !is_itself {
             self.seen_from(&path, module, depth, found);
         }
         if found.is_empty() {
-            self.from_crates(&path, module, depth, found);
+            self.of_crates(&path, module, depth, found);
         }
-        if found.is_empty() && let Some(krate) = krate.filter(|it| it.is_2015) {
+        if found.is_empty()
+            && let Some(krate) = krate.filter(|it| it.is_2015)
+        {
             self.inside(krate.root, &path, depth, found);
         }
         if found.is_empty() && is_itself {
-            let child = self.modules.get(module).and_then(|it| it.children.get(it_first(&path)));
+            let child = self
+                .modules
+                .get(module)
+                .and_then(|it| it.children.get(it_first(&path)));
             if let Some(child) = child {
                 self.inside(*child, path.get(1..).unwrap_or_default(), depth, found);
             }

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let given = match &arguments.config {
         Some(path) => match policy::from_file(path, &arguments.policy) {
-            Ok((given, _)) => given,
+            Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::Faults(faults)) => {
                 return crate::check::refuse(&faults, arguments.json);

@@ -116,7 +116,14 @@ impl Schedule {
                 break;
             }
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(earliest));
-            let longest = longest.min(left);
+            let mut longest = longest.min(left);
+            if let (Shape::Decorrelated, Some(deadline)) = (policy.shape(), deadline)
+                && !longest.is_zero()
+            {
+                let before = attempts.iter().filter_map(|attempt| attempt.delay);
+                let drawn = before.filter(|delay| !delay.longest.is_zero()).count();
+                longest = grown(least, longest, drawn, deadline);
+            }
             let computed = Some(policy.delay(retry))
                 .filter(|_| !matches!(policy.shape(), Shape::Decorrelated) || longest.is_zero());
             earliest = earliest.saturating_add(least);
@@ -147,6 +154,29 @@ impl Schedule {
             timeout,
         }
     }
+}
+
+/// The longest that a decorrelated delay can be before `deadline`: each of those before it is at least a third of the
+/// next.
+fn grown(least: Duration, longest: Duration, drawn: usize, deadline: Duration) -> Duration {
+    let fits = |delay: Duration| {
+        let before = std::iter::successors(Some(delay), |next| Some((*next / 3).max(least)));
+        let all = before.take(drawn.saturating_add(1));
+        all.fold(Duration::ZERO, Duration::saturating_add) < deadline
+    };
+    if fits(longest) {
+        return longest;
+    }
+    let (mut good, mut bad) = (least, longest);
+    while bad.saturating_sub(good) > Duration::from_nanos(1) {
+        let middle = good.saturating_add(bad.saturating_sub(good) / 2);
+        if fits(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    bad
 }
 
 fn add(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {

@@ -33,7 +33,10 @@ pub(crate) struct Scope {
 impl Scope {
     pub(crate) fn uses(&self) -> Vec<&Use> {
         let outer = self.outer.as_ref().map(|outer| outer.uses());
-        self.uses.iter().chain(outer.into_iter().flatten()).collect()
+        self.uses
+            .iter()
+            .chain(outer.into_iter().flatten())
+            .collect()
     }
 
     fn function(&self, name: &str) -> Option<&Place> {
@@ -73,10 +76,18 @@ impl<'a> Index<'a> {
         for (number, node) in survey.nodes.iter().enumerate() {
             index.by_place.entry(&node.place).or_default().push(number);
             match &node.owner {
-                None => index.functions.entry((node.module, node.name.as_str())).or_default().push(number),
+                None => index
+                    .functions
+                    .entry((node.module, node.name.as_str()))
+                    .or_default()
+                    .push(number),
                 Some(owner) => {
                     for owner in [Some(owner), node.of_trait.as_ref()].into_iter().flatten() {
-                        index.methods.entry((owner.as_str(), node.name.as_str())).or_default().push(number);
+                        index
+                            .methods
+                            .entry((owner.as_str(), node.name.as_str()))
+                            .or_default()
+                            .push(number);
                     }
                 }
             }
@@ -101,7 +112,10 @@ impl<'a> Index<'a> {
                 }
             }
             [ty, name] if ty == "Self" => {
-                return node.owner.as_ref().map_or_else(Vec::new, |owner| self.method(node, owner, name));
+                return node
+                    .owner
+                    .as_ref()
+                    .map_or_else(Vec::new, |owner| self.method(node, owner, name));
             }
             _ => {}
         }
@@ -112,7 +126,12 @@ impl<'a> Index<'a> {
                 continue;
             };
             match rest.as_slice() {
-                [name] => found.extend(self.functions.get(&(*module, name.as_str())).into_iter().flatten()),
+                [name] => found.extend(
+                    self.functions
+                        .get(&(*module, name.as_str()))
+                        .into_iter()
+                        .flatten(),
+                ),
                 [ty, name] => found.extend(self.method(node, ty, name)),
                 _ => {}
             }
@@ -126,14 +145,21 @@ impl<'a> Index<'a> {
             // What the traits of the type have by default.
             let defaults = self.types.traits(ty).flat_map(|of| {
                 let all = self.methods.get(&(of, name)).into_iter().flatten();
-                all.filter(move |it| self.node(**it).is_some_and(|node| node.owner.as_deref() == Some(of)))
+                all.filter(move |it| {
+                    self.node(**it)
+                        .is_some_and(|node| node.owner.as_deref() == Some(of))
+                })
             });
             defaults.copied().collect()
         } else {
             own
         };
         // Several crates may have a type of this name.
-        let near: Vec<_> = found.iter().copied().filter(|it| self.node(*it).is_some_and(|it| it.krate == node.krate)).collect();
+        let near: Vec<_> = found
+            .iter()
+            .copied()
+            .filter(|it| self.node(*it).is_some_and(|it| it.krate == node.krate))
+            .collect();
         if near.is_empty() { found } else { near }
     }
 

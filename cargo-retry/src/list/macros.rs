@@ -14,7 +14,10 @@ pub(crate) struct Found {
 }
 
 /// All of them, at any depth. `is_ours` knows paths.
-pub(crate) fn retried(tokens: &TokenStream, is_ours: &dyn Fn(&syn::Path, &str) -> bool) -> Vec<Found> {
+pub(crate) fn retried(
+    tokens: &TokenStream,
+    is_ours: &dyn Fn(&syn::Path, &str) -> bool,
+) -> Vec<Found> {
     let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut all = Vec::new();
     for (index, token) in list.iter().enumerate() {
@@ -29,11 +32,22 @@ pub(crate) fn retried(tokens: &TokenStream, is_ours: &dyn Fn(&syn::Path, &str) -
                 if is_ours(&path, "retry") {
                     let span = syn::spanned::Spanned::span(&path);
                     let name = function(after);
-                    all.push(Found { span, form: Form::Function, arguments, name });
+                    all.push(Found {
+                        span,
+                        form: Form::Function,
+                        arguments,
+                        name,
+                    });
                 }
             }
-            [TokenTree::Ident(word), TokenTree::Punct(bang), TokenTree::Group(group), ..]
-                if bang.as_char() == '!' && word == "retry_block" && is_ours(&syn::Path::from(word.clone()), "retry_block") =>
+            [
+                TokenTree::Ident(word),
+                TokenTree::Punct(bang),
+                TokenTree::Group(group),
+                ..,
+            ] if bang.as_char() == '!'
+                && word == "retry_block"
+                && is_ours(&syn::Path::from(word.clone()), "retry_block") =>
             {
                 all.push(Found {
                     span: word.span(),
@@ -53,7 +67,8 @@ pub(crate) fn retried(tokens: &TokenStream, is_ours: &dyn Fn(&syn::Path, &str) -
 
 /// The path of an attribute and what stands in its parentheses. `$crate` is no path to the parser.
 fn split(tokens: TokenStream) -> Option<(syn::Path, TokenStream)> {
-    let is_dollar = |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '$');
+    let is_dollar =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '$');
     let mut rest = tokens.into_iter().skip_while(is_dollar).peekable();
     let mut path = TokenStream::new();
     while let Some(token) = rest.next_if(|token| !matches!(token, TokenTree::Group(_))) {
@@ -68,8 +83,13 @@ fn split(tokens: TokenStream) -> Option<(syn::Path, TokenStream)> {
 
 /// What stands behind the next `fn`.
 fn function(tokens: &[TokenTree]) -> String {
-    let mut behind = tokens.iter().skip_while(|token| !matches!(token, TokenTree::Ident(word) if word == "fn"));
+    let mut behind = tokens
+        .iter()
+        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if word == "fn"));
     behind.next();
-    let name: String = behind.take_while(|token| !matches!(token, TokenTree::Group(_))).map(ToString::to_string).collect();
+    let name: String = behind
+        .take_while(|token| !matches!(token, TokenTree::Group(_)))
+        .map(ToString::to_string)
+        .collect();
     name.split('<').next().unwrap_or_default().to_owned()
 }

@@ -18,7 +18,10 @@ use std::process::ExitCode;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
+use calls::Index;
 use report::{Format, Listing};
+use types::Types;
+use values::Constants;
 
 /// Lists every `#[retry]` and `retry_block!` of the workspace
 ///
@@ -49,17 +52,36 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root)?;
     let workspace = workspace.only(&arguments.packages)?;
     let code = Code::read(&workspace);
-    let survey = sites::survey(&code, &arguments.packages);
-    let nested = nesting::of(&survey, configuration.as_ref());
-    let listing = Listing::new(&survey, &nested, configuration.as_ref());
+    let types = Types::of(&code);
+    let survey = sites::survey(&code, &types);
+    let effective = survey.effective(&Constants::of(&code), configuration.as_ref());
+    let nested = nesting::of(&survey, &Index::new(&code, &types, &survey), &effective);
+    let listing = Listing::new(
+        &survey,
+        &effective,
+        &nested,
+        &arguments.packages,
+        &code.unread,
+    );
     for unread in &code.unread {
         let place = &unread.place;
-        anstream::eprintln!("warning: {}:{}:{}: {}; what is in it is not listed", place.file.shown, place.line, place.column, unread.why);
+        anstream::eprintln!(
+            "warning: {}:{}:{}: {}; what is in it is not listed",
+            place.file.shown,
+            place.line,
+            place.column,
+            unread.why
+        );
     }
-    let text = listing.text(arguments.format, arguments.output.is_none())?;
+    let text = listing.text(arguments.format)?;
     match &arguments.output {
-        Some(file) => fs::write(file, text).map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
+        Some(file) => fs::write(file, text)
+            .map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
         None => crate::output::print(&text)?,
     }
-    Ok(if listing.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if listing.is_sound() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

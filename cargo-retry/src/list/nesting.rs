@@ -1,7 +1,8 @@
 //! Retries in retries: which retried calls a retried call makes, as far as the code tells, and how often at most the
 //! innermost is attempted.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use retry_runtime::Nested;
 use retry_runtime::rules::Key;
@@ -22,7 +23,10 @@ pub(crate) enum Count {
 impl Count {
     fn of(effective: Option<&Effective>) -> Self {
         match effective {
-            Some(it) if it.knows(Key::Max) => it.policy.attempts().map_or(Self::Unlimited, |it| Self::Known(it.into())),
+            Some(it) if it.knows(Key::Max) => it
+                .policy
+                .attempts()
+                .map_or(Self::Unlimited, |it| Self::Known(it.into())),
             _ => Self::Unknown,
         }
     }
@@ -75,7 +79,11 @@ pub(crate) struct Inner {
 }
 
 /// For each site, the retried calls that it leads to directly.
-pub(crate) fn of(survey: &Survey, index: &Index<'_>, effective: &[Option<Effective>]) -> Vec<Vec<Inner>> {
+pub(crate) fn of(
+    survey: &Survey,
+    index: &Index<'_>,
+    effective: &[Option<Effective>],
+) -> Vec<Vec<Inner>> {
     let mut edges: Vec<Vec<Inner>> = survey.sites.iter().map(|_| Vec::new()).collect();
     for (number, node) in survey.nodes.iter().enumerate() {
         let Some(list) = node.site.and_then(|site| edges.get_mut(site)) else {
@@ -89,12 +97,20 @@ pub(crate) fn of(survey: &Survey, index: &Index<'_>, effective: &[Option<Effecti
         };
         walk.from(node, &mut Vec::new(), false);
     }
-    let chains = Chains { edges: &edges, effective };
+    let chains = Chains {
+        edges: &edges,
+        effective,
+        known: RefCell::default(),
+    };
     let counted = edges.iter().enumerate().map(|(site, list)| {
         let inner = list.iter().map(|inner| {
             let (full, held, multiplied, is_recursive) = chains.below(inner.site, &mut vec![site]);
             let own = chains.attempts(site);
-            let attempts = if inner.is_spawned { own.times(full) } else { full.plus(own.less_one().times(held)) };
+            let attempts = if inner.is_spawned {
+                own.times(full)
+            } else {
+                full.plus(own.less_one().times(held))
+            };
             Inner {
                 attempts,
                 multiplied: own.times(multiplied),
@@ -146,9 +162,15 @@ impl Walk<'_, '_> {
     }
 }
 
+/// What is below a site: when it is called outside of any retry, inside of one, if no retry knew of another; and
+/// whether the calls go in a circle.
+type Below = (Count, Count, Count, bool);
+
 struct Chains<'a> {
     edges: &'a [Vec<Inner>],
     effective: &'a [Option<Effective>],
+    /// Sites that have been looked at.
+    known: RefCell<HashMap<usize, Below>>,
 }
 
 impl Chains<'_> {
@@ -161,11 +183,17 @@ impl Chains<'_> {
         effective.is_some_and(|it| matches!(it.policy.nesting(), Nested::Multiply))
     }
 
-    /// Attempts of the innermost call below `site`: called outside of any retry, inside of one, and if no retry knew
-    /// of another; and whether the calls go in a circle.
-    fn below(&self, site: usize, above: &mut Vec<usize>) -> (Count, Count, Count, bool) {
+    /// Attempts of the innermost call below `site`.
+    fn below(&self, site: usize, above: &mut Vec<usize>) -> Below {
+        if let Some(known) = self.known.borrow().get(&site) {
+            return *known;
+        }
         let own = self.attempts(site);
-        let when_held = if self.multiplies(site) { own } else { Count::Known(1) };
+        let when_held = if self.multiplies(site) {
+            own
+        } else {
+            Count::Known(1)
+        };
         let mut most = (own, when_held, own, false);
         if above.contains(&site) {
             return (own, when_held, own, true);
@@ -191,6 +219,7 @@ impl Chains<'_> {
             most.3 |= is_recursive;
         }
         above.pop();
+        self.known.borrow_mut().insert(site, most);
         most
     }
 }

@@ -13,7 +13,8 @@ use retry_syntax::args::{self, Args, Given};
 use retry_syntax::block::Block;
 use retry_syntax::check;
 use retry_syntax::faults::Faults;
-use retry_syntax::item::{self, Answer, Function};
+use retry_syntax::item::{self, Answer, Flow, Function};
+use retry_syntax::keys::KEYS;
 use retry_syntax::literal::Name;
 use retry_syntax::model::Model;
 use syn::Expr;
@@ -31,6 +32,8 @@ pub(crate) struct Reading {
     /// Nothing without a fault that leaves nothing else to say.
     model: Option<Model>,
     pub(crate) faults: Vec<Fault>,
+    /// Whether an attempt can be cut off.
+    pub(crate) is_async: bool,
 }
 
 /// Why it would not compile.
@@ -43,20 +46,29 @@ pub(crate) struct Fault {
 
 impl Reading {
     /// `#[retry(...)]` on a function.
-    pub(crate) fn of_function(file: &Rc<File>, arguments: TokenStream, function: Option<Function>) -> Self {
+    pub(crate) fn of_function(
+        file: &Rc<File>,
+        arguments: TokenStream,
+        function: Option<&Function>,
+    ) -> Self {
         let mut faults = Faults::default();
         let keys = args::items.parse2(arguments.clone()).unwrap_or_default();
         let args = args::parse(arguments, &mut faults);
         let name = name(&args);
-        let model = match &function {
+        let (model, is_async) = match function {
             Some(function) => {
                 let (flow, answer) = item::flow(&function.signature);
                 let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
-                check::function(args, function, &answer, &flow, &mut faults)
+                let model = check::function(args, function, &answer, &flow, &mut faults);
+                (model, !matches!(flow, Flow::Sync))
             }
-            None => check::block(args, true, None, &mut faults),
+            None => (check::block(args, true, None, &mut faults), true),
         };
-        Self::new(file, name, &keys, Some(model), &faults)
+        Self {
+            name,
+            is_async,
+            ..Self::new(file, &keys, Some(model), &faults)
+        }
     }
 
     /// `retry_block!(...)`, and its body.
@@ -64,15 +76,18 @@ impl Reading {
         let mut faults = Faults::default();
         match Block::parse.parse2(tokens.clone()) {
             Ok(Block { items, body }) => {
-                let args = args::from_items(items.clone(), retry_syntax::keys::KEYS, &mut Faults::default());
-                let name = name(&args);
+                let args = args::from_items(items.clone(), KEYS, &mut Faults::default());
                 let model = Block::check(items.clone(), &body, &mut faults);
-                let reading = Self::new(file, name, &items, Some(model), &faults);
+                let reading = Self {
+                    name: name(&args),
+                    is_async: body.asynchronous,
+                    ..Self::new(file, &items, Some(model), &faults)
+                };
                 (reading, body.statements.stream())
             }
             Err(fault) => {
                 faults.add(fault);
-                (Self::new(file, None, &[], None, &faults), tokens)
+                (Self::new(file, &[], None, &faults), tokens)
             }
         }
     }
@@ -81,7 +96,10 @@ impl Reading {
     pub(crate) fn of_rules(file: &Rc<File>, tokens: TokenStream) -> Self {
         if mentions_parameter(tokens.clone()) {
             let written = vec![(String::new(), written(&tokens))];
-            return Self { name: None, written, model: None, faults: Vec::new() };
+            return Self {
+                written,
+                ..Self::new(file, &[], None, &Faults::default())
+            };
         }
         match Block::parse.parse2(tokens.clone()) {
             Ok(_) => Self::of_block(file, tokens).0,
@@ -89,17 +107,18 @@ impl Reading {
         }
     }
 
-    fn new(file: &Rc<File>, name: Option<String>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
+    fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
         let faults = faults.iter().map(|fault| Fault {
             place: Place::of(file, fault.span()),
             rule: None,
             message: fault.to_string(),
         });
         Self {
-            name,
+            name: None,
             written: keys.iter().filter_map(key).collect(),
             model,
             faults: faults.collect(),
+            is_async: false,
         }
     }
 
@@ -110,7 +129,13 @@ impl Reading {
     }
 
     /// The policy that holds, as far as it is known before the program runs.
-    pub(crate) fn effective(&self, operation: &str, constants: &Constants<'_>, at: Standing<'_>, configuration: Option<&Config>) -> Option<Effective> {
+    pub(crate) fn effective(
+        &self,
+        operation: &str,
+        constants: &Constants<'_>,
+        at: Standing<'_>,
+        configuration: Option<&Config>,
+    ) -> Option<Effective> {
         let model = self.model.as_ref()?;
         let mut effective = Effective {
             policy: model.known,
@@ -120,7 +145,11 @@ impl Reading {
             violations: Vec::new(),
         };
         let mut is_literal = true;
-        for setting in model.settings.iter().filter(|setting| setting.expression.is_some()) {
+        for setting in model
+            .settings
+            .iter()
+            .filter(|setting| setting.expression.is_some())
+        {
             is_literal = false;
             let value = syn::parse2::<Expr>(setting.value.clone()).ok();
             let value = value.and_then(|expr| constants.value(&expr, at));
@@ -132,7 +161,9 @@ impl Reading {
         if let Some(inherited) = &model.inherited {
             is_literal = false;
             match constants.value(&inherited.expr, at) {
-                Some(Value::Policy(base)) => effective.policy = base.overridden_by(&effective.policy),
+                Some(Value::Policy(base)) => {
+                    effective.policy = base.overridden_by(&effective.policy);
+                }
                 _ => effective.inherited = Some(written(&inherited.expr)),
             }
         }
@@ -142,16 +173,24 @@ impl Reading {
                 Some(configuration) if configuration.policy(&named).is_some() => {
                     let resolved = configuration.resolve(operation, &named, &effective.policy);
                     let label = resolved.label.to_owned();
-                    effective.policy = if resolved.enabled { resolved.policy } else { resolved.policy.max(1) };
+                    effective.policy = if resolved.enabled {
+                        resolved.policy
+                    } else {
+                        resolved.policy.max(1)
+                    };
                     effective.label = Some(label);
                 }
                 _ => effective.inherited = Some(format!("\"{named}\"")),
             }
         }
         if !is_literal && effective.inherited.is_none() {
-            let known = Rule::ALL.iter().filter(|rule| !rule.reads().touches(effective.unknown));
+            let known = Rule::ALL
+                .iter()
+                .filter(|rule| !rule.reads().touches(effective.unknown));
             let broken = known.filter_map(|rule| rule.check(&effective.policy));
-            effective.violations = broken.map(|it| (it.rule().id(), it.message().to_owned())).collect();
+            effective.violations = broken
+                .map(|it| (it.rule().id(), it.message().to_owned()))
+                .collect();
         }
         Some(effective)
     }
@@ -178,12 +217,16 @@ impl Effective {
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
         use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
-        [Backoff, Base, Cap, Factor, FastFirst, First, Jitter].into_iter().all(|key| self.knows(key))
+        [Backoff, Base, Cap, Factor, FastFirst, First, Jitter]
+            .into_iter()
+            .all(|key| self.knows(key))
     }
 
     /// Keys whose value is not known.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = Key> {
-        Key::ALL.into_iter().filter(|key| self.unknown.contains(*key))
+        Key::ALL
+            .into_iter()
+            .filter(|key| self.unknown.contains(*key))
     }
 }
 
@@ -216,7 +259,10 @@ fn mentions_parameter(tokens: TokenStream) -> bool {
 }
 
 /// The configuration: a file that is named, or the one that lies at the root.
-pub(crate) fn configuration(named: Option<&Path>, root: &Path) -> Result<Option<Config>, Box<dyn Error>> {
+pub(crate) fn configuration(
+    named: Option<&Path>,
+    root: &Path,
+) -> Result<Option<Config>, Box<dyn Error>> {
     let usual = root.join("retry.toml");
     let file = match named {
         Some(file) => file,
@@ -224,7 +270,8 @@ pub(crate) fn configuration(named: Option<&Path>, root: &Path) -> Result<Option<
         None => return Ok(None),
     };
     // As the file says: the environment here is not that of the service.
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let config = Config::from_text(&file.display().to_string(), &text, [])?;
     Ok(Some(config))
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use retry_runtime::config::Config;
+
 use super::calls::{Callee, Scope};
-use super::policy::Reading;
+use super::policy::{Effective, Reading};
 use super::types::Types;
+use super::values::{Constants, Standing};
 use super::visit;
 use crate::code::Place;
 use crate::code::modules::Code;
@@ -31,6 +34,11 @@ pub(crate) struct Site {
     /// The macro by whose rules it is made.
     pub(crate) by_macro: Option<String>,
     pub(crate) reading: Reading,
+    pub(crate) module: usize,
+    /// The blocks around it.
+    pub(crate) scope: Rc<Scope>,
+    /// `Self`.
+    pub(crate) owner: Option<String>,
 }
 
 /// How the policy is given.
@@ -74,6 +82,26 @@ pub(crate) struct Call {
     pub(crate) scope: Rc<Scope>,
     /// Whether it runs elsewhere: what it is in cannot be seen there.
     pub(crate) is_spawned: bool,
+}
+
+impl Survey {
+    /// The policy that holds at each site.
+    pub(crate) fn effective(
+        &self,
+        constants: &Constants<'_>,
+        configuration: Option<&Config>,
+    ) -> Vec<Option<Effective>> {
+        let sites = self.sites.iter().map(|site| {
+            let at = Standing {
+                module: site.module,
+                scope: Some(&site.scope),
+                owner: site.owner.as_deref(),
+            };
+            site.reading
+                .effective(&site.operation, constants, at, configuration)
+        });
+        sites.collect()
+    }
 }
 
 /// Finds everything.

@@ -4,7 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use syn::ext::IdentExt as _;
-use syn::{Expr, FnArg, GenericArgument, Generics, ImplItem, Item, PathArguments, ReturnType, Signature, TraitItem, Type, TypeParamBound, WherePredicate};
+use syn::{
+    Expr, FnArg, GenericArgument, Generics, ImplItem, Item, PathArguments, ReturnType, Signature,
+    TraitItem, Type, TypeParamBound, WherePredicate,
+};
 
 use crate::code::modules::Code;
 
@@ -21,14 +24,39 @@ pub(crate) struct Types {
 
 /// Types through which a method is called as if they were not there.
 const TRANSPARENT: &[&str] = &[
-    "Arc", "Box", "Cow", "LazyLock", "Lazy", "Mutex", "MutexGuard", "OnceCell", "OnceLock", "Option", "Pin", "Rc",
-    "RefCell", "Result", "RwLock",
+    "Arc",
+    "Box",
+    "Cow",
+    "LazyLock",
+    "Lazy",
+    "Mutex",
+    "MutexGuard",
+    "OnceCell",
+    "OnceLock",
+    "Option",
+    "Pin",
+    "Rc",
+    "RefCell",
+    "Result",
+    "RwLock",
 ];
 
 /// Methods that answer with what they are called on.
 const HANDS_ON: &[&str] = &[
-    "as_mut", "as_ref", "borrow", "borrow_mut", "clone", "cloned", "expect", "get_mut", "lock", "read", "to_owned",
-    "unwrap", "unwrap_or_default", "write",
+    "as_mut",
+    "as_ref",
+    "borrow",
+    "borrow_mut",
+    "clone",
+    "cloned",
+    "expect",
+    "get_mut",
+    "lock",
+    "read",
+    "to_owned",
+    "unwrap",
+    "unwrap_or_default",
+    "write",
 ];
 
 impl Types {
@@ -46,7 +74,8 @@ impl Types {
                 let bounds = bounds(&item.generics);
                 for field in &item.fields {
                     if let (Some(name), Some(ty)) = (&field.ident, hint(&field.ty, &bounds, None)) {
-                        self.fields.insert((item.ident.to_string(), name.unraw().to_string()), ty);
+                        self.fields
+                            .insert((item.ident.to_string(), name.unraw().to_string()), ty);
                     }
                 }
             }
@@ -57,7 +86,10 @@ impl Types {
                 if let Some((path, _)) = &item.trait_
                     && let Some(last) = path.segments.last()
                 {
-                    self.traits.entry(owner.clone()).or_default().insert(last.ident.to_string());
+                    self.traits
+                        .entry(owner.clone())
+                        .or_default()
+                        .insert(last.ident.to_string());
                 }
                 for part in &item.items {
                     if let ImplItem::Fn(method) = part {
@@ -80,17 +112,27 @@ impl Types {
         if let ReturnType::Type(_, ty) = &signature.output
             && let Some(ty) = hint(ty, &bounds(&signature.generics), Some(owner))
         {
-            self.answers.insert((owner.to_owned(), signature.ident.unraw().to_string()), ty);
+            self.answers
+                .insert((owner.to_owned(), signature.ident.unraw().to_string()), ty);
         }
     }
 
     /// The traits that a type implements.
     pub(crate) fn traits(&self, ty: &str) -> impl Iterator<Item = &str> {
-        self.traits.get(ty).into_iter().flatten().map(String::as_str)
+        self.traits
+            .get(ty)
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
     }
 
     /// The type of an expression, where `variables` are known; `owner` is `Self`.
-    pub(crate) fn expression(&self, expr: &Expr, variables: &Variables, owner: Option<&str>) -> Option<String> {
+    pub(crate) fn expression(
+        &self,
+        expr: &Expr,
+        variables: &Variables,
+        owner: Option<&str>,
+    ) -> Option<String> {
         let inner = |expr: &Expr| self.expression(expr, variables, owner);
         match expr {
             Expr::Path(path) => {
@@ -104,7 +146,9 @@ impl Types {
                 let syn::Member::Named(name) = &field.member else {
                     return None;
                 };
-                self.fields.get(&(inner(&field.base)?, name.unraw().to_string())).cloned()
+                self.fields
+                    .get(&(inner(&field.base)?, name.unraw().to_string()))
+                    .cloned()
             }
             Expr::Reference(it) => inner(&it.expr),
             Expr::Paren(it) => inner(&it.expr),
@@ -122,7 +166,12 @@ impl Types {
                 let Expr::Path(path) = &*call.func else {
                     return None;
                 };
-                let mut names = path.path.segments.iter().rev().map(|it| it.ident.unraw().to_string());
+                let mut names = path
+                    .path
+                    .segments
+                    .iter()
+                    .rev()
+                    .map(|it| it.ident.unraw().to_string());
                 let (method, ty) = (names.next()?, names.next()?);
                 let ty = if ty == "Self" { owner?.to_owned() } else { ty };
                 if TRANSPARENT.contains(&ty.as_str()) {
@@ -133,7 +182,11 @@ impl Types {
             }
             Expr::Struct(it) => {
                 let name = it.path.segments.last()?.ident.to_string();
-                if name == "Self" { owner.map(ToOwned::to_owned) } else { Some(name) }
+                if name == "Self" {
+                    owner.map(ToOwned::to_owned)
+                } else {
+                    Some(name)
+                }
             }
             _ => None,
         }
@@ -151,7 +204,10 @@ pub(crate) fn parameters(signature: &Signature, owner: Option<&str>) -> Variable
         if let FnArg::Typed(typed) = input
             && let syn::Pat::Ident(name) = &*typed.pat
         {
-            variables.insert(name.ident.unraw().to_string(), hint(&typed.ty, &bounds, owner));
+            variables.insert(
+                name.ident.unraw().to_string(),
+                hint(&typed.ty, &bounds, owner),
+            );
         }
     }
     variables
@@ -168,7 +224,10 @@ fn bounds(generics: &Generics) -> HashMap<String, String> {
     for predicate in generics.where_clause.iter().flat_map(|it| &it.predicates) {
         if let WherePredicate::Type(predicate) = predicate
             && let Type::Path(path) = &predicate.bounded_ty
-            && let (Some(name), Some(bound)) = (path.path.get_ident(), predicate.bounds.iter().find_map(first_trait))
+            && let (Some(name), Some(bound)) = (
+                path.path.get_ident(),
+                predicate.bounds.iter().find_map(first_trait),
+            )
         {
             all.insert(name.to_string(), bound);
         }
@@ -180,7 +239,8 @@ fn first_trait(bound: &TypeParamBound) -> Option<String> {
     match bound {
         TypeParamBound::Trait(bound) => {
             let name = bound.path.segments.last()?.ident.to_string();
-            let is_marker = ["Send", "Sync", "Sized", "Clone", "Copy", "Debug", "Unpin"].contains(&name.as_str());
+            let is_marker = ["Send", "Sync", "Sized", "Clone", "Copy", "Debug", "Unpin"]
+                .contains(&name.as_str());
             (!is_marker).then_some(name)
         }
         _ => None,
@@ -188,7 +248,11 @@ fn first_trait(bound: &TypeParamBound) -> Option<String> {
 }
 
 /// The last name of a type, without references and boxes; of a type parameter and of `impl Trait` the trait.
-pub(crate) fn hint(ty: &Type, bounds: &HashMap<String, String>, owner: Option<&str>) -> Option<String> {
+pub(crate) fn hint(
+    ty: &Type,
+    bounds: &HashMap<String, String>,
+    owner: Option<&str>,
+) -> Option<String> {
     match ty {
         Type::Reference(it) => hint(&it.elem, bounds, owner),
         Type::Paren(it) => hint(&it.elem, bounds, owner),

@@ -57,7 +57,10 @@ impl<'a> Constants<'a> {
                 for part in &item.items {
                     if let ImplItem::Const(constant) = part {
                         let name = constant.ident.unraw().to_string();
-                        associated.entry((owner.clone(), name)).or_default().push((number, &constant.expr));
+                        associated
+                            .entry((owner.clone(), name))
+                            .or_default()
+                            .push((number, &constant.expr));
                     }
                 }
             }
@@ -115,7 +118,14 @@ impl<'a> Constants<'a> {
         let meanings = self.code.meanings(&path, at.module, &uses);
         meanings.iter().find_map(|meaning| match meaning {
             Meaning::Item(module, rest) => match rest.as_slice() {
-                [name] => match self.code.modules.get(*module)?.constants.get(name)?.as_slice() {
+                [name] => match self
+                    .code
+                    .modules
+                    .get(*module)?
+                    .constants
+                    .get(name)?
+                    .as_slice()
+                {
                     [expr] => self.evaluate(expr, outermost(*module), depth),
                     // One for each of several conditions.
                     _ => None,
@@ -128,9 +138,16 @@ impl<'a> Constants<'a> {
     }
 
     fn associated(&self, ty: &str, name: &str, depth: usize) -> Option<Value> {
-        match self.associated.get(&(ty.to_owned(), name.to_owned()))?.as_slice() {
+        match self
+            .associated
+            .get(&(ty.to_owned(), name.to_owned()))?
+            .as_slice()
+        {
             [(module, expr)] => {
-                let at = Standing { owner: Some(ty), ..outermost(*module) };
+                let at = Standing {
+                    owner: Some(ty),
+                    ..outermost(*module)
+                };
                 self.evaluate(expr, at, depth)
             }
             _ => None,
@@ -143,53 +160,80 @@ impl<'a> Constants<'a> {
             return None;
         };
         let (ty, function) = ends(&path.path)?;
-        let arguments: Option<Vec<_>> = call.args.iter().map(|it| self.evaluate(it, at, depth)).collect();
+        let arguments: Option<Vec<_>> = call
+            .args
+            .iter()
+            .map(|it| self.evaluate(it, at, depth))
+            .collect();
         let whole = |make: fn(u64) -> Duration, argument: Value| match argument {
             Value::Whole(number) => Some(Value::Time(make(number))),
             _ => None,
         };
-        Some(match (ty.as_str(), function.as_str(), arguments?.as_slice()) {
-            ("Duration", "from_secs", [it]) => whole(Duration::from_secs, *it)?,
-            ("Duration", "from_millis", [it]) => whole(Duration::from_millis, *it)?,
-            ("Duration", "from_micros", [it]) => whole(Duration::from_micros, *it)?,
-            ("Duration", "from_nanos", [it]) => whole(Duration::from_nanos, *it)?,
-            ("Duration", "from_mins", [it]) => whole(|it| Duration::from_secs(it.saturating_mul(60)), *it)?,
-            ("Duration", "from_hours", [it]) => whole(|it| Duration::from_secs(it.saturating_mul(3600)), *it)?,
-            ("Duration", "from_secs_f64" | "from_secs_f32", [it]) => {
-                Value::Time(Duration::try_from_secs_f64(number(*it)?).ok()?)
-            }
-            ("Duration", "new", [Value::Whole(seconds), Value::Whole(nanos)]) => {
-                Value::Time(Duration::new(*seconds, u32::try_from(*nanos).ok().filter(|it| *it < 1_000_000_000)?))
-            }
-            ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
-            ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
-            ("Policy", "background", []) => Value::Policy(Policy::background()),
-            ("Jitter", "Ratio", [it]) => Value::Jitter(Jitter::Ratio(number(*it)?)),
-            _ => return None,
-        })
+        Some(
+            match (ty.as_str(), function.as_str(), arguments?.as_slice()) {
+                ("Duration", "from_secs", [it]) => whole(Duration::from_secs, *it)?,
+                ("Duration", "from_millis", [it]) => whole(Duration::from_millis, *it)?,
+                ("Duration", "from_micros", [it]) => whole(Duration::from_micros, *it)?,
+                ("Duration", "from_nanos", [it]) => whole(Duration::from_nanos, *it)?,
+                ("Duration", "from_mins", [it]) => {
+                    whole(|it| Duration::from_secs(it.saturating_mul(60)), *it)?
+                }
+                ("Duration", "from_hours", [it]) => {
+                    whole(|it| Duration::from_secs(it.saturating_mul(3600)), *it)?
+                }
+                ("Duration", "from_secs_f64" | "from_secs_f32", [it]) => {
+                    Value::Time(Duration::try_from_secs_f64(number(*it)?).ok()?)
+                }
+                ("Duration", "new", [Value::Whole(seconds), Value::Whole(nanos)]) => {
+                    Value::Time(Duration::new(
+                        *seconds,
+                        u32::try_from(*nanos)
+                            .ok()
+                            .filter(|it| *it < 1_000_000_000)?,
+                    ))
+                }
+                ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
+                ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
+                ("Policy", "background", []) => Value::Policy(Policy::background()),
+                ("Jitter", "Ratio", [it]) => Value::Jitter(Jitter::Ratio(number(*it)?)),
+                _ => return None,
+            },
+        )
     }
 
     /// `policy.max(5)`, `delay.saturating_mul(2)`.
     fn changed(&self, call: &ExprMethodCall, at: Standing<'_>, depth: usize) -> Option<Value> {
         let receiver = self.evaluate(&call.receiver, at, depth)?;
-        let arguments: Option<Vec<_>> = call.args.iter().map(|it| self.evaluate(it, at, depth)).collect();
+        let arguments: Option<Vec<_>> = call
+            .args
+            .iter()
+            .map(|it| self.evaluate(it, at, depth))
+            .collect();
         let arguments = arguments?;
         let method = call.method.unraw().to_string();
         match (receiver, method.as_str(), arguments.as_slice()) {
             (Value::Policy(policy), "unlimited", []) => Some(Value::Policy(policy.unlimited())),
-            (Value::Policy(policy), "overridden_by", [Value::Policy(layer)]) => Some(Value::Policy(policy.overridden_by(layer))),
-            (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
-            (Value::Time(time), "saturating_mul", [Value::Whole(factor)]) => {
-                Some(Value::Time(time.saturating_mul(u32::try_from(*factor).ok()?)))
+            (Value::Policy(policy), "overridden_by", [Value::Policy(layer)]) => {
+                Some(Value::Policy(policy.overridden_by(layer)))
             }
-            (Value::Time(time), "saturating_add", [Value::Time(more)]) => Some(Value::Time(time.saturating_add(*more))),
+            (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
+            (Value::Time(time), "saturating_mul", [Value::Whole(factor)]) => Some(Value::Time(
+                time.saturating_mul(u32::try_from(*factor).ok()?),
+            )),
+            (Value::Time(time), "saturating_add", [Value::Time(more)]) => {
+                Some(Value::Time(time.saturating_add(*more)))
+            }
             _ => None,
         }
     }
 }
 
 const fn outermost(module: usize) -> Standing<'static> {
-    Standing { module, scope: None, owner: None }
+    Standing {
+        module,
+        scope: None,
+        owner: None,
+    }
 }
 
 /// The policy with `key` set, by the method of that name.
@@ -234,7 +278,11 @@ fn cast(value: Value, ty: &syn::Type) -> Option<Value> {
 
 /// The last two names of a path.
 fn ends(path: &syn::Path) -> Option<(String, String)> {
-    let mut names = path.segments.iter().rev().map(|it| it.ident.unraw().to_string());
+    let mut names = path
+        .segments
+        .iter()
+        .rev()
+        .map(|it| it.ident.unraw().to_string());
     let last = names.next()?;
     Some((names.next()?, last))
 }

@@ -7,7 +7,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::visit::Visit;
-use syn::{Attribute, Block, Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemFn, ItemImpl, ItemTrait, Local, Macro, Meta, Pat, Signature, Stmt, TraitItemFn};
+use syn::{
+    Attribute, Block, Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, Item, ItemFn, ItemImpl,
+    ItemTrait, Local, Macro, Meta, Pat, Signature, Stmt, TraitItemFn,
+};
 
 use super::calls::{Callee, Scope};
 use super::macros;
@@ -75,21 +78,24 @@ struct Function<'a> {
 
 impl Visitor<'_> {
     fn is_ours(&self, path: &syn::Path, name: &str) -> bool {
-        self.code.is_ours(&Path::of(path), name, self.module, &self.scope.uses())
+        self.code
+            .is_ours(&Path::of(path), name, self.module, &self.scope.uses())
     }
 
     /// The attribute of ours, its arguments, and the conditions that it has itself.
     fn policy(&self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>)> {
-        conditions::given(attributes).into_iter().find_map(|Given { meta, conditions }| {
-            self.is_ours(meta.path(), "retry").then(|| {
-                let span = syn::spanned::Spanned::span(meta.path());
-                let arguments = match meta {
-                    Meta::List(list) => list.tokens,
-                    _ => TokenStream::new(),
-                };
-                (span, arguments, conditions)
+        conditions::given(attributes)
+            .into_iter()
+            .find_map(|Given { meta, conditions }| {
+                self.is_ours(meta.path(), "retry").then(|| {
+                    let span = syn::spanned::Spanned::span(meta.path());
+                    let arguments = match meta {
+                        Meta::List(list) => list.tokens,
+                        _ => TokenStream::new(),
+                    };
+                    (span, arguments, conditions)
+                })
             })
-        })
     }
 
     /// Everything under these conditions.
@@ -110,14 +116,22 @@ impl Visitor<'_> {
         let own = self.policy(function.attributes);
         let of_block = self.owner.as_ref().and_then(|owner| owner.policy.clone());
         let retried = match own {
-            Some((span, arguments, conditions)) => Some((span, arguments, conditions, Form::Function)),
-            None => of_block
-                .filter(|_| is_retried(function))
-                .map(|arguments| (function.signature.ident.span(), arguments, Vec::new(), Form::Method)),
+            Some((span, arguments, conditions)) => {
+                Some((span, arguments, conditions, Form::Function))
+            }
+            None => of_block.filter(|_| is_retried(function)).map(|arguments| {
+                (
+                    function.signature.ident.span(),
+                    arguments,
+                    Vec::new(),
+                    Form::Method,
+                )
+            }),
         };
         let retried = retried.filter(|(_, arguments, ..)| arguments.to_string() != "never");
         let site = retried.map(|(span, arguments, conditions, form)| {
-            let reading = Reading::of_function(&self.file, arguments, without_ours(function));
+            let reading =
+                Reading::of_function(&self.file, arguments, without_ours(function).as_ref());
             let operation = format!("{}::{name}", self.module_path());
             let mut all = self.conditions.clone();
             all.extend(conditions);
@@ -142,11 +156,25 @@ impl Visitor<'_> {
     }
 
     fn module_path(&self) -> String {
-        self.code.modules.get(self.module).map_or_else(String::new, |module| module.path.clone())
+        self.code
+            .modules
+            .get(self.module)
+            .map_or_else(String::new, |module| module.path.clone())
     }
 
-    fn site(&mut self, span: Span, form: Form, operation: String, conditions: Vec<String>, reading: Reading) -> usize {
-        let krate = self.code.modules.get(self.module).and_then(|it| self.code.crates.get(it.krate));
+    fn site(
+        &mut self,
+        span: Span,
+        form: Form,
+        operation: String,
+        conditions: Vec<String>,
+        reading: Reading,
+    ) -> usize {
+        let krate = self
+            .code
+            .modules
+            .get(self.module)
+            .and_then(|it| self.code.crates.get(it.krate));
         let number = self.survey.sites.len();
         self.survey.sites.push(Site {
             place: Place::of(&self.file, span),
@@ -157,6 +185,9 @@ impl Visitor<'_> {
             conditions,
             by_macro: None,
             reading,
+            module: self.module,
+            scope: Rc::clone(&self.scope),
+            owner: self.owner.as_ref().and_then(|owner| owner.name.clone()),
         });
         number
     }
@@ -183,7 +214,11 @@ impl Visitor<'_> {
             scope: Rc::clone(&self.scope),
             is_spawned: self.is_spawned,
         };
-        if let Some(node) = self.nodes.last().and_then(|node| self.survey.nodes.get_mut(*node)) {
+        if let Some(node) = self
+            .nodes
+            .last()
+            .and_then(|node| self.survey.nodes.get_mut(*node))
+        {
             node.calls.push(call);
         }
     }
@@ -235,13 +270,19 @@ impl Visitor<'_> {
         };
         for statement in statements {
             match statement {
-                Stmt::Item(Item::Use(item)) => uses(&item.tree, item.leading_colon.is_some(), &mut scope.uses),
+                Stmt::Item(Item::Use(item)) => {
+                    uses(&item.tree, item.leading_colon.is_some(), &mut scope.uses);
+                }
                 Stmt::Item(Item::Fn(item)) => {
                     let place = Place::of(&self.file, item.sig.ident.span());
-                    scope.functions.push((item.sig.ident.unraw().to_string(), place));
+                    scope
+                        .functions
+                        .push((item.sig.ident.unraw().to_string(), place));
                 }
                 Stmt::Item(Item::Const(item)) => {
-                    scope.constants.push((item.ident.unraw().to_string(), (*item.expr).clone()));
+                    scope
+                        .constants
+                        .push((item.ident.unraw().to_string(), (*item.expr).clone()));
                 }
                 _ => {}
             }
@@ -262,7 +303,10 @@ fn is_retried(function: &Function<'_>) -> bool {
 /// As the macro sees it: without the attribute itself.
 fn without_ours(function: &Function<'_>) -> Option<retry_syntax::item::Function> {
     let mut method = syn::parse2::<retry_syntax::item::Function>(function.tokens.clone()).ok()?;
-    let ours = method.attributes.iter().position(retry_syntax::item::is_retry);
+    let ours = method
+        .attributes
+        .iter()
+        .position(retry_syntax::item::is_retry);
     if let Some(ours) = ours {
         method.attributes.remove(ours);
     }
@@ -305,7 +349,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             Some((_, arguments, conditions)) => (Some(arguments), conditions),
             None => (None, Vec::new()),
         };
-        let of_trait = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+        let of_trait = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| path.segments.last());
         let owner = Owner {
             name: types::hint(&item.self_ty, &HashMap::new(), None),
             of_trait: of_trait.map(|last| last.ident.to_string()),
@@ -314,7 +361,9 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let mut around = conditions::of(&item.attrs);
         around.extend(own);
         let outer = self.owner.replace(owner);
-        self.under(around, |it| item.items.iter().for_each(|item| it.visit_impl_item(item)));
+        self.under(around, |it| {
+            item.items.iter().for_each(|item| it.visit_impl_item(item));
+        });
         self.owner = outer;
     }
 
@@ -326,14 +375,17 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         };
         let outer = self.owner.replace(owner);
         let around = conditions::of(&item.attrs);
-        self.under(around, |it| item.items.iter().for_each(|item| it.visit_trait_item(item)));
+        self.under(around, |it| {
+            item.items.iter().for_each(|item| it.visit_trait_item(item));
+        });
         self.owner = outer;
     }
 
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
         match &item.ident {
             Some(name) => {
-                let found = macros::retried(&item.mac.tokens, &|path, name| self.is_ours(path, name));
+                let found =
+                    macros::retried(&item.mac.tokens, &|path, name| self.is_ours(path, name));
                 for found in found {
                     let reading = Reading::of_rules(&self.file, found.arguments);
                     let operation = format!("{}::{}", self.module_path(), found.name);
@@ -352,7 +404,11 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if self.is_ours(&mac.path, "retry_block") {
             return self.block(mac);
         }
-        let spawns = mac.path.segments.last().is_some_and(|it| it.ident.to_string().contains("spawn"));
+        let spawns = mac
+            .path
+            .segments
+            .last()
+            .is_some_and(|it| it.ident.to_string().contains("spawn"));
         let statements = loose::statements(&mac.tokens);
         self.elsewhere(spawns, |it| it.statements(&statements));
     }
@@ -377,39 +433,62 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         syn::visit::visit_local(self, local);
         let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
         let (pattern, told) = match &local.pat {
-            Pat::Type(typed) => (&*typed.pat, types::hint(&typed.ty, &HashMap::new(), owner.as_deref())),
+            Pat::Type(typed) => (
+                &*typed.pat,
+                types::hint(&typed.ty, &HashMap::new(), owner.as_deref()),
+            ),
             pattern => (pattern, None),
         };
         let Pat::Ident(name) = pattern else { return };
         let init = local.init.as_ref().map(|init| &init.expr);
-        let ty = told.or_else(|| self.types.expression(init?, &self.variables, owner.as_deref()));
+        let ty = told.or_else(|| {
+            self.types
+                .expression(init?, &self.variables, owner.as_deref())
+        });
         self.variables.insert(name.ident.unraw().to_string(), ty);
     }
 
     fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
         // Hides a function of its name.
-        self.variables.entry(pattern.ident.unraw().to_string()).or_insert(None);
+        self.variables
+            .entry(pattern.ident.unraw().to_string())
+            .or_insert(None);
         syn::visit::visit_pat_ident(self, pattern);
     }
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
         self.visit_expr(&call.func);
         let spawns = match &*call.func {
-            Expr::Path(path) => path.path.segments.last().is_some_and(|it| it.ident.to_string().contains("spawn")),
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|it| it.ident.to_string().contains("spawn")),
             _ => false,
         };
-        self.elsewhere(spawns, |it| call.args.iter().for_each(|argument| it.visit_expr(argument)));
+        self.elsewhere(spawns, |it| {
+            call.args
+                .iter()
+                .for_each(|argument| it.visit_expr(argument));
+        });
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         let name = call.method.unraw().to_string();
         let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
-        if let Some(ty) = self.types.expression(&call.receiver, &self.variables, owner.as_deref()) {
+        if let Some(ty) = self
+            .types
+            .expression(&call.receiver, &self.variables, owner.as_deref())
+        {
             self.call(Callee::Method(ty, name.clone()));
         }
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");
-        self.elsewhere(spawns, |it| call.args.iter().for_each(|argument| it.visit_expr(argument)));
+        self.elsewhere(spawns, |it| {
+            call.args
+                .iter()
+                .for_each(|argument| it.visit_expr(argument));
+        });
     }
 
     /// A function that is called, or handed on.

@@ -59,7 +59,7 @@ fn everything_is_there_and_nothing_is_wider_or_higher_than_asked_for() {
         }
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(look.width.into()), "{widest:?}\n{text}");
-        assert_eq!(text.lines().count(), look.height.into(), "{text}");
+        assert_eq!(text.lines().count(), usize::from(look.height), "{text}");
         assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
         assert!(!text.contains('\u{1b}'));
         assert_eq!(text.is_ascii(), look.ascii, "{text}");
