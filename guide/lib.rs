@@ -25,6 +25,7 @@ chapters! {
     configuration: "configuration.md",
     testing: "testing.md",
     operating: "operating.md",
+    cargo_retry: "cargo-retry.md",
     outage: "outage.md",
     tasks: "tasks.md",
     migrating: "migrating.md",

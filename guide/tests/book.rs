@@ -2,6 +2,10 @@
 //! blocks - files, commands, Python - are good, too.
 
 mod blocks;
+/// What `cargo retry` is shown on: it compiles.
+#[path = "shop/src/main.rs"]
+#[expect(dead_code, reason = "a program of its own")]
+mod shop;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,6 +101,10 @@ fn a_bad_block_is_found() {
         ("```json\n{}\n```", "language"),
         ("```rust,ignore\nlet x = 1;\n```", "ignore"),
         ("```toml\n[policies.a]\nbase = 250\n```", "R17"),
+        (
+            "```toml,refused\n[policies.a]\nmax = 2\n```",
+            "nothing is wrong",
+        ),
         ("```sh\nif true\n```", "syntax"),
         (
             "```sh\ncargo add reattempt --features nowhere\n```",
@@ -113,6 +121,7 @@ fn a_bad_block_is_found() {
             "retry_nowhere_total",
         ),
         ("```text\n{{#include nowhere.txt}}\n```", "nowhere"),
+        ("```text\n{{#include first.md:700:900}}\n```", "nothing in it"),
     ];
     for (block, expected) in planted {
         let fault = fault_of(block).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod commands;
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -48,53 +49,86 @@ impl Block {
 
     /// What is wrong with it; nothing where the compiler, or nobody, has to judge.
     pub(crate) fn fault(&self) -> Option<String> {
-        self.missing_include().or_else(|| match &*self.language {
+        let text = match self.expanded() {
+            Ok(text) => text,
+            Err(fault) => return Some(fault),
+        };
+        match &*self.language {
             "rust" | "rust,no_run" | "text" => None,
             "rust,ignore" => self.ignored(),
-            "toml" => self.configuration(),
-            "sh" => self.shell(),
+            "toml" => Self::configuration(&text),
+            "toml,refused" => match Self::configuration(&text) {
+                Some(_) => None,
+                None => Some("nothing is wrong with it".to_owned()),
+            },
+            "sh" => Self::shell(&text),
             "python" => run(
                 "python3",
                 &["-c", "import ast, sys; ast.parse(sys.stdin.read())"],
-                &self.text,
+                &text,
             ),
-            "promql" => self.metrics(),
+            "promql" => Self::metrics(&text),
             other => Some(format!("nothing checks a block of the language `{other}`")),
-        })
+        }
     }
 
-    /// mdBook leaves such a line as it is.
-    fn missing_include(&self) -> Option<String> {
+    /// What mdBook puts in the place of lines that include a file, or a part of its lines; a fault where there is none.
+    fn expanded(&self) -> Result<String, String> {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let includes = self.text.split("{{#include ").skip(1);
-        let mut files = includes.filter_map(|include| include.split([':', '}']).next());
-        let file = files.find(|file| !sources.join(file).is_file())?;
-        Some(format!("there is no `{file}`"))
+        let mut expanded = String::new();
+        for line in self.text.lines() {
+            let include = line.strip_prefix("{{#include ");
+            let Some(include) = include.and_then(|rest| rest.strip_suffix("}}")) else {
+                expanded += line;
+                expanded.push('\n');
+                continue;
+            };
+            let mut parts = include.split(':');
+            let file = parts.next().unwrap_or_default();
+            let text = fs::read_to_string(sources.join(file));
+            let text = text.map_err(|fault| format!("`{file}`: {fault}"))?;
+            let mut numbers = parts.map(|part| part.parse::<usize>().unwrap_or(1));
+            let first = numbers.next().unwrap_or(1);
+            let last = numbers.next().unwrap_or(usize::MAX);
+            let lines: Vec<_> = text
+                .lines()
+                .take(last)
+                .skip(first.saturating_sub(1))
+                .collect();
+            if lines.iter().all(|line| line.is_empty()) {
+                return Err(format!("`{include}`: there is nothing in it"));
+            }
+            expanded += &lines.join("\n");
+            expanded.push('\n');
+        }
+        Ok(expanded)
     }
 
-    /// Compiled by nobody, so it is one of the listings that a test of the macros compares.
+    /// Compiled by nobody here, so it is a listing that a test of the macros compares, or the program of `tests/shop`.
     fn ignored(&self) -> Option<String> {
-        let is_listing =
-            self.text.starts_with("{{#include expansion/") && self.text.lines().count() == 1;
-        (!is_listing).then(|| "`ignore` is for listings of `expansion` alone".to_owned())
+        let is_listing = self.text.lines().count() == 1
+            && ["expansion/", "../tests/shop/src/"]
+                .iter()
+                .any(|folder| self.text.starts_with(&format!("{{{{#include {folder}")));
+        (!is_listing).then(|| "`ignore` is for listings alone, which a test knows".to_owned())
     }
 
-    fn configuration(&self) -> Option<String> {
-        let faults = Config::from_text("retry.toml", &self.text, []).err()?;
+    fn configuration(text: &str) -> Option<String> {
+        let faults = Config::from_text("retry.toml", text, []).err()?;
         Some(faults.to_string())
     }
 
-    fn shell(&self) -> Option<String> {
-        run("bash", &["-n"], &self.text)
+    fn shell(text: &str) -> Option<String> {
+        run("bash", &["-n"], text)
             .map(|fault| format!("syntax: {fault}"))
-            .or_else(|| self.text.lines().find_map(commands::fault))
+            .or_else(|| text.lines().find_map(commands::fault))
     }
 
     /// The page `watching` has a table of all metrics.
-    fn metrics(&self) -> Option<String> {
+    fn metrics(text: &str) -> Option<String> {
         let table = include_str!("../../../docs/watching.md");
         let is_name = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '_';
-        let words = self.text.split(|symbol| !is_name(symbol));
+        let words = text.split(|symbol| !is_name(symbol));
         let mut metrics = words.filter(|word| word.starts_with("retry_"));
         let unknown = metrics.find(|name| !table.contains(&format!("| `{name}` |")))?;
         Some(format!("there is no metric `{unknown}`"))
