@@ -121,7 +121,10 @@ fn a_bad_block_is_found() {
             "retry_nowhere_total",
         ),
         ("```text\n{{#include nowhere.txt}}\n```", "nowhere"),
-        ("```text\n{{#include first.md:700:900}}\n```", "nothing in it"),
+        (
+            "```text\n{{#include first.md:700:900}}\n```",
+            "nothing in it",
+        ),
     ];
     for (block, expected) in planted {
         let fault = fault_of(block).unwrap_or_default();
