@@ -51,8 +51,8 @@ step_api() {
 # The guide as a book, and where its links and those of the other pages lead. What its code comes to, its tests say.
 step_guide() {
     local said
-    said=$(mdbook build --dest-dir "$target/guide" guide 2>&1)
-    if grep -E '^ *(WARN|ERROR)' <<< "$said"; then
+    if ! said=$(mdbook build --dest-dir "$target/guide" guide 2>&1) || grep -qE '^ *(WARN|ERROR)' <<< "$said"; then
+        echo "$said"
         return 1
     fi
     python3 scripts/links.py "$target/guide"
