@@ -12,6 +12,7 @@ use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
+use crate::rules::Entry;
 use crate::timer::Clock;
 
 // An attempt that was cut off, or that came too late to be started.
@@ -69,28 +70,31 @@ impl<R: ?Sized> IsNotCut for IsCut<R> {}
 // An inherited constant policy on an async function.
 #[track_caller]
 pub const fn refuse_uncut(policy: &Policy, can: bool) {
-    assert!(
-        can || policy.timeout.is_none(),
-        "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type"
-    );
+    if !can && policy.timeout.is_some() {
+        Entry::S5.refuse(
+            "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type",
+        );
+    }
 }
 
 // The same where no type is written that could be asked.
 #[track_caller]
 pub const fn refuse_untold(policy: &Policy) {
-    assert!(
-        policy.timeout.is_none(),
-        "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::Failed<E>> {{ ... }}`"
-    );
+    if policy.timeout.is_some() {
+        Entry::S5.refuse(
+            "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::Failed<E>> { ... }`",
+        );
+    }
 }
 
 // An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
-    assert!(
-        policy.timeout.is_none(),
-        "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`"
-    );
+    if policy.timeout.is_some() {
+        Entry::S2.refuse(
+            "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`",
+        );
+    }
 }
 
 // What is left where an attempt gave nothing: the proof that it was cut off, or

@@ -3,10 +3,19 @@
 
 use core::time::Duration;
 
+use super::{Entry, Refusal};
 use crate::duration::{LONGEST, is_shorter};
 use crate::text::Text;
 
-type Broken = Option<Text>;
+type Broken = Option<Refusal>;
+
+const fn r10(text: Text) -> Broken {
+    Some(Refusal::new(Entry::R10, text))
+}
+
+const fn x10(text: Text) -> Broken {
+    Some(Refusal::new(Entry::X10, text))
+}
 
 const fn say(text: &str) -> Text {
     Text::new().push(text)
@@ -23,7 +32,7 @@ pub(crate) const fn count_window(calls: u32) -> Broken {
         return None;
     }
     let text = say("a breaker's `count` is a number of calls from 1 to 1024, and this is ");
-    Some(text.number(calls as u64).push("; write `count(20)`"))
+    r10(text.number(calls as u64).push("; write `count(20)`"))
 }
 
 /// R10: the same in time.
@@ -33,7 +42,7 @@ pub(crate) const fn time_window(window: Duration) -> Broken {
     }
     let text = say("a breaker's `time` window is from 1 ms to 24 h, and this is ");
     let text = text.duration(window, " ");
-    Some(text.push("; write `time(Duration::from_secs(10))`"))
+    r10(text.push("; write `time(Duration::from_secs(10))`"))
 }
 
 /// R10: a share of the calls; at 0 it would open without a failure.
@@ -44,16 +53,15 @@ pub(crate) const fn failure_ratio(ratio: f64) -> Broken {
     let text = say(
         "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is ",
     );
-    Some(
-        text.float(ratio)
-            .push("; write `failure_ratio(0.5)` to open when half of them fail"),
-    )
+    r10(text
+        .float(ratio)
+        .push("; write `failure_ratio(0.5)` to open when half of them fail"))
 }
 
 /// R10: the same for slow calls, and a threshold that a call can be faster than.
 pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
     if threshold.is_zero() {
-        return Some(say(
+        return r10(say(
             "a breaker's `slow` threshold of 0 makes every call slow; write `slow(Duration::from_secs(1), 0.5)`",
         ));
     }
@@ -62,16 +70,15 @@ pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
     }
     let text =
         say("a breaker's `slow` ratio is a share of the calls above 0.0 up to 1.0, and this is ");
-    Some(
-        text.float(ratio)
-            .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow"),
-    )
+    r10(text
+        .float(ratio)
+        .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow"))
 }
 
 /// R10: at least one call; X10: no more than the window ever holds.
 pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
     if calls == 0 {
-        return Some(say(
+        return r10(say(
             "a breaker's `minimum` is at least 1: without a call there is no share of failures; write `minimum(10)`",
         ));
     }
@@ -80,7 +87,7 @@ pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
             let text = say("a breaker's `minimum` of ").number(calls as u64);
             let text = text.push(" is above its window of ").number(window as u64);
             let text = text.push(" calls, so it would never open; lower it to ");
-            Some(text.number(window as u64).push(" or less"))
+            x10(text.number(window as u64).push(" or less"))
         }
         _ => None,
     }
@@ -89,7 +96,7 @@ pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
 /// R10: without a wait it would not be open at all.
 pub(crate) const fn cooldown(cooldown: Duration) -> Broken {
     if cooldown.is_zero() {
-        return Some(say(
+        return r10(say(
             "a breaker's `cooldown` of 0 would never keep it open; write `cooldown(Duration::from_secs(5))`",
         ));
     }
@@ -102,7 +109,7 @@ pub(crate) const fn cooldown_cap(cap: Duration, cooldown: Duration) -> Broken {
         let text = say("a breaker's `cooldown_cap` of ").duration(cap, " ");
         let text = text.push(" is below its `cooldown` of ");
         let text = text.duration(cooldown, " ");
-        return Some(text.push("; raise the cap or lower the cool-down"));
+        return r10(text.push("; raise the cap or lower the cool-down"));
     }
     longest("`cooldown_cap`", cap)
 }
@@ -113,7 +120,8 @@ const fn longest(key: &str, duration: Duration) -> Broken {
     }
     let text = say("a breaker's ").push(key).push(" of ");
     let text = text.duration(duration, " ");
-    Some(text.push(" is above the longest duration there is; lower it to 24 h or less"))
+    let text = text.push(" is above the longest duration there is; lower it to 24 h or less");
+    Some(Refusal::new(Entry::R2, text))
 }
 
 /// R10: without a probe it would never close.
@@ -122,10 +130,9 @@ pub(crate) const fn probes(probes: u32) -> Broken {
         return None;
     }
     let text = say("a breaker's `probes` are from 1 to 255 calls, and this is ");
-    Some(
-        text.number(probes as u64)
-            .push("; write `probes(1)` to close after one call that succeeds"),
-    )
+    r10(text
+        .number(probes as u64)
+        .push("; write `probes(1)` to close after one call that succeeds"))
 }
 
 /// X10: attempts that last as long as the window are forgotten as soon as they have failed.
@@ -138,5 +145,5 @@ pub(crate) const fn window_below_timeout(window: Duration, timeout: Duration) ->
     let text = text.push(" is below twice the `timeout` of ");
     let text = text.duration(timeout, " ");
     let text = text.push(", so it would forget time-outs before it has counted them; widen it to ");
-    Some(text.duration(least, " ").push(" or lower `timeout`"))
+    x10(text.duration(least, " ").push(" or lower `timeout`"))
 }
