@@ -28,7 +28,8 @@ pub struct TimedOut {
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<Interrupted>`",
     note = "`breaker` and `throttle`, and on an async function `timeout` and `deadline`, end a call where no error of its own exists",
-    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`",
+    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Cut {
     fn cut(end: Interrupted) -> Self;
@@ -255,7 +256,8 @@ pub fn finished<R, L>(outcome: Result<R, L>) -> R {
 #[diagnostic::on_unimplemented(
     message = "`verify` is asked about the error, and after a time-out there is none",
     label = "`From<Interrupted>` is not implemented for this error",
-    note = "implement `From<reattempt::Interrupted>` for the error type, or drop `verify` or `timeout`"
+    note = "implement `From<reattempt::Interrupted>` for the error type, or drop `verify` or `timeout`",
+    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Unasked {
     fn unasked(end: Interrupted) -> Self;

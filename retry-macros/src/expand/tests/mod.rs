@@ -208,7 +208,7 @@ fn a_refused_function_is_still_there() {
                 Ok(())
             }
             ::core::compile_error! {
-                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two"
+                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two\nrule R1: https://docs.rs/reattempt/latest/reattempt/errors/#r1"
             }
         "#]],
     );
