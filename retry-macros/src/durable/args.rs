@@ -159,7 +159,8 @@ impl FromMeta for Number {
                 lit: Lit::Int(number),
                 ..
             }) => match number.base10_parse() {
-                Ok(value) if matches!(number.suffix(), "" | "i32") => {
+                // In the last key the sign is part of the literal.
+                Ok(value) if value >= 0 && matches!(number.suffix(), "" | "i32") => {
                     Given::Literal(value, number.span())
                 }
                 _ => wrong(number.span()),

@@ -62,6 +62,10 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, Wrong>> {
             Written::Text(&text)
         }
         Lit::Int(number) if negative => negated(number).map_or(Written::Other, Written::Number),
+        // In the last key of an attribute the sign is part of the literal.
+        Lit::Int(number) if number.base10_digits().starts_with('-') => number
+            .base10_parse()
+            .map_or(Written::Other, Written::Number),
         Lit::Int(number) => {
             digits = number.to_string();
             Written::Whole(Whole {
