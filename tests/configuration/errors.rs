@@ -48,5 +48,6 @@ fn a_file_that_cannot_be_read() {
     let faults = Config::from_file("/of/this/name/there/is/none.toml").expect_err("no file");
     let entries: Vec<_> = faults.iter().map(Fault::entry).collect();
     assert_eq!(entries, [Entry::File]);
-    assert!(faults.to_string().ends_with(Entry::File.line()), "{faults}");
+    let said = format!("[file] ({})", Entry::File.address());
+    assert!(faults.to_string().ends_with(&said), "{faults}");
 }

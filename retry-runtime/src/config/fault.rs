@@ -122,7 +122,7 @@ impl Error for Fault {}
 /// Everything that is wrong with a configuration: at least one [`Fault`].
 ///
 /// In the order of the lines; `Display` gives each a line of its own, and so does `Debug`, which is what a `main` that
-/// returns the error shows. The last line says where their rules are explained.
+/// returns the error shows. It ends with where their rules are explained.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Faults(Vec<Fault>);
 
@@ -152,9 +152,9 @@ impl fmt::Display for Faults {
             }
             write!(f, "{fault}")?;
         }
-        let mut entries = self.0.iter().map(Fault::entry);
-        match entries.next() {
-            Some(first) if entries.all(|entry| entry == first) => write!(f, "\n{}", first.line()),
+        // A line of a log stays one.
+        match self.0.as_slice() {
+            [fault] => write!(f, " ({})", fault.entry.address()),
             _ => write!(f, "\nrules: {INDEX}"),
         }
     }
