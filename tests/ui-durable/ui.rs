@@ -28,7 +28,7 @@ fn our_messages_name_the_rule_and_the_mend() {
 
 #[test]
 fn our_messages_end_with_their_rule() {
-    messages::end_with_their_rule(&["parse", "rules", "function", "types"]);
+    messages::end_with_their_rule(&OURS);
     messages::name_rules_that_exist(&["parse", "rules", "function", "types"]);
 }
 
