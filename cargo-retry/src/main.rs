@@ -1,10 +1,15 @@
 //! `cargo retry`: what the policies of a code base are, before production shows it.
 
 mod check;
+mod code;
 mod explain;
 mod list;
+mod output;
+mod plot;
+mod policy;
 mod schema;
 mod storm;
+mod table;
 
 use std::process::ExitCode;
 

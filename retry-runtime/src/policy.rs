@@ -454,9 +454,20 @@ impl Policy {
         }
     }
 
+    /// `deadline`, `timeout` and `patience`: for what explains a policy or simulates one.
+    #[doc(hidden)]
+    pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
+        (self.deadline, self.timeout, self.patience)
+    }
+
     /// Whether the operation may be executed twice.
     pub const fn is_idempotent(&self) -> bool {
         self.idempotent
+    }
+
+    /// What a call under this policy does inside a retry of another call.
+    pub const fn nesting(&self) -> Nested {
+        self.nested
     }
 
     /// The shape of the delays.

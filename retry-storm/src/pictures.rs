@@ -58,6 +58,7 @@ fn side_by_side() -> Vec<Picture> {
         upwards,
         outage: Some(outage(&scene)),
         lines: lines(&records, value),
+        ..Chart::default()
     };
     vec![
         (
@@ -106,6 +107,7 @@ fn recovery() -> Chart {
         upwards: "successes/s",
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
+        ..Chart::default()
     }
 }
 
@@ -132,6 +134,7 @@ fn contention() -> Chart {
             line("exp, no jitter", Jitter::None),
             line("exp, full jitter", Jitter::Full),
         ],
+        ..Chart::default()
     }
 }
 
@@ -155,6 +158,7 @@ fn tiers() -> Chart {
             line("nested = \"multiply\"", Nested::Multiply),
             line("nested = \"collapse\"", Nested::Collapse),
         ],
+        ..Chart::default()
     }
 }
 

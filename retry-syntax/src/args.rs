@@ -76,6 +76,10 @@ pub struct Value<T> {
 }
 
 /// What stands behind a key.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "only where spans have places, as in `cargo retry`, which has few of them"
+)]
 pub enum Given<T> {
     /// A literal, and where it stands.
     Literal(T, Span),
@@ -180,7 +184,12 @@ pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
     faults
 }
 
-fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
+/// The keys of an attribute, one by one.
+///
+/// # Errors
+///
+/// When they are no list.
+pub fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
     let list = Punctuated::<NestedMeta, Token![,]>::parse_terminated(input)?;
     Ok(list.into_iter().collect())
 }
