@@ -13,10 +13,6 @@ use crate::text::Text;
 const SHORTEST_TTL: Duration = Duration::from_secs(1);
 const LONGEST_TTL: Duration = Duration::from_secs(60);
 
-const fn r11(text: Text) -> Option<Refusal> {
-    Some(Refusal::new(Entry::R11, text))
-}
-
 /// A share of the calls: more than one retry for each is no bound.
 pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
     if ratio > 0.0 && ratio <= 1.0 {
@@ -25,7 +21,10 @@ pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
     let text = Text::new()
         .push("`budget` is a share of the successful calls above 0.0 up to 1.0, and this is ")
         .float(ratio);
-    r11(text.push("; write `budget = 0.1` for one retry per ten successes"))
+    Some(
+        text.push("; write `budget = 0.1` for one retry per ten successes")
+            .breaks(Entry::R11),
+    )
 }
 
 /// Too short a time forgets every success, too long a time remembers a service that was well.
@@ -40,7 +39,7 @@ pub(crate) const fn ttl(ttl: Duration) -> Option<Refusal> {
     } else {
         "above 60s, and successes long past would pay for the retries of an outage"
     });
-    r11(text.push("; leave it out for 10s"))
+    Some(text.push("; leave it out for 10s").breaks(Entry::R11))
 }
 
 /// Retries that no success pays for.
@@ -51,5 +50,8 @@ pub(crate) const fn floor(per_second: f64) -> Option<Refusal> {
     let text = Text::new()
         .push("`floor` is a finite number of retries per second from 0.0, and this is ")
         .float(per_second);
-    r11(text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success"))
+    Some(
+        text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success")
+            .breaks(Entry::R11),
+    )
 }

@@ -9,27 +9,19 @@ use crate::text::Text;
 /// Copies beyond the first that one attempt may start.
 pub(crate) const MOST: u32 = 10;
 
-const fn r12(text: Text) -> Option<Refusal> {
-    Some(Refusal::new(Entry::R12, text))
-}
-
-const fn x12(text: Text) -> Option<Refusal> {
-    Some(Refusal::new(Entry::X12, text))
-}
-
 /// R12: a copy that starts at once is no hedge. R2: no duration is above 24 hours.
 pub(crate) const fn delay(delay: Duration) -> Option<Refusal> {
     if delay.is_zero() {
-        return r12(Text::new().push(
+        return Some(Text::new().push(
             "`hedge` of 0 would start every copy at once; write `hedge = \"50ms\"`, about the time in which 95 of 100 calls are answered",
-        ));
+        ).breaks(Entry::R12));
     }
     if is_shorter(LONGEST, delay) {
         let text = Text::new().push("`hedge` of ").duration(delay, "");
-        return Some(Refusal::new(
-            Entry::R2,
-            text.push(" is above the longest duration of a policy; lower it to 24h or less"),
-        ));
+        return Some(
+            text.push(" is above the longest duration of a policy; lower it to 24h or less")
+                .breaks(Entry::R2),
+        );
     }
     None
 }
@@ -40,9 +32,15 @@ pub(crate) const fn copies(max: u32) -> Option<Refusal> {
         .push("`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is ")
         .number(max as u64);
     match max {
-        0 => r12(text.push("; write `max(1)`, or leave `hedge` out for none")),
+        0 => Some(
+            text.push("; write `max(1)`, or leave `hedge` out for none")
+                .breaks(Entry::R12),
+        ),
         1..=MOST => None,
-        _ => r12(text.push("; lower it to 10, or leave it out for 1")),
+        _ => Some(
+            text.push("; lower it to 10, or leave it out for 1")
+                .breaks(Entry::R12),
+        ),
     }
 }
 
@@ -54,7 +52,10 @@ pub(crate) const fn quantile(quantile: f64) -> Option<Refusal> {
     let text = Text::new()
         .push("the quantile of a hedge lies between 0 and 1, and this is ")
         .float(quantile);
-    r12(text.push("; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered"))
+    Some(
+        text.push("; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered")
+            .breaks(Entry::R12),
+    )
 }
 
 /// X12: a copy that the policy promises and the deadline forbids.
@@ -68,7 +69,7 @@ pub(crate) const fn beyond_deadline(
     if deadline.is_zero() || !is_shorter(deadline, last) {
         return None;
     }
-    x12(too_late("deadline", deadline, hedges, last))
+    Some(too_late("deadline", deadline, hedges, last).breaks(Entry::X12))
 }
 
 /// X12: the same of the limit of one attempt, which all its copies have together.
@@ -81,7 +82,7 @@ pub(crate) const fn beyond_timeout(
     if timeout.is_zero() || is_shorter(last, timeout) {
         return None;
     }
-    x12(too_late("timeout", timeout, hedges, last))
+    Some(too_late("timeout", timeout, hedges, last).breaks(Entry::X12))
 }
 
 const fn too_late(key: &str, limit: Duration, hedges: u32, last: Duration) -> Text {

@@ -22,10 +22,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) const fn new(entry: Entry, message: Text) -> Self {
-        Self { entry, message }
-    }
-
     /// The rule.
     pub const fn entry(&self) -> Entry {
         self.entry
@@ -41,6 +37,16 @@ impl Refusal {
     /// The rule with the value, then a mend.
     pub const fn message(&self) -> &str {
         self.message.as_str()
+    }
+}
+
+impl Text {
+    /// These words for what breaks a rule.
+    pub(super) const fn breaks(self, entry: Entry) -> Refusal {
+        Refusal {
+            entry,
+            message: self,
+        }
     }
 }
 
