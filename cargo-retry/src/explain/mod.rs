@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         draw(&report, path)?;
     }
     if arguments.json {
-        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        output::print_json(&report)?;
     } else if !is_svg_alone || !given.is_read {
         let look = Look {
             ascii: arguments.ascii,

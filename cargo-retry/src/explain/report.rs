@@ -33,7 +33,7 @@ struct Known {
     #[serde(flatten)]
     schedule: Schedule,
     worst_case: Worst,
-    not_known: Vec<String>,
+    open_questions: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
             words: given.policy.explain().to_string(),
             schedule: Schedule::of(&given.policy),
             worst_case: Worst::of(given),
-            not_known: worst::not_known(given),
+            open_questions: worst::not_known(given),
         };
         let unknown = given.unknown.iter();
         Self {
@@ -127,11 +127,11 @@ impl<'a> Report<'a> {
                 line(&text);
             }
         }
-        if !known.not_known.is_empty() {
+        if !known.open_questions.is_empty() {
             line("");
             line("Not known from the keys");
         }
-        for words in &known.not_known {
+        for words in &known.open_questions {
             for text in wrapped(words, "  - ", look) {
                 line(&text);
             }
@@ -198,7 +198,7 @@ fn row(attempt: &Attempt, schedule: &Schedule) -> [String; 6] {
     };
     let start = attempt.start;
     let latest = match schedule.deadline {
-        Some(deadline) if start.may_not_start => format!("before {}", Human(deadline)),
+        Some(deadline) if !start.is_certain => format!("before {}", Human(deadline)),
         _ => human(start.latest),
     };
     [
@@ -222,7 +222,7 @@ fn counted(schedule: &Schedule) -> String {
     if schedule
         .attempts
         .iter()
-        .any(|attempt| attempt.start.may_not_start)
+        .any(|attempt| !attempt.start.is_certain)
     {
         lines.push("\"before ...\": or never, if the deadline comes first".to_owned());
     }

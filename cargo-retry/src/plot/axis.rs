@@ -47,9 +47,9 @@ impl Axis {
         } else {
             (0.0, 1.0)
         };
-        let longest = format!("{end:.0}").len().max(4);
-        let room = f64::from(columns) / (longest as f64 + 4.0);
-        let wanted = step(end - start, room.max(2.0).min(12.0));
+        let longest = u16::try_from(format!("{end:.0}").len()).unwrap_or(u16::MAX);
+        let room = columns / longest.max(4).saturating_add(4);
+        let wanted = step(end - start, room.clamp(2, 12).into());
         let (step, room) = if counts {
             (wanted.ceil(), (end - start) * 0.02)
         } else {
@@ -110,6 +110,8 @@ fn decimals(step: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "round numbers")]
+
     use super::*;
 
     fn texts(axis: &Axis) -> Vec<String> {

@@ -76,21 +76,23 @@ fn unknown(config: &Config, path: &Path, name: &str) -> String {
         .chain(&operations)
         .map(|name| &**name)
         .collect();
-    let path = path.display();
-    let mut words = format!("`{path}` has no policy and no operation `{name}`; ");
-    if let Some(near) = nearest(name, &all) {
-        words += &format!("did you mean `{near}`? ");
-    }
-    if all.is_empty() {
-        return words + "it has none at all: write `[policies.storage]`";
-    }
     let listed = |kind: &str, names: &[String]| {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        (!names.is_empty()).then(|| format!("{kind}: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("{kind} {}", names.join(", ")))
     };
     let lists = [
         listed("policies", &policies),
         listed("operations", &operations),
     ];
-    words + "it has " + &lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let lists: Vec<_> = lists.into_iter().flatten().collect();
+    let path = path.display();
+    let nothing = format!("`{path}` has no policy and no operation `{name}`");
+    match nearest(name, &all) {
+        _ if all.is_empty() => format!("{nothing}, and no others; write `[policies.{name}]`"),
+        Some(near) => format!(
+            "{nothing}; did you mean `{near}`? it has {}",
+            lists.join("; ")
+        ),
+        None => format!("{nothing}; it has {}", lists.join("; ")),
+    }
 }
