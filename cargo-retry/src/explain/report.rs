@@ -1,13 +1,12 @@
 //! Everything there is to say about a policy: as JSON by its fields, as text here.
 
-use std::fmt::Write as _;
-
 use retry_runtime::duration::Human;
 use retry_storm::draw::Chart;
 use serde::Serialize;
 
 use super::schedule::{Attempt, Schedule};
 use super::worst::{self, Worst};
+use super::wrap::wrapped;
 use super::{faults, picture};
 use crate::plot::{self, Look};
 use crate::policy::Given;
@@ -103,11 +102,11 @@ impl<'a> Report<'a> {
             out += text;
             out += "\n";
         };
-        for text in wrapped(&known.words, "", look) {
+        for text in wrapped(&known.words, "", look.width) {
             line(&text);
         }
         for note in self.notes {
-            for text in wrapped(note, "note: ", look) {
+            for text in wrapped(note, "note: ", look.width) {
                 line(&text);
             }
         }
@@ -132,7 +131,7 @@ impl<'a> Report<'a> {
             line("Not known from the keys");
         }
         for words in &known.open_questions {
-            for text in wrapped(words, "  - ", look) {
+            for text in wrapped(words, "  - ", look.width) {
                 line(&text);
             }
         }
@@ -232,26 +231,4 @@ fn counted(schedule: &Schedule) -> String {
         ));
     }
     lines.join("\n")
-}
-
-/// Lines no wider than `look`, the first one after `first`, the others under it.
-fn wrapped(words: &str, first: &str, look: Look) -> Vec<String> {
-    let mut lines = vec![first.to_owned()];
-    let width = usize::from(look.width);
-    let indent = " ".repeat(first.chars().count());
-    let mut is_new = true;
-    for word in words.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        let needed = line.saturating_add(word.chars().count()).saturating_add(1);
-        if !is_new && needed > width {
-            lines.push(indent.clone());
-            is_new = true;
-        }
-        if let Some(line) = lines.last_mut() {
-            // Writing to a `String` does not fail.
-            _ = write!(line, "{}{word}", if is_new { "" } else { " " });
-        }
-        is_new = false;
-    }
-    lines
 }

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(axis.labels().last().map(|label| label.at), Some(11));
         assert_eq!(
             texts(&Axis::upwards(840.0, 12)),
-            ["0", "250", "500", "750", "1000"]
+            ["0", "200", "400", "600", "800", "1000"]
         );
         for odd in [0.0, f64::NAN, f64::INFINITY, -1.0] {
             assert_eq!(Axis::upwards(odd, 12).bounds, [0.0, 1.0], "{odd}");
