@@ -122,7 +122,7 @@ impl<'a> Report<'a> {
         line("");
         line("Worst case");
         for (heading, words) in known.worst_case.words(self.given) {
-            for text in wrapped(&words, &format!("  {heading:<12}"), look) {
+            for text in wrapped(&words, &format!("  {heading:<12}"), look.width) {
                 line(&text);
             }
         }
