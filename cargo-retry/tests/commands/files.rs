@@ -33,6 +33,19 @@ fn a_name_is_looked_up_in_a_file() {
         assert_eq!((code, &*err), (0, ""), "{out}");
         assert!(out.contains(words), "{out}");
     }
+    let (code, out, _) =
+        explain("max = 4, name = \"payments.charge\", policy = \"storage\", jitter = \"none\"");
+    assert_eq!(code, 0);
+    assert!(out.contains("Up to 2 attempts; a delay of 250 ms"), "{out}");
+    assert!(out.contains("note: `storage` of `"), "{out}");
+    let (code, out, _) = explain("max = 4, policy = \"other\"");
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("Up to 4 attempts; delays of up to 100 ms"),
+        "{out}"
+    );
+    assert!(out.contains("has no policy `other`"), "{out}");
+    assert_eq!(explain("max = 4").0, 2);
     let (code, out, err) = explain("storag");
     assert_eq!((code, &*out), (2, ""));
     assert!(err.ends_with("has no policy and no operation `storag`; did you mean `storage`? it has policies `storage`; operations `payments.charge`, `report`\n"), "{err}");
