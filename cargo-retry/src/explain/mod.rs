@@ -4,6 +4,8 @@ mod faults;
 mod picture;
 mod report;
 mod schedule;
+#[cfg(test)]
+mod tests;
 mod worst;
 mod wrap;
 

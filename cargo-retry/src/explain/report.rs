@@ -113,7 +113,11 @@ impl<'a> Report<'a> {
         line("");
         line(&attempts(&known.schedule, look));
         if known.schedule.attempts.len() > 1 || known.schedule.never.is_some() {
-            line(&counted(&known.schedule));
+            for words in counted(&known.schedule) {
+                for text in wrapped(&words, "", look.width) {
+                    line(&text);
+                }
+            }
         }
         for chart in self.charts() {
             line("");
@@ -211,7 +215,7 @@ fn row(attempt: &Attempt, schedule: &Schedule) -> [String; 6] {
 }
 
 /// What the moments of the table count.
-fn counted(schedule: &Schedule) -> String {
+fn counted(schedule: &Schedule) -> Vec<String> {
     let mut lines = vec![match schedule.timeout {
         Some(_) => {
             "starts: delays, and at the latest all of `timeout` for each attempt before".to_owned()
@@ -230,5 +234,5 @@ fn counted(schedule: &Schedule) -> String {
             "attempt {never} never starts: the deadline always comes first"
         ));
     }
-    lines.join("\n")
+    lines
 }
