@@ -19,7 +19,7 @@ pub(super) struct Report<'a> {
     given: &'a Given,
     policy: &'a str,
     faults: Vec<Fault<'a>>,
-    notes: &'a [String],
+    notes: Vec<String>,
     unknown: Vec<Unknown<'a>>,
     /// Nothing of this where what is given cannot be read.
     #[serde(flatten)]
@@ -29,8 +29,9 @@ pub(super) struct Report<'a> {
 #[derive(Debug, Serialize)]
 struct Known {
     words: String,
+    /// None where a strategy has its own.
     #[serde(flatten)]
-    schedule: Schedule,
+    schedule: Option<Schedule>,
     worst_case: Worst,
     open_questions: Vec<String>,
 }
@@ -69,7 +70,7 @@ impl<'a> Report<'a> {
         };
         let known = || Known {
             words: given.policy.explain().to_string(),
-            schedule: Schedule::of(&given.policy),
+            schedule: (!given.is_decided()).then(|| Schedule::of(&given.policy)),
             worst_case: Worst::of(given),
             open_questions: worst::not_known(given),
         };
@@ -78,7 +79,12 @@ impl<'a> Report<'a> {
             given,
             policy: &given.text,
             faults: given.broken.iter().map(fault).collect(),
-            notes: &given.notes,
+            notes: given
+                .notes
+                .iter()
+                .cloned()
+                .chain(worst::stand_ins(given))
+                .collect(),
             unknown: unknown
                 .map(|(key, written)| Unknown { key, written })
                 .collect(),
@@ -89,7 +95,8 @@ impl<'a> Report<'a> {
     pub(super) fn charts(&self) -> Vec<Chart> {
         self.known
             .iter()
-            .flat_map(|known| picture::charts(&known.schedule))
+            .filter_map(|known| known.schedule.as_ref())
+            .flat_map(picture::charts)
             .collect()
     }
 
@@ -105,17 +112,19 @@ impl<'a> Report<'a> {
         for text in wrapped(&known.words, "", look.width) {
             line(&text);
         }
-        for note in self.notes {
+        for note in &self.notes {
             for text in wrapped(note, "note: ", look.width) {
                 line(&text);
             }
         }
-        line("");
-        line(&attempts(&known.schedule, look));
-        if known.schedule.attempts.len() > 1 || known.schedule.never.is_some() {
-            for words in counted(&known.schedule) {
-                for text in wrapped(&words, "", look.width) {
-                    line(&text);
+        if let Some(schedule) = &known.schedule {
+            line("");
+            line(&attempts(schedule, look));
+            if schedule.attempts.len() > 1 || schedule.never.is_some() {
+                for words in counted(schedule) {
+                    for text in wrapped(&words, "", look.width) {
+                        line(&text);
+                    }
                 }
             }
         }
@@ -124,7 +133,11 @@ impl<'a> Report<'a> {
             line(plot::draw(&chart, look).trim_end_matches('\n'));
         }
         line("");
-        line("Worst case");
+        line(if self.unknown.is_empty() || self.given.is_decided() {
+            "Worst case"
+        } else {
+            "Worst case, with defaults for what is not known"
+        });
         for (heading, words) in known.worst_case.words(self.given) {
             for text in wrapped(&words, &format!("  {heading:<12}"), look.width) {
                 line(&text);

@@ -101,9 +101,7 @@ fn nothing_that_is_written_panics() {
         usize::try_from(state >> 33).unwrap_or_default() % end
     };
     for _ in 0..3_000 {
-        let written: Vec<_> = (0..1 + next(9))
-            .map(|_| PIECES[next(PIECES.len())])
-            .collect();
+        let written: Vec<_> = (0..=next(9)).map(|_| PIECES[next(PIECES.len())]).collect();
         let written = written.join(["", " "][next(2)]);
         assert!(!text(&written, LOOK).is_empty(), "{written}");
     }
