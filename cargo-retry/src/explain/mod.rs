@@ -3,6 +3,7 @@
 mod faults;
 mod picture;
 mod report;
+mod rows;
 mod schedule;
 #[cfg(test)]
 mod tests;
