@@ -114,7 +114,8 @@ pub(super) fn grid(
     if let Some(band) = &chart.band {
         let ink = Ink::band(look);
         let inside = cells.points(|x, y| {
-            at(&band.points, x).is_some_and(|(least, most)| (least..=most).contains(&y))
+            at(&band.points, x, cells.half())
+                .is_some_and(|(least, most)| (least..=most).contains(&y))
         });
         // Its borders besides: a band may be thinner than a character.
         let least: Vec<_> = band
@@ -158,13 +159,14 @@ fn strokes(context: &mut Context<'_>, points: &[(f64, f64)], ink: Ink) {
 }
 
 /// The band at `x`: its two borders, straight between the points that are given.
-fn at(points: &[(f64, f64, f64)], x: f64) -> Option<(f64, f64)> {
-    let pairs = points.iter().zip(points.iter().skip(1));
-    if let [(only, least, most)] = points
-        && (x - only).abs() < 0.01
-    {
+/// A little beyond its ends, `half` a character, it is as it is there.
+fn at(points: &[(f64, f64, f64)], x: f64, half: f64) -> Option<(f64, f64)> {
+    let ends = [points.first()?, points.last()?];
+    let near = |end: &&&(f64, f64, f64)| (x - end.0).abs() <= half;
+    if let Some((_, least, most)) = ends.iter().find(near) {
         return Some((*least, *most));
     }
+    let pairs = points.iter().zip(points.iter().skip(1));
     let mut around = pairs.filter(|(left, right)| (left.0..=right.0).contains(&x));
     let (left, right) = around.next()?;
     let part = (x - left.0) / (right.0 - left.0).max(f64::MIN_POSITIVE);
@@ -181,6 +183,12 @@ struct Cells {
 }
 
 impl Cells {
+    /// Half the width of a character.
+    fn half(&self) -> f64 {
+        let [start, end] = self.across;
+        (end - start) / f64::from(self.columns.max(2)) * 0.51
+    }
+
     /// The middles of those that `is_inside`.
     fn points(&self, is_inside: impl Fn(f64, f64) -> bool) -> Vec<(f64, f64)> {
         let middle = |[start, end]: [f64; 2], cell: u16, cells: u16| {

@@ -149,7 +149,7 @@ fn agrees(text: &str, said: &Said, ran: &Ran) {
                 "{text}"
             );
             assert!(
-                next.is_none_or(|next| next.start.may_not_start),
+                next.is_none_or(|next| !next.start.is_certain),
                 "{text}: {next:?} after {made}"
             );
         }
@@ -179,7 +179,7 @@ fn is_tight(text: &str, said: &Said, ends: &[[u64; 2]]) -> usize {
     let told = said
         .attempts
         .iter()
-        .filter(|attempt| !attempt.start.may_not_start);
+        .filter(|attempt| attempt.start.is_certain);
     let told = told.filter_map(|attempt| Some((attempt.number, attempt.delay?)));
     let mut spread = 0;
     for ((number, told), [least, most]) in told.zip(ends) {

@@ -29,11 +29,10 @@ pub(crate) struct Delay {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "those of the JSON")]
 pub(crate) struct Start {
     pub(crate) earliest_ns: u64,
     pub(crate) latest_ns: u64,
-    pub(crate) may_not_start: bool,
+    pub(crate) is_certain: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
