@@ -1,6 +1,7 @@
 //! What the guide shows of this program is what it prints. `UPDATE_EXPECT=1 cargo test -p cargo-retry --test guide` takes it over.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,38 +45,42 @@ fn words(command: &str) -> Vec<&str> {
     words.collect()
 }
 
+/// What a command prints, and how it ends.
+fn printed(command: &str) -> io::Result<(String, Option<i32>)> {
+    let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
+        .args(&words(command)[1..])
+        .current_dir(guide("tests/shop"))
+        .output()?;
+    let said = [run.stdout, run.stderr].concat();
+    Ok((
+        String::from_utf8_lossy(&said).into_owned(),
+        run.status.code(),
+    ))
+}
+
+/// What the guide shows; with `UPDATE_EXPECT` that is what is printed.
+fn shown(file: &str, printed: &str) -> io::Result<String> {
+    let file = guide("src/commands").join(file);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, printed)?;
+    }
+    fs::read_to_string(&file)
+}
+
 #[test]
 fn the_guide_shows_what_is_printed() {
-    let chapter = fs::read_to_string(guide("src/cargo-retry.md")).unwrap();
+    let chapter = fs::read_to_string(guide("src/cargo-retry.md")).unwrap_or_default();
     for (command, file, status) in SHOWN {
-        assert!(
-            chapter.contains(&format!("{command}\n")),
-            "the guide does not have `{command}`"
-        );
-        assert!(
-            chapter.contains(&format!("commands/{file}")),
-            "the guide does not show {file}"
-        );
-
-        let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
-            .args(&words(command)[1..])
-            .current_dir(guide("tests/shop"))
-            .output()
-            .unwrap();
-        let printed =
-            String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap();
-        assert_eq!(run.status.code(), Some(status), "{command}: {printed}");
-
-        let shown = guide("src/commands").join(file);
-        if std::env::var_os("UPDATE_EXPECT").is_some() {
-            fs::write(&shown, &printed).unwrap();
+        for part in [format!("{command}\n"), format!("commands/{file}")] {
+            assert!(chapter.contains(&part), "the guide does not have `{part}`");
         }
-        let shown = fs::read_to_string(&shown)
-            .unwrap_or_default()
-            .replace("\r\n", "\n");
+        let (printed, ended) =
+            printed(command).unwrap_or_else(|fault| panic!("{command}: {fault}"));
+        assert_eq!(ended, Some(status), "{command}: {printed}");
+        let shown = shown(file, &printed).unwrap_or_default();
         assert!(
             shown == printed,
-            "the guide shows of `{command}`\n{shown}\nand it prints\n{printed}"
+            "of `{command}` the guide shows\n{shown}\nand it prints\n{printed}"
         );
     }
 }
