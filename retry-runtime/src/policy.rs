@@ -454,6 +454,22 @@ impl Policy {
         }
     }
 
+    /// The limit over all attempts and delays together: the [`deadline`](Self::deadline).
+    pub const fn call_limit(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// The limit of one attempt: the [`timeout`](Self::timeout).
+    pub const fn attempt_limit(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// The budget that it brings along; what an attribute makes of a number is none of the policy's.
+    #[cfg(feature = "std")]
+    pub const fn shared_budget(&self) -> Option<&'static Budget> {
+        self.budget
+    }
+
     /// Whether the operation may be executed twice.
     pub const fn is_idempotent(&self) -> bool {
         self.idempotent

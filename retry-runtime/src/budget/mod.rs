@@ -254,6 +254,41 @@ impl Budget {
     }
 }
 
+impl Budget {
+    /// Another budget with the settings of this one, as new: that of another process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Budget;
+    ///
+    /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
+    ///
+    /// let other = SHOP.another();
+    /// assert!(SHOP.pays_for_copy() && !SHOP.pays_for_copy());
+    /// assert!(other.pays_for_copy() && !other.pays_for_copy());
+    /// ```
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    pub const fn another(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::PerSuccess(deposits) => Kind::PerSuccess(deposits.another()),
+            Kind::PerRequest(deposits) => Kind::PerRequest(deposits.another()),
+            Kind::Tokens(tokens) => Kind::Tokens(Tokens {
+                purse: Purse::new(tokens.purse.capacity()),
+                cost: tokens.cost,
+                timeout_cost: tokens.timeout_cost,
+                throttled_cost: tokens.throttled_cost,
+            }),
+            Kind::Grpc(grpc) => Kind::Grpc(Grpc {
+                purse: Purse::new(grpc.purse.capacity()),
+                gain: grpc.gain,
+            }),
+        };
+        Self { kind }
+    }
+}
+
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.kind {
