@@ -1,5 +1,6 @@
 //! Lines over time as SVG: what a picture looks like. What it shows is in `pictures`.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::ops::Range;
 
@@ -17,35 +18,75 @@ const PLOT: u32 = 690;
 const FONT: &str = "sans-serif";
 
 /// Told apart by those, too, who see few colours (Okabe and Ito).
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(120, 120, 120),
-    RGBColor(213, 94, 0),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 114, 178),
-    RGBColor(0, 158, 115),
-];
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "colours")]
+pub enum Colour {
+    Grey,
+    Vermilion,
+    Orange,
+    Blue,
+    Green,
+}
+
+impl Colour {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Grey,
+        Self::Vermilion,
+        Self::Orange,
+        Self::Blue,
+        Self::Green,
+    ];
+
+    /// Red, green and blue.
+    pub const fn rgb(self) -> (u8, u8, u8) {
+        match self {
+            Self::Grey => (120, 120, 120),
+            Self::Vermilion => (213, 94, 0),
+            Self::Orange => (230, 159, 0),
+            Self::Blue => (0, 114, 178),
+            Self::Green => (0, 158, 115),
+        }
+    }
+}
 
 /// A line and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
+    /// Its colour.
+    pub colour: Colour,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// Lines of these names and points, each in a colour of its own: no more than there are colours.
+    pub fn all<N: Into<Cow<'static, str>>>(
+        lines: impl IntoIterator<Item = (N, Vec<(f64, f64)>)>,
+    ) -> Vec<Self> {
+        let line = |((name, points), colour): ((N, _), _)| Self {
+            name: name.into(),
+            colour,
+            points,
+        };
+        lines.into_iter().zip(Colour::ALL).map(line).collect()
+    }
 }
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// What stands over it.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// What is told from left to right.
-    pub across: &'static str,
+    pub across: Cow<'static, str>,
     /// What is told upwards.
-    pub upwards: &'static str,
+    pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,
-    /// At most five.
+    /// What it shows.
     pub lines: Vec<Line>,
 }
 
@@ -63,7 +104,7 @@ impl Chart {
             area.fill(&WHITE)?;
             let (plot, legend) = area.split_horizontally(PLOT);
             let mut chart = ChartBuilder::on(&plot)
-                .caption(self.title, (FONT, 18))
+                .caption(&*self.title, (FONT, 18))
                 .margin(10)
                 .x_label_area_size(38)
                 .y_label_area_size(56)
@@ -81,16 +122,21 @@ impl Chart {
                 .x_labels(8)
                 .x_label_formatter(&f64::to_string)
                 .y_label_formatter(&f64::to_string)
-                .x_desc(self.across)
-                .y_desc(self.upwards)
+                .x_desc(&*self.across)
+                .y_desc(&*self.upwards)
                 .draw()?;
-            for ((line, colour), place) in self.lines.iter().zip(COLOURS).zip(0..) {
-                let style = colour.stroke_width(2);
+            for (line, place) in self.lines.iter().zip(0..) {
+                let (red, green, blue) = line.colour.rgb();
+                let style = RGBColor(red, green, blue).stroke_width(2);
                 let points = line.points.iter().copied();
                 chart.draw_series(LineSeries::new(points, style))?;
                 let y = 22_i32.saturating_mul(place).saturating_add(50);
                 legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
-                legend.draw(&Text::new(line.name, (28, y.saturating_sub(6)), (FONT, 13)))?;
+                legend.draw(&Text::new(
+                    &*line.name,
+                    (28, y.saturating_sub(6)),
+                    (FONT, 13),
+                ))?;
             }
             area.present()?;
         }
@@ -113,16 +159,13 @@ mod tests {
 
     #[test]
     fn each_line_is_drawn_and_named() {
-        let line = |name, y| Line {
-            name,
-            points: vec![(0.0, 0.0), (1.0, y)],
-        };
+        let line = |name, y| (name, vec![(0.0, 0.0), (1.0, y)]);
         let chart = Chart {
-            title: "a title",
-            across: "s",
-            upwards: "attempts/s",
+            title: "a title".into(),
+            across: "s".into(),
+            upwards: "attempts/s".into(),
             outage: Some(0.2..0.4),
-            lines: vec![line("one", 1.0), line("two", 2.0)],
+            lines: Line::all([line("one", 1.0), line("two", 2.0)]),
         };
         let svg = chart.svg().expect("it can be drawn");
         for word in ["a title", "attempts/s", "one", "two", "#787878", "#D55E00"] {

@@ -17,6 +17,7 @@
     )
 )]
 
+mod calls;
 pub mod client;
 pub mod clock;
 pub mod draw;
@@ -24,5 +25,8 @@ pub mod engine;
 pub mod figures;
 pub mod load;
 pub mod pictures;
+pub mod record;
 pub mod scenarios;
+pub mod scene;
 pub mod server;
+pub mod summary;

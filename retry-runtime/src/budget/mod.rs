@@ -252,9 +252,7 @@ impl Budget {
             }
         }
     }
-}
 
-impl Budget {
     /// Another budget with the settings of this one, as new: that of another process.
     ///
     /// # Examples
