@@ -3,6 +3,8 @@
 mod check;
 mod explain;
 mod list;
+mod output;
+mod plot;
 mod schema;
 mod storm;
 

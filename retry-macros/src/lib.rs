@@ -1,6 +1,6 @@
 //! The attribute and the macros of the `reattempt` crate, which re-exports them.
 //!
-//! The stages: tokens -> `args` and `item` -> `check` -> `expand`.
+//! The stages: tokens -> [`retry_syntax`], which parses and checks them -> `expand`.
 // What can panic is mended or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),
@@ -16,28 +16,17 @@
     )
 )]
 
-/// Tokens of ours, hygienic: they see no variable of the user, and no variable
-/// of the user sees them.
-macro_rules! ours {
-    ($($tokens:tt)*) => {
-        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
-    };
-}
+#[macro_use(ours)]
+extern crate retry_syntax;
 
-mod args;
-mod check;
 mod classify;
 mod config;
 #[cfg(feature = "durable")]
 mod durable;
 mod expand;
-mod faults;
-mod foreign;
-mod item;
-mod keys;
-mod literal;
-mod model;
-mod rename;
+mod instrument;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

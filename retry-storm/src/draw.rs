@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::ops::Range;
 
+use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Color as _, IntoDrawingArea as _, LineSeries, PathElement, RGBColor, Rectangle,
-    SVGBackend, Text,
+    ChartBuilder, Color as _, DashedLineSeries, DrawingArea, IntoDrawingArea as _, LineSeries,
+    PathElement, Polygon, RGBColor, Rectangle, SVGBackend, Text,
 };
-use plotters::style::{TRANSPARENT, WHITE};
+use plotters::style::{BLACK, TRANSPARENT, WHITE};
 
 const SIZE: (u32, u32) = (900, 360);
 
@@ -38,45 +39,52 @@ impl Colour {
         Self::Green,
     ];
 
-    /// Red, green and blue.
-    pub const fn rgb(self) -> (u8, u8, u8) {
+    const fn rgb(self) -> RGBColor {
         match self {
-            Self::Grey => (120, 120, 120),
-            Self::Vermilion => (213, 94, 0),
-            Self::Orange => (230, 159, 0),
-            Self::Blue => (0, 114, 178),
-            Self::Green => (0, 158, 115),
+            Self::Grey => RGBColor(120, 120, 120),
+            Self::Vermilion => RGBColor(213, 94, 0),
+            Self::Orange => RGBColor(230, 159, 0),
+            Self::Blue => RGBColor(0, 114, 178),
+            Self::Green => RGBColor(0, 158, 115),
         }
     }
 }
+
+/// Sky blue, thinned: lines are seen over it.
+const BAND: RGBColor = RGBColor(187, 225, 246);
+
+/// Behind the lines, too.
+const TRIGGER: RGBColor = RGBColor(225, 225, 225);
 
 /// A line and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What the legend says.
     pub name: Cow<'static, str>,
-    /// Its colour.
-    pub colour: Colour,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
 }
 
-impl Line {
-    /// Lines of these names and points, each in a colour of its own: no more than there are colours.
-    pub fn all<N: Into<Cow<'static, str>>>(
-        lines: impl IntoIterator<Item = (N, Vec<(f64, f64)>)>,
-    ) -> Vec<Self> {
-        let line = |((name, points), colour): ((N, _), _)| Self {
-            name: name.into(),
-            colour,
-            points,
-        };
-        lines.into_iter().zip(Colour::ALL).map(line).collect()
-    }
+/// What lies between two lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// What the legend says.
+    pub name: Cow<'static, str>,
+    /// From left to right: across, the least, the most.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+/// A level that nothing passes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// What the legend says.
+    pub name: Cow<'static, str>,
+    /// How high it is.
+    pub at: f64,
 }
 
 /// A picture.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// What stands over it.
     pub title: Cow<'static, str>,
@@ -86,8 +94,18 @@ pub struct Chart {
     pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,
-    /// What it shows.
+    /// What the legend calls that bar; empty, it is not in the legend of a picture.
+    pub trigger: Cow<'static, str>,
+    /// Behind the lines.
+    pub band: Option<Band>,
+    /// Over the lines.
+    pub limit: Option<Limit>,
+    /// At most five.
     pub lines: Vec<Line>,
+    /// Of the lines, in their order; those of [`Colour::ALL`] where none is given.
+    pub colours: Vec<Colour>,
+    /// Whether things are counted from left to right: the axis begins at the first, and has whole numbers.
+    pub counts: bool,
 }
 
 impl Chart {
@@ -97,60 +115,136 @@ impl Chart {
     ///
     /// When the lines cannot be drawn, as without a point.
     pub fn svg(&self) -> Result<String, Box<dyn Error>> {
-        let mut text = String::new();
-        let (right, top) = self.extent();
-        {
-            let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-            area.fill(&WHITE)?;
-            let (plot, legend) = area.split_horizontally(PLOT);
-            let mut chart = ChartBuilder::on(&plot)
-                .caption(&*self.title, (FONT, 18))
-                .margin(10)
-                .x_label_area_size(38)
-                .y_label_area_size(56)
-                .build_cartesian_2d(0.0..right, 0.0..top)?;
-            if let Some(outage) = &self.outage {
-                let corners = [(outage.start, 0.0), (outage.end, top)];
-                let grey = RGBColor(225, 225, 225).filled();
-                chart.draw_series([Rectangle::new(corners, grey)])?;
-            }
-            chart
-                .configure_mesh()
-                .light_line_style(TRANSPARENT)
-                .bold_line_style(RGBColor(235, 235, 235))
-                .label_style((FONT, 12))
-                .x_labels(8)
-                .x_label_formatter(&f64::to_string)
-                .y_label_formatter(&f64::to_string)
-                .x_desc(&*self.across)
-                .y_desc(&*self.upwards)
-                .draw()?;
-            for (line, place) in self.lines.iter().zip(0..) {
-                let (red, green, blue) = line.colour.rgb();
-                let style = RGBColor(red, green, blue).stroke_width(2);
-                let points = line.points.iter().copied();
-                chart.draw_series(LineSeries::new(points, style))?;
-                let y = 22_i32.saturating_mul(place).saturating_add(50);
-                legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
-                legend.draw(&Text::new(
-                    &*line.name,
-                    (28, y.saturating_sub(6)),
-                    (FONT, 13),
-                ))?;
-            }
-            area.present()?;
-        }
-        Ok(text)
+        svg(std::slice::from_ref(self))
     }
 
-    /// How far the axes go: a little above the highest point.
-    fn extent(&self) -> (f64, f64) {
-        let points = self.lines.iter().flat_map(|line| &line.points);
-        let (right, top) = points.fold((0.0, 0.0), |(right, top): (f64, f64), &(x, y)| {
-            (right.max(x), top.max(y))
-        });
-        (right, top * 1.05)
+    fn draw(&self, area: &Area<'_>) -> Result<(), Box<dyn Error>> {
+        let (across, top) = self.extent();
+        let (plot, legend) = area.split_horizontally(PLOT);
+        let mut chart = ChartBuilder::on(&plot)
+            .caption(&*self.title, (FONT, 18))
+            .margin(10)
+            .x_label_area_size(38)
+            .y_label_area_size(56)
+            .build_cartesian_2d(across.clone(), 0.0..top)?;
+        if let Some(outage) = &self.outage {
+            let corners = [(outage.start, 0.0), (outage.end, top)];
+            chart.draw_series([Rectangle::new(corners, TRIGGER.filled())])?;
+        }
+        let label = |x: &f64| {
+            if self.counts && x.fract() != 0.0 {
+                String::new()
+            } else {
+                x.to_string()
+            }
+        };
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(RGBColor(235, 235, 235))
+            .label_style((FONT, 12))
+            .x_labels(8)
+            .x_label_formatter(&label)
+            .y_label_formatter(&f64::to_string)
+            .x_desc(&*self.across)
+            .y_desc(&*self.upwards)
+            .draw()?;
+        let mut next = 28_i32;
+        let mut row = || {
+            next = next.saturating_add(22);
+            next
+        };
+        if self.outage.is_some() && !self.trigger.is_empty() {
+            let y = row();
+            let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
+            legend.draw(&Rectangle::new(field, TRIGGER.filled()))?;
+            named(&legend, &self.trigger, y)?;
+        }
+        if let Some(band) = &self.band {
+            let there = band.points.iter().map(|&(x, least, _)| (x, least));
+            let back = band.points.iter().rev().map(|&(x, _, most)| (x, most));
+            let corners: Vec<_> = there.chain(back).collect();
+            chart.draw_series([Polygon::new(corners, BAND.filled())])?;
+            let y = row();
+            let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
+            legend.draw(&Rectangle::new(field, BAND.filled()))?;
+            named(&legend, &band.name, y)?;
+        }
+        for (line, colour) in self.lines.iter().zip(self.colours()) {
+            let style = colour.rgb().stroke_width(2);
+            let points = line.points.iter().copied();
+            chart.draw_series(LineSeries::new(points, style))?;
+            let y = row();
+            legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
+            named(&legend, &line.name, y)?;
+        }
+        if let Some(limit) = &self.limit {
+            let style = BLACK.stroke_width(1);
+            let ends = [(across.start, limit.at), (across.end, limit.at)];
+            chart.draw_series(DashedLineSeries::new(ends, 6, 4, style))?;
+            let y = row();
+            for start in [0_i32, 8, 16] {
+                let dash = [(start, y), (start.saturating_add(4), y)];
+                legend.draw(&PathElement::new(dash, style))?;
+            }
+            named(&legend, &limit.name, y)?;
+        }
+        Ok(())
     }
+
+    /// The colour of each line.
+    pub fn colours(&self) -> impl Iterator<Item = Colour> {
+        let all: &[Colour] = match &*self.colours {
+            // Grey would be lost on a band.
+            [] => Colour::ALL
+                .get(usize::from(self.band.is_some())..)
+                .unwrap_or_default(),
+            given => given,
+        };
+        all.iter().copied()
+    }
+
+    /// How far the axes go: across from end to end, and a little above the highest point.
+    pub fn extent(&self) -> (Range<f64>, f64) {
+        let lines = self.lines.iter().flat_map(|line| &line.points).copied();
+        let band = self.band.iter().flat_map(|band| &band.points);
+        let points = lines.chain(band.map(|&(x, _, most)| (x, most)));
+        let (left, right, top) = points.fold(
+            (f64::INFINITY, 0.0, 0.0),
+            |(left, right, top): (f64, f64, f64), (x, y)| (left.min(x), right.max(x), top.max(y)),
+        );
+        let top = self.limit.iter().fold(top, |top, limit| top.max(limit.at));
+        let left = if self.counts { left } else { 0.0 };
+        (left..right, top * 1.05)
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Pictures, one below the other, as one SVG.
+///
+/// # Errors
+///
+/// When one of them cannot be drawn, as without a point.
+pub fn svg(charts: &[Chart]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    {
+        let rows = u32::try_from(charts.len())?;
+        let size = (SIZE.0, SIZE.1.saturating_mul(rows));
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        area.fill(&WHITE)?;
+        for (chart, part) in charts.iter().zip(area.split_evenly((charts.len(), 1))) {
+            chart.draw(&part)?;
+        }
+        area.present()?;
+    }
+    Ok(text)
+}
+
+fn named(legend: &Area<'_>, name: &str, y: i32) -> Result<(), Box<dyn Error>> {
+    let place = (28, y.saturating_sub(6));
+    legend.draw(&Text::new(name.to_owned(), place, (FONT, 13)))?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -159,18 +253,47 @@ mod tests {
 
     #[test]
     fn each_line_is_drawn_and_named() {
-        let line = |name, y| (name, vec![(0.0, 0.0), (1.0, y)]);
+        let line = |name, y| Line {
+            name: Cow::Borrowed(name),
+            points: vec![(0.0, 0.0), (1.0, y)],
+        };
         let chart = Chart {
             title: "a title".into(),
             across: "s".into(),
             upwards: "attempts/s".into(),
             outage: Some(0.2..0.4),
-            lines: Line::all([line("one", 1.0), line("two", 2.0)]),
+            lines: vec![line("one", 1.0), line("two", 2.0)],
+            ..Chart::default()
         };
         let svg = chart.svg().expect("it can be drawn");
         for word in ["a title", "attempts/s", "one", "two", "#787878", "#D55E00"] {
             assert!(svg.contains(word), "{word}");
         }
         assert_eq!(svg, chart.svg().expect("it can be drawn"));
+    }
+
+    #[test]
+    fn a_band_and_a_limit_are_within_the_picture_and_named() {
+        let band = Band {
+            name: "the band".into(),
+            points: vec![(1.0, 0.0, 20.0), (2.0, 10.0, 40.0)],
+        };
+        let limit = Limit {
+            name: "the limit".into(),
+            at: 50.0,
+        };
+        let chart = Chart {
+            band: Some(band),
+            limit: Some(limit),
+            counts: true,
+            ..Chart::default()
+        };
+        assert_eq!(chart.extent(), (1.0..2.0, 52.5));
+        let text = svg(&[chart.clone(), chart]).expect("it can be drawn");
+        for word in ["the band", "the limit", "<polygon", "#BBE1F6"] {
+            assert_eq!(text.matches(word).count() % 2, 0, "{word}");
+            assert!(text.contains(word), "{word}");
+        }
+        assert!(text.lines().all(|line| line != "1.5"), "no half of a thing");
     }
 }

@@ -1,5 +1,6 @@
 //! The pictures of the documentation: their names, and what they show.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy, Shape};
@@ -60,6 +61,7 @@ fn side_by_side() -> Vec<Picture> {
         upwards: upwards.into(),
         outage: Some(outage(&scene)),
         lines: lines(&records, value),
+        ..Chart::default()
     };
     vec![
         (
@@ -106,6 +108,7 @@ fn recovery() -> Chart {
         upwards: "successes/s".into(),
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
+        ..Chart::default()
     }
 }
 
@@ -121,17 +124,21 @@ fn contention() -> Chart {
             left -= 1.0;
             points.push((now, left));
         }
-        (name, points)
+        Line {
+            name: Cow::Borrowed(name),
+            points,
+        }
     };
     Chart {
         title: "100 clients contend for one row".into(),
         across: TIME.into(),
         upwards: "clients that are not done".into(),
         outage: None,
-        lines: Line::all([
+        lines: vec![
             line("exp, no jitter", Jitter::None),
             line("exp, full jitter", Jitter::Full),
-        ]),
+        ],
+        ..Chart::default()
     }
 }
 
@@ -140,17 +147,21 @@ fn tiers() -> Chart {
     let line = |name, nested| {
         let attempts = |tiers| tiers::attempts_below(tiers, 3, nested);
         let point = |tiers: u32| (tiers.into(), attempts(tiers).into());
-        (name, (1..=5).map(point).collect())
+        Line {
+            name: Cow::Borrowed(name),
+            points: (1..=5).map(point).collect(),
+        }
     };
     Chart {
         title: "Tiers that make 3 attempts each".into(),
         across: "tiers".into(),
         upwards: "attempts at the bottom".into(),
         outage: None,
-        lines: Line::all([
+        lines: vec![
             line("nested = \"multiply\"", Nested::Multiply),
             line("nested = \"collapse\"", Nested::Collapse),
-        ]),
+        ],
+        ..Chart::default()
     }
 }
 
@@ -161,9 +172,9 @@ fn outage(scene: &Scene) -> std::ops::Range<f64> {
 
 /// A line for each record: the mean of every two seconds.
 fn lines(records: &[(&'static str, Record)], value: fn(&Second) -> f64) -> Vec<Line> {
-    Line::all(
-        records
-            .iter()
-            .map(|(name, record)| (*name, record.means(2, value))),
-    )
+    let line = |(name, record): &(&'static str, Record)| Line {
+        name: Cow::Borrowed(name),
+        points: record.means(2, value),
+    };
+    records.iter().map(line).collect()
 }

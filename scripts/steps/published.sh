@@ -17,7 +17,7 @@ features_of() {
 # What everybody compiles who adds the crate. One more has to be decided here.
 step_dependencies() {
     local expected='darling darling_core darling_macro ident_case pin-project-lite proc-macro2 quote rand rand_core
-        reattempt retry-macros retry-runtime strsim syn tokio unicode-ident'
+        reattempt retry-macros retry-runtime retry-syntax strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
     diff <(echo retry-runtime) <(tree -p retry-runtime --no-default-features)
 }
@@ -67,7 +67,7 @@ step_msrv() {
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
     cargo clippy --quiet --workspace --all-features -- -D warnings -D clippy::incompatible_msrv
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,macros,supervisor,restate}/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate}/src; then
         return 1
     fi
 }
@@ -75,7 +75,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    for crate in retry-runtime retry-macros reattempt retry-supervisor retry-restate; do
+    for crate in retry-runtime retry-syntax retry-macros reattempt retry-supervisor retry-restate; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
             grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
@@ -86,13 +86,13 @@ step_package() {
         fi
     done
     # What was unpacked of the same version before, cargo takes again, whatever is packed now.
-    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-macros,retry-supervisor,retry-restate}-[0-9]*
-    local others=(-p retry-runtime -p retry-macros -p reattempt -p retry-supervisor)
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*
+    local others=(-p retry-runtime -p retry-syntax -p retry-macros -p reattempt -p retry-supervisor)
     # It has nothing that could be left out, and compiling its SDK once more takes long.
     cargo package --quiet --allow-dirty --no-verify "${others[@]}" -p retry-restate
     cargo package --quiet --allow-dirty "${others[@]}"
     # Less than half a megabyte each.
-    for file in "$target"/package/{reattempt,retry-runtime,retry-macros,retry-supervisor,retry-restate}-[0-9]*.crate; do
+    for file in "$target"/package/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*.crate; do
         (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
     done
 }

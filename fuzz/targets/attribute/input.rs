@@ -3,11 +3,11 @@
 use arbitrary::{Arbitrary, Unstructured};
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::keys::KEYS;
 use crate::tables::{
     ANSWERS, BEFORE, BEFORE_BLOCK, BLOCKS, BODIES, FIELDS, ITEMS, OTHER, PARAMETERS, TYPES, VALUES,
     VERDICTS,
 };
+use retry_syntax::keys::KEYS;
 
 #[derive(Debug, Arbitrary)]
 pub(crate) struct Input<'a> {

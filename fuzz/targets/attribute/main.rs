@@ -1,38 +1,19 @@
 //! Whatever is written in an attribute, in a block or above an error type: an error, or an expansion that parses.
 //!
-//! `retry-macros` is a crate of macros, which nothing can link, so its files are compiled once more here: all but
-//! `lib.rs`, the only one that needs a compiler around it.
+//! `retry-macros` is a crate of macros, which nothing can link, so its files are compiled once more here: those that
+//! need no compiler around them.
 #![no_main]
 #![allow(dead_code, reason = "what only a compiler or a test calls")]
 
-macro_rules! ours {
-    ($($tokens:tt)*) => {
-        ::quote::quote_spanned!(::proc_macro2::Span::mixed_site()=> $($tokens)*)
-    };
-}
+#[macro_use(ours)]
+extern crate retry_syntax;
 
-#[path = "../../../retry-macros/src/args.rs"]
-mod args;
-#[path = "../../../retry-macros/src/check/mod.rs"]
-mod check;
 #[path = "../../../retry-macros/src/classify/mod.rs"]
 mod classify;
 #[path = "../../../retry-macros/src/expand/mod.rs"]
 mod expand;
-#[path = "../../../retry-macros/src/faults.rs"]
-mod faults;
-#[path = "../../../retry-macros/src/foreign/mod.rs"]
-mod foreign;
-#[path = "../../../retry-macros/src/item.rs"]
-mod item;
-#[path = "../../../retry-macros/src/keys.rs"]
-mod keys;
-#[path = "../../../retry-macros/src/literal/mod.rs"]
-mod literal;
-#[path = "../../../retry-macros/src/model.rs"]
-mod model;
-#[path = "../../../retry-macros/src/rename.rs"]
-mod rename;
+#[path = "../../../retry-macros/src/instrument.rs"]
+mod instrument;
 
 mod input;
 // Tables, several to a line.
@@ -51,6 +32,9 @@ use input::{Form, Input};
 mod config {
     use std::cell::Cell;
 
+    use retry_syntax::faults::Faults;
+    use retry_syntax::model::Model;
+
     thread_local! {
         pub(crate) static ON: Cell<bool> = const { Cell::new(false) };
     }
@@ -58,6 +42,9 @@ mod config {
     pub(crate) fn is_on() -> bool {
         ON.get()
     }
+
+    /// What is said without the feature has tests.
+    pub(crate) fn needed(_: &Model, _: &mut Faults) {}
 }
 
 fuzz_target!(|input: Input<'_>| {

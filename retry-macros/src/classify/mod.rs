@@ -17,8 +17,8 @@ use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
 
 use self::verdict::{Said, Word};
-use crate::faults::Faults;
-use crate::model::at;
+use retry_syntax::faults::Faults;
+use retry_syntax::model::at;
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let expanded = syn::parse2(input)
@@ -46,7 +46,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
             let mut all = TokenStream::new();
             for variant in &data.variants {
                 let said = verdict::of_variant(&variant.attrs, arms.faults);
-                let marked = variant.attrs.iter().any(crate::item::is_retry);
+                let marked = variant.attrs.iter().any(retry_syntax::item::is_retry);
                 if said.is_none() && (marked || on_type.default.is_some()) {
                     // What is wrong with its verdict was said.
                 } else if said.is_none() {
@@ -149,7 +149,7 @@ impl Arms<'_> {
             let list: Vec<_> = list.iter().map(String::as_str).collect();
             let has = match list.as_slice() {
                 [] => "there are none".to_owned(),
-                _ => format!("there are {}", crate::keys::listed(&list)),
+                _ => format!("there are {}", retry_syntax::keys::listed(&list)),
             };
             self.faults
                 .push(field.span(), format!("`after` names no field here; {has}"));

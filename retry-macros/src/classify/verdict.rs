@@ -8,8 +8,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
 
-use crate::faults::Faults;
-use crate::keys;
+use retry_syntax::faults::Faults;
+use retry_syntax::keys;
 
 /// A verdict as written.
 pub(super) struct Said {

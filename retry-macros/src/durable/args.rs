@@ -21,10 +21,10 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, Meta, Path, Token};
 
 use super::limit::Limit;
-use crate::args::{Given, Value, without_value};
-use crate::faults::Faults;
-use crate::keys;
-use crate::literal::Name;
+use retry_syntax::args::{Given, Value, without_value};
+use retry_syntax::faults::Faults;
+use retry_syntax::keys;
+use retry_syntax::literal::Name;
 
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]
@@ -210,7 +210,7 @@ fn sorted_out(
         let path = match &item {
             NestedMeta::Meta(meta) => meta.path(),
             NestedMeta::NameValueInvalidExpr(pair) => {
-                faults.add(crate::args::no_expression(pair));
+                faults.add(retry_syntax::args::no_expression(pair));
                 continue;
             }
             NestedMeta::Lit(lit) => {

@@ -11,9 +11,9 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
 use super::types::{bare, borrowed, value};
-use crate::faults::Faults;
-use crate::item::{Answer, Function};
-use crate::model::at;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::{Answer, Function};
+use retry_syntax::model::at;
 
 /// A function that a durable task is made of.
 pub(super) struct Durable {

@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use retry_runtime::duration::{self, Fault, LONGEST};
 use retry_runtime::words::{Whole, Word, Wrong};
 
-use crate::literal::Literal;
+use retry_syntax::literal::Literal;
 
 /// The longest, in days.
 const MOST_DAYS: u32 = 365;

@@ -19,8 +19,8 @@ use proc_macro2::TokenStream;
 use syn::FnArg;
 use syn::spanned::Spanned as _;
 
-use crate::faults::Faults;
-use crate::item::Function;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::Function;
 
 #[cfg(test)]
 pub(crate) use args::{OF_STEP, OF_WORKFLOW};

@@ -30,10 +30,10 @@ use syn::{Path, Type};
 use super::function::{Durable, Parameter, Wanted};
 use super::types::bare;
 use super::{Expanded, args, attributes, undo, values};
-use crate::args::Given;
-use crate::faults::Faults;
-use crate::item::Function;
-use crate::model::{at, located};
+use retry_syntax::args::Given;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::Function;
+use retry_syntax::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "step",
@@ -245,7 +245,7 @@ struct Retries {
 impl Retries {
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
-        let read = crate::args::parse(keys.clone(), &mut Faults::default());
+        let read = retry_syntax::args::parse(keys.clone(), &mut Faults::default());
         let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,

@@ -13,8 +13,8 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 use super::function::Parameter;
 use super::step::{Step, argument};
 use super::types::{bare, borrowed};
-use crate::faults::Faults;
-use crate::model::{at, located};
+use retry_syntax::faults::Faults;
+use retry_syntax::model::{at, located};
 
 /// How an argument is kept for the compensation.
 enum Kept<'a> {

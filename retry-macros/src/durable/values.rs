@@ -12,9 +12,9 @@ use syn::Path;
 
 use super::args::{Krate, Number};
 use super::limit::Limit;
-use crate::args::{Given, Value};
-use crate::faults::Faults;
-use crate::literal::{Literal, Name};
+use retry_syntax::args::{Given, Value};
+use retry_syntax::faults::Faults;
+use retry_syntax::literal::{Literal, Name};
 
 /// `Some(duration)` or `None`.
 pub(super) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenStream {
@@ -51,7 +51,7 @@ pub(super) fn within(
         return;
     };
     // What else is wrong with them the attribute inside tells.
-    let keys = crate::args::parse(retries.clone(), &mut Faults::default());
+    let keys = retry_syntax::args::parse(retries.clone(), &mut Faults::default());
     for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
         if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
             && value > limit.0

@@ -27,9 +27,9 @@ use super::function::{Durable, Wanted};
 use super::step::argument;
 use super::types::borrowed;
 use super::{Expanded, args, attributes, values};
-use crate::faults::Faults;
-use crate::item::Function;
-use crate::model::{at, located};
+use retry_syntax::faults::Faults;
+use retry_syntax::item::Function;
+use retry_syntax::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "workflow",

@@ -28,8 +28,8 @@ use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
-use crate::item::Answer;
-use crate::model::{Model, at};
+use retry_syntax::item::Answer;
+use retry_syntax::model::{Model, at};
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     looped(model, answer, |parts| attempt(parts, body))

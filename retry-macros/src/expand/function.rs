@@ -12,11 +12,12 @@ use proc_macro2::{Group, TokenStream};
 use syn::Signature;
 
 use super::{asynchronous, docs, future, sync};
-use crate::faults::Faults;
-use crate::foreign::instrument::{self, braces};
-use crate::item::{Answer, Flow, Function};
-use crate::model::Model;
-use crate::{args, check, item};
+use crate::config;
+use crate::instrument::{self, braces};
+use retry_syntax::faults::Faults;
+use retry_syntax::item::{Answer, Flow, Function};
+use retry_syntax::model::Model;
+use retry_syntax::{args, check, item};
 
 pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
@@ -24,6 +25,7 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     let (flow, answer) = item::flow(&function.signature);
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
+    config::needed(&model, &mut faults);
     second_attribute(&function, &mut faults);
     let model = faults.finish(model)?;
 

@@ -14,9 +14,10 @@ use quote::quote_spanned;
 use syn::Signature;
 
 use super::asynchronous;
-use crate::foreign::{async_trait, instrument};
-use crate::item::Answer;
-use crate::model::{Model, at};
+use crate::instrument;
+use retry_syntax::async_trait;
+use retry_syntax::item::Answer;
+use retry_syntax::model::{Model, at};
 
 pub(super) fn expand(
     model: &Model,

@@ -9,7 +9,7 @@ use syn::spanned::Spanned as _;
 
 use super::outcome::Cutting;
 use super::parts::{Parts, hook};
-use crate::model::at;
+use retry_syntax::model::at;
 
 impl Parts<'_> {
     /// `let verdict = ...;`, what `verify` and `retry_after` make of it, and word of the failure.

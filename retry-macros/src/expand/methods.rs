@@ -2,70 +2,14 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
-use syn::ImplItem;
-use syn::parse::{Parse, ParseStream};
+use retry_syntax::args;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::{self, Answer, Function};
+use retry_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
+use retry_syntax::model::{at, located};
 use syn::spanned::Spanned as _;
 
 use super::function;
-use crate::args;
-use crate::faults::Faults;
-use crate::item::{self, Answer, Function};
-use crate::model::{at, located};
-
-/// An `impl` block: what stands before its braces, and its items.
-struct Block {
-    head: TokenStream,
-    braces: Group,
-    items: Vec<Item>,
-}
-
-enum Item {
-    /// A method, and its tokens as written.
-    Method(Box<Function>, TokenStream),
-    Other(TokenStream),
-}
-
-impl Parse for Block {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let tokens: TokenStream = input.parse()?;
-        let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        match tokens.pop() {
-            Some(TokenTree::Group(braces)) if braces.delimiter() == Delimiter::Brace => Ok(Self {
-                items: syn::parse::Parser::parse2(items, braces.stream())?,
-                head: tokens.into_iter().collect(),
-                braces,
-            }),
-            _ => Err(input.error("expected an `impl` block")),
-        }
-    }
-}
-
-fn items(input: ParseStream<'_>) -> syn::Result<Vec<Item>> {
-    let mut items = Vec::new();
-    while !input.is_empty() {
-        let start = input.fork();
-        items.push(match input.fork().parse::<Function>() {
-            Ok(_) => {
-                let method = input.parse()?;
-                Item::Method(Box::new(method), until(&start, input))
-            }
-            Err(_) => Item::Other(input.parse::<ImplItem>()?.into_token_stream()),
-        });
-    }
-    Ok(items)
-}
-
-/// The tokens from `start` up to where `end` stands.
-fn until(start: ParseStream<'_>, end: ParseStream<'_>) -> TokenStream {
-    let mut tokens = TokenStream::new();
-    while start.cursor() < end.cursor() {
-        match start.parse::<TokenTree>() {
-            Ok(token) => tokens.extend([token]),
-            Err(_) => break,
-        }
-    }
-    tokens
-}
 
 pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<TokenStream, Faults> {
     let Block {
@@ -118,30 +62,11 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     faults.finish(ours!(#head #body))
 }
 
-/// Whether the policy of the block has something to do with this item.
-fn is_meant(item: &Item) -> bool {
-    matches!(item, Item::Method(method, _) if is_retried(method) || has_own(method))
-}
-
 /// The path of this crate; faults in the arguments are told by the methods.
 fn krate(arguments: &TokenStream) -> TokenStream {
     let arguments = args::parse(arguments.clone(), &mut Faults::default());
     let path = arguments.krate.and_then(|path| path.0.ok());
     path.map_or_else(|| ours!(::reattempt), |path| ours!(#path))
-}
-
-/// A method that returns `Result` and has no attribute of its own.
-fn is_retried(method: &Function) -> bool {
-    !has_own(method) && matches!(answer(method), Answer::Result(_) | Answer::Failed(..))
-}
-
-fn has_own(method: &Function) -> bool {
-    method.attributes.iter().any(item::is_retry)
-}
-
-fn answer(method: &Function) -> Answer {
-    let (_, answer) = item::flow(&method.signature);
-    answer.as_ref().map_or(Answer::Inferred, Answer::of)
 }
 
 /// A method whose type may be a `Result` under another name, with a constant in

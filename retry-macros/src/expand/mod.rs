@@ -1,4 +1,4 @@
-//! [`Model`](crate::model::Model) -> tokens. Every token of ours is hygienic
+//! [`Model`](retry_syntax::model::Model) -> tokens. Every token of ours is hygienic
 //! (`mixed_site`); where the compiler should point at the user's code it is
 //! located there.
 
@@ -22,11 +22,10 @@ mod tests;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::faults::Faults;
-use crate::item::{self, Kind};
+use retry_syntax::faults::Faults;
+use retry_syntax::item::{self, Kind};
 
 pub(crate) use block::block;
-pub(crate) use policy::mentions;
 
 /// `#[retry(...)]`: on any fault the function is still there, so that its
 /// callers do not fail too.

@@ -7,8 +7,8 @@ use retry_runtime::rules::Key;
 use syn::spanned::Spanned;
 
 use super::parts::{Parts, method};
-use crate::item::Answer;
-use crate::model::at;
+use retry_syntax::item::Answer;
+use retry_syntax::model::at;
 
 /// Whether a type leaves a part of it to the compiler, which may not know it yet.
 fn has_hole(ty: &TokenStream) -> bool {

@@ -7,8 +7,8 @@ use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 
 use super::parts::{Parts, hook, used};
-use crate::item::Answer;
-use crate::model::at;
+use retry_syntax::item::Answer;
+use retry_syntax::model::at;
 
 /// Which attempts are cut off when time runs out.
 #[derive(Clone, Copy, PartialEq)]

@@ -5,10 +5,10 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
-use crate::args::Predicate;
-use crate::item::Answer;
-use crate::model::{Model, at};
-use crate::rename::self_to;
+use retry_syntax::args::Predicate;
+use retry_syntax::item::Answer;
+use retry_syntax::model::{Model, at};
+use retry_syntax::rename::self_to;
 
 /// What the loops are made of, each as an expression.
 pub(super) struct Parts<'m> {

@@ -1,7 +1,7 @@
 //! The policy in an expansion: built from its keys, checked where only the
 //! compiler can, and named as an operation.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::Policy;
 use retry_runtime::rules::Key;
@@ -10,8 +10,8 @@ use syn::{Expr, ExprClosure, Ident};
 
 use super::outcome::Cutting;
 use super::parts::{Parts, method};
-use crate::item;
-use crate::model::{Inherited, Model, at};
+use retry_syntax::item::mentions;
+use retry_syntax::model::{Inherited, Model, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
@@ -222,33 +222,6 @@ fn variant(word: &str) -> Ident {
         })
         .collect();
     Ident::new(&camel, Span::mixed_site())
-}
-
-/// Whether a constant needs what an item in the function cannot see: `Self`,
-/// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
-pub(crate) fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
-    let mut tokens = tokens.clone().into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let starts_path =
-            matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
-        let found = match token {
-            TokenTree::Ident(ident) => {
-                ident == "Self"
-                    || generics.contains(&ident)
-                    || (starts_path && item::is_one_letter(&ident))
-            }
-            TokenTree::Group(group) => mentions(&group.stream(), generics),
-            // A lifetime.
-            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
-                !matches!(tokens.peek(), Some(TokenTree::Ident(name)) if name == "static" || name == "_")
-            }
-            _ => false,
-        };
-        if found {
-            return true;
-        }
-    }
-    false
 }
 
 /// The policy, as far as literals tell, for the documentation.

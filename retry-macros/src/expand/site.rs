@@ -20,7 +20,7 @@ use retry_runtime::rules::Key;
 use super::outcome::Cutting;
 use super::parts::{Parts, method};
 use crate::config;
-use crate::model::at;
+use retry_syntax::model::at;
 
 impl Parts<'_> {
     /// The statements that ask for a policy by name.

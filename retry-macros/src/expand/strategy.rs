@@ -13,7 +13,7 @@ use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::parts::{Parts, hook};
-use crate::model::at;
+use retry_syntax::model::at;
 
 impl Parts<'_> {
     /// What a strategy remembers in one call.

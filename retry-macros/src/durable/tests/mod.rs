@@ -7,8 +7,8 @@ use expect_test::Expect;
 use proc_macro2::TokenStream;
 
 use super::Expanded;
-use crate::faults::Faults;
-use crate::item::Function;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::Function;
 
 fn expanded(
     expand: fn(TokenStream, Function, &mut Faults) -> Expanded,

@@ -60,7 +60,7 @@ fn every_attempt_succeeds_or_times_out() {
     assert!(calls > 10_000 && calls - over <= 1, "{calls} {over}");
     assert_eq!(record.total(|it| it.failed), timed_out);
     assert_eq!(record.total(|it| it.wasted), timed_out);
-    assert_eq!(record.times.len(), usize::try_from(over).unwrap());
+    assert_eq!(record.times.len(), usize::try_from(over).expect("few"));
     // Of three seconds, all but the last.
     assert!((500..620).contains(&timed_out), "{timed_out}");
 }
@@ -90,7 +90,7 @@ fn who_watches_can_break_it_off() {
             ControlFlow::Break(())
         }
     });
-    let last = seen.last().unwrap();
+    let last = seen.last().expect("somebody watched");
     assert!((5_000..5_000 + u64::from(UNWATCHED)).contains(&last.attempts));
     assert!(seen.is_sorted_by_key(|it| (it.elapsed, it.attempts)));
     assert_eq!(record.ended, last.elapsed);

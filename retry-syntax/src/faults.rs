@@ -4,20 +4,22 @@ use proc_macro2::{Span, TokenStream};
 
 /// Faults in the order in which they were found.
 #[derive(Default)]
-pub(crate) struct Faults(Vec<syn::Error>);
+pub struct Faults(Vec<syn::Error>);
 
 impl Faults {
-    pub(crate) fn push(&mut self, span: Span, message: impl std::fmt::Display) {
+    /// Adds a fault at `span`.
+    pub fn push(&mut self, span: Span, message: impl std::fmt::Display) {
         self.0.push(syn::Error::new(span, message));
     }
 
-    pub(crate) fn add(&mut self, fault: syn::Error) {
+    /// Adds a fault.
+    pub fn add(&mut self, fault: syn::Error) {
         self.0.push(fault);
     }
 
     /// Adds the faults of another use of the same arguments: what they share is
     /// said once.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         // Spans have no equality; what they show has.
         let shown = |fault: &syn::Error| format!("{fault} {:?}", fault.span());
         for fault in other.0 {
@@ -27,13 +29,17 @@ impl Faults {
         }
     }
 
-    #[cfg(feature = "durable")]
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// `value`, unless there is a fault: the border between two stages.
-    pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
+    ///
+    /// # Errors
+    ///
+    /// All of the faults, if there is one.
+    pub fn finish<T>(self, value: T) -> Result<T, Self> {
         if self.0.is_empty() {
             Ok(value)
         } else {
@@ -41,8 +47,23 @@ impl Faults {
         }
     }
 
-    pub(crate) fn into_compile_errors(self) -> TokenStream {
+    /// Each of them, in the order in which they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, syn::Error> {
+        self.0.iter()
+    }
+
+    /// As errors of the compiler, at their places.
+    pub fn into_compile_errors(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
+    }
+}
+
+impl<'f> IntoIterator for &'f Faults {
+    type Item = &'f syn::Error;
+    type IntoIter = std::slice::Iter<'f, syn::Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

@@ -11,62 +11,82 @@ use crate::rename::self_to;
 
 /// A checked policy with everything around it.
 #[derive(Clone)]
-pub(crate) struct Model {
-    pub(crate) krate: Option<Path>,
+pub struct Model {
+    /// The path of the crate, where it is another one.
+    pub krate: Option<Path>,
     /// The policy that the keys override: `policy = ...`.
-    pub(crate) inherited: Option<Inherited>,
+    pub inherited: Option<Inherited>,
     /// Its name in the configuration, which the keys stand below: `policy = "storage"`.
-    pub(crate) named: Option<LitStr>,
+    pub named: Option<LitStr>,
     /// The given keys, each as a call on the builder.
-    pub(crate) settings: Vec<Setting>,
+    pub settings: Vec<Setting>,
     /// The policy as far as literals tell.
-    pub(crate) known: Policy,
+    pub known: Policy,
     /// Keys whose value is an expression.
-    pub(crate) unknown: Keys,
+    pub unknown: Keys,
     /// Where the budget comes from, unless the inherited policy brings one.
-    pub(crate) budget: Option<Purse>,
-    pub(crate) breaker: Option<Expr>,
-    pub(crate) throttle: Option<Expr>,
-    pub(crate) hedge: Option<Hedging>,
-    pub(crate) on: Option<Predicate>,
-    pub(crate) except: Option<Predicate>,
-    pub(crate) verify: Option<Expr>,
-    pub(crate) until: Option<Expr>,
-    pub(crate) retry_after: Option<Expr>,
-    pub(crate) fallback: Option<Expr>,
-    pub(crate) before_retry: Option<Expr>,
-    pub(crate) on_retry: Option<Expr>,
-    pub(crate) context: Option<Ident>,
+    pub budget: Option<Purse>,
+    /// `breaker = ...`
+    pub breaker: Option<Expr>,
+    /// `throttle = ...`
+    pub throttle: Option<Expr>,
+    /// `hedge = ...`
+    pub hedge: Option<Hedging>,
+    /// `on = ...`, `on(...)`
+    pub on: Option<Predicate>,
+    /// `except = ...`, `except(...)`
+    pub except: Option<Predicate>,
+    /// `verify = ...`
+    pub verify: Option<Expr>,
+    /// `until = ...`
+    pub until: Option<Expr>,
+    /// `retry_after = ...`
+    pub retry_after: Option<Expr>,
+    /// `fallback = ...`
+    pub fallback: Option<Expr>,
+    /// `before_retry = ...`
+    pub before_retry: Option<Expr>,
+    /// `on_retry = ...`
+    pub on_retry: Option<Expr>,
+    /// `context = ...`
+    pub context: Option<Ident>,
     /// Parameters to clone for each attempt, and whether each is `mut`.
-    pub(crate) clone: Vec<(Ident, bool)>,
+    pub clone: Vec<(Ident, bool)>,
     /// The name of the operation, as an expression.
-    pub(crate) name: TokenStream,
-    pub(crate) strategy: Option<Expr>,
-    pub(crate) timer: Option<Expr>,
+    pub name: TokenStream,
+    /// `strategy = ...`
+    pub strategy: Option<Expr>,
+    /// `timer = ...`
+    pub timer: Option<Expr>,
     /// The function's own generic parameters, which no item in it can see.
-    pub(crate) generics: Vec<Ident>,
+    pub generics: Vec<Ident>,
     /// Where errors about the error type belong.
-    pub(crate) error_span: Span,
+    pub error_span: Span,
 }
 
+/// `policy = ...` that is an expression.
 #[derive(Clone)]
-pub(crate) struct Inherited {
-    pub(crate) expr: Expr,
+pub struct Inherited {
+    /// As written.
+    pub expr: Expr,
     /// Whether it can be evaluated as a constant.
-    pub(crate) constant: bool,
+    pub constant: bool,
 }
 
+/// A key that the policy has.
 #[derive(Clone)]
-pub(crate) struct Setting {
-    pub(crate) key: Key,
-    pub(crate) value: TokenStream,
+pub struct Setting {
+    /// The key.
+    pub key: Key,
+    /// What the builder is told.
+    pub value: TokenStream,
     /// The span of an expression that only the compiler can evaluate.
-    pub(crate) expression: Option<Span>,
+    pub expression: Option<Span>,
 }
 
 /// `budget = ...`.
 #[derive(Clone)]
-pub(crate) enum Purse {
+pub enum Purse {
     /// The operation's own: the expression of its `static`.
     Own(TokenStream),
     /// A constant: one of them, or the share of one of the operation's own, which then is this.
@@ -79,20 +99,21 @@ pub(crate) enum Purse {
 
 /// `hedge = ...`.
 #[derive(Clone)]
-pub(crate) struct Hedging {
+pub struct Hedging {
     /// A constant expression of type `Hedge`.
-    pub(crate) value: TokenStream,
+    pub value: TokenStream,
     /// Whether the macro has judged it already.
-    pub(crate) is_literal: bool,
+    pub is_literal: bool,
     /// Whether the latencies of the operation may be asked for.
-    pub(crate) measures: bool,
-    pub(crate) span: Span,
+    pub measures: bool,
+    /// Where it stands.
+    pub span: Span,
 }
 
 impl Model {
     /// The crate's path, with every token at `span`: the first token of a path
     /// sets where the compiler points.
-    pub(crate) fn krate_at(&self, span: Span) -> TokenStream {
+    pub fn krate_at(&self, span: Span) -> TokenStream {
         if let Some(path) = &self.krate {
             located(quote::quote!(#path), span)
         } else {
@@ -100,12 +121,14 @@ impl Model {
         }
     }
 
-    pub(crate) fn krate(&self) -> TokenStream {
+    /// The path of the crate.
+    pub fn krate(&self) -> TokenStream {
         self.krate_at(Span::mixed_site())
     }
 
     /// The same with `name` for `self` in the user's code.
-    pub(crate) fn with_self(&self, name: &Ident) -> Self {
+    #[must_use = "the model itself stays as it is"]
+    pub fn with_self(&self, name: &Ident) -> Self {
         let mut model = self.clone();
         if let Some(inherited) = &mut model.inherited {
             rename(&mut inherited.expr, name);
@@ -140,41 +163,42 @@ impl Model {
 
     /// Whether an attempt may be cut off: by a limit of its own, by the call's, or
     /// by those of an inherited policy.
-    pub(crate) fn may_be_cut(&self) -> bool {
+    pub fn may_be_cut(&self) -> bool {
         self.may_have_deadline() || self.has(Key::Timeout)
     }
 
     /// Whether the policy is another than the keys alone make.
-    pub(crate) fn is_inherited(&self) -> bool {
+    pub fn is_inherited(&self) -> bool {
         self.inherited.is_some() || self.named.is_some()
     }
 
     /// Whether the deadline may be set: by a key, or by an inherited policy.
-    pub(crate) fn may_have_deadline(&self) -> bool {
+    pub fn may_have_deadline(&self) -> bool {
         self.is_inherited() || self.has(Key::Deadline)
     }
 
     /// Whether a call may be turned away before an attempt.
-    pub(crate) fn is_gated(&self) -> bool {
+    pub fn is_gated(&self) -> bool {
         self.breaker.is_some() || self.throttle.is_some()
     }
 
     /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.
-    pub(crate) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         self.is_gated() || self.budget.is_some() || self.is_inherited()
     }
 
-    pub(crate) fn has(&self, key: Key) -> bool {
+    /// Whether `key` is given.
+    pub fn has(&self, key: Key) -> bool {
         self.settings.iter().any(|setting| setting.key == key)
     }
 
     /// Whether an error is retried only when it proves that nothing was executed.
-    pub(crate) fn wants_proof(&self) -> bool {
+    pub fn wants_proof(&self) -> bool {
         self.verify.is_none() && self.has(Key::Idempotent) && !self.known.is_idempotent()
     }
 
     /// `max = 1`, in the open, and nothing else asks what failures mean.
-    pub(crate) fn is_single_attempt(&self) -> bool {
+    pub fn is_single_attempt(&self) -> bool {
         !self.is_gated()
             && self.named.is_none()
             && self.hedge.is_none()
@@ -185,20 +209,20 @@ impl Model {
 
     /// Whether a delay may depend on the one before it: unless the shape is
     /// known to be another than decorrelated.
-    pub(crate) fn looks_back(&self) -> bool {
+    pub fn looks_back(&self) -> bool {
         self.is_inherited()
             || self.unknown.contains(Key::Backoff)
             || matches!(self.known.shape(), Shape::Decorrelated)
     }
 
     /// Whether all of the policy in the code is written in literals.
-    pub(crate) fn is_literal(&self) -> bool {
+    pub fn is_literal(&self) -> bool {
         self.inherited.is_none() && self.unknown == Keys::NONE
     }
 }
 
 /// Our own names, pointing at the user's code.
-pub(crate) fn at(span: Span) -> Span {
+pub fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
@@ -207,7 +231,7 @@ fn rename(expr: &mut Expr, name: &Ident) {
 }
 
 /// The user's path, for an error at `span`.
-pub(crate) fn located(path: TokenStream, span: Span) -> TokenStream {
+pub fn located(path: TokenStream, span: Span) -> TokenStream {
     path.into_iter()
         .map(|mut token| {
             token.set_span(token.span().located_at(span));

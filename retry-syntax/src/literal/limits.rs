@@ -18,8 +18,10 @@ impl Literal for Share {
 
 /// When further copies of a slow attempt are started.
 #[derive(Clone, Copy)]
-pub(crate) enum Copies {
+pub enum Copies {
+    /// After this time.
     After(Duration),
+    /// After the time that this part of the calls stays below.
     Quantile(f64),
 }
 

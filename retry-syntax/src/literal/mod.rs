@@ -10,11 +10,11 @@ use retry_runtime::words::{Whole, Word, Written};
 use retry_runtime::{Jitter, Nested, Shape, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
-pub(crate) use limits::Copies;
-pub(crate) use retry_runtime::words::{Attempts, Name, Share};
+pub use limits::Copies;
+pub use retry_runtime::words::{Attempts, Name, Share};
 
 /// A type that can be written as a literal.
-pub(crate) trait Literal: Word {
+pub trait Literal: Word {
     /// A call that stands for a literal, such as `quantile(0.95)`.
     fn from_call(_: &syn::ExprCall) -> Option<Result<Self, String>> {
         None
@@ -25,7 +25,7 @@ pub(crate) trait Literal: Word {
 }
 
 /// `None`: no literal, but an expression.
-pub(crate) fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
+pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
     let (lit, negative) = match expr {
         Expr::Lit(ExprLit { lit, .. }) => (lit, false),
         Expr::Unary(ExprUnary {

@@ -8,6 +8,7 @@ mod named;
 mod strategy;
 mod together;
 
+pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use retry_runtime::Policy;
 use retry_runtime::rules::{Key, Keys, Rule};
@@ -22,7 +23,7 @@ use crate::literal::{Literal, Name};
 use crate::model::{Model, Setting};
 
 /// Checks the arguments of a function.
-pub(crate) fn function(
+pub fn function(
     args: Args,
     item: &Function,
     answer: &Answer,
@@ -32,7 +33,7 @@ pub(crate) fn function(
     function::signature(&args, item, answer, flow, faults);
     let mut parameters = crate::item::parameters(&item.signature);
     if let Some(body) = &item.body {
-        for (name, mutable) in crate::foreign::async_trait::rebound(body) {
+        for (name, mutable) in crate::async_trait::rebound(body) {
             parameters.retain(|(known, _)| *known != name);
             parameters.push((name, mutable));
         }
@@ -70,7 +71,7 @@ fn single_capitals(args: &Args) -> Vec<Ident> {
 }
 
 /// Checks the arguments of a block, which has no parameters.
-pub(crate) fn block(
+pub fn block(
     args: Args,
     asynchronous: bool,
     error_span: Option<Span>,

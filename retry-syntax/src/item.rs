@@ -12,12 +12,15 @@ use syn::{
 };
 
 /// A function as written.
-pub(crate) struct Function {
-    pub(crate) attributes: Vec<Attribute>,
-    pub(crate) visibility: Visibility,
-    pub(crate) signature: Signature,
+pub struct Function {
+    /// In front of it, without the one that is expanded.
+    pub attributes: Vec<Attribute>,
+    /// `pub`, or nothing.
+    pub visibility: Visibility,
+    /// From `fn` to the braces.
+    pub signature: Signature,
     /// The braces; `None` for a declaration.
-    pub(crate) body: Option<Group>,
+    pub body: Option<Group>,
 }
 
 impl Parse for Function {
@@ -46,7 +49,7 @@ impl Parse for Function {
 }
 
 /// The braces of a body; a macro's `$body:block` comes in an invisible group.
-pub(crate) fn braces(token: &TokenTree) -> Option<Group> {
+pub fn braces(token: &TokenTree) -> Option<Group> {
     let TokenTree::Group(group) = token else {
         return None;
     };
@@ -63,11 +66,12 @@ pub(crate) fn braces(token: &TokenTree) -> Option<Group> {
 
 /// What a function answers, as far as its signature tells.
 #[derive(Clone)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// `Result<T, E>`, or a name that ends in `Result`.
     Result(Type),
     /// `Result<T, Failed<E>>`: the type that the body speaks, and the answer.
     Failed(Box<Type>, Type),
+    /// `Option<T>`.
     Option(Type),
     /// A type that is certainly neither.
     Other(Type),
@@ -78,7 +82,8 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    pub(crate) fn of(ty: &Type) -> Self {
+    /// By the looks of a type.
+    pub fn of(ty: &Type) -> Self {
         let ty = bare(ty);
         let Type::Path(path) = ty else {
             return match ty {
@@ -103,7 +108,7 @@ impl Answer {
     }
 
     /// The type of what the body answers; `_` where it cannot be written.
-    pub(crate) fn spoken(&self) -> TokenStream {
+    pub fn spoken(&self) -> TokenStream {
         match self {
             Self::Failed(ty, _) => nameable(ty).into_token_stream(),
             Self::Result(ty) | Self::Option(ty) | Self::Other(ty) | Self::Unknown(ty) => {
@@ -114,14 +119,14 @@ impl Answer {
     }
 
     /// The type of what the body answers, where it can be written in full.
-    pub(crate) fn named(&self) -> Option<TokenStream> {
+    pub fn named(&self) -> Option<TokenStream> {
         let spoken = self.spoken();
         let whole = !matches!(self, Self::Inferred) && !has_hole(spoken.clone());
         whole.then_some(spoken)
     }
 
     /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
-    pub(crate) fn annotation(&self) -> Option<TokenStream> {
+    pub fn annotation(&self) -> Option<TokenStream> {
         self.ty().map(|ty| {
             let ty = nameable(ty);
             quote!(: #ty)
@@ -129,7 +134,7 @@ impl Answer {
     }
 
     /// What the whole function answers.
-    pub(crate) fn ty(&self) -> Option<&Type> {
+    pub fn ty(&self) -> Option<&Type> {
         match self {
             Self::Failed(_, ty)
             | Self::Result(ty)
@@ -141,7 +146,7 @@ impl Answer {
     }
 
     /// Where an error about the answer belongs: at its error type if there is one.
-    pub(crate) fn error_span(&self) -> Option<Span> {
+    pub fn error_span(&self) -> Option<Span> {
         let ty = self.ty()?;
         let error = match ty {
             Type::Path(path) => type_arguments(&path.path).nth(1),
@@ -228,17 +233,20 @@ fn nameable(ty: &Type) -> Type {
 }
 
 /// How the function comes to its answer.
-pub(crate) enum Flow {
+pub enum Flow {
     /// It returns it.
     Sync,
     /// `async fn`.
     Async,
     /// It returns a future: boxed (`Pin<Box<dyn Future>>`) or not.
-    Future { boxed: bool },
+    Future {
+        /// Whether it is boxed.
+        boxed: bool,
+    },
 }
 
 /// The flow of a function, and the type it or its future answers with.
-pub(crate) fn flow(signature: &Signature) -> (Flow, Option<Type>) {
+pub fn flow(signature: &Signature) -> (Flow, Option<Type>) {
     let output = match &signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some((**ty).clone()),
@@ -303,7 +311,7 @@ fn output_of(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Type> {
 }
 
 /// The names that the parameters bind, `self` included, each with whether it is `mut`.
-pub(crate) fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
+pub fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
     struct Names(Vec<(Ident, bool)>);
     impl<'ast> syn::visit::Visit<'ast> for Names {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
@@ -325,20 +333,20 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<(Ident, bool)> {
 }
 
 /// The names of the generic parameters, lifetimes left out.
-pub(crate) fn generics(signature: &Signature) -> Vec<Ident> {
+pub fn generics(signature: &Signature) -> Vec<Ident> {
     let types = signature.generics.type_params().map(|param| &param.ident);
     let constants = signature.generics.const_params().map(|param| &param.ident);
     types.chain(constants).cloned().collect()
 }
 
 /// `N`, `T`: by custom a generic parameter.
-pub(crate) fn is_one_letter(ident: &Ident) -> bool {
+pub fn is_one_letter(ident: &Ident) -> bool {
     let name = ident.to_string();
     name.len() == 1 && name.starts_with(|letter: char| letter.is_uppercase())
 }
 
 /// Takes `mut` from the parameters that each attempt clones: their clones have it.
-pub(crate) fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
+pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     for input in &mut signature.inputs {
         match input {
             FnArg::Receiver(receiver)
@@ -361,7 +369,7 @@ pub(crate) fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
 
 /// Splits the inner attributes (`#![...]`) off a body.
 #[expect(clippy::disallowed_methods, reason = "three have been matched")]
-pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
+pub fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {
     let mut attributes = Vec::new();
     let mut rest: Vec<TokenTree> = body.into_iter().collect();
     while let [
@@ -381,7 +389,7 @@ pub(crate) fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStr
 }
 
 /// Whether an attribute is one of ours.
-pub(crate) fn is_retry(attribute: &Attribute) -> bool {
+pub fn is_retry(attribute: &Attribute) -> bool {
     attribute
         .path()
         .segments
@@ -391,7 +399,7 @@ pub(crate) fn is_retry(attribute: &Attribute) -> bool {
 
 /// Whether one of ours hides behind a condition, where the policy of a block
 /// cannot tell what it will be.
-pub(crate) fn hides_retry(attribute: &Attribute) -> bool {
+pub fn hides_retry(attribute: &Attribute) -> bool {
     fn mentions(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == "retry",
@@ -404,15 +412,17 @@ pub(crate) fn hides_retry(attribute: &Attribute) -> bool {
 }
 
 /// What an attribute stands on.
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A function or a method.
     Function,
+    /// An `impl` block.
     Impl,
     /// Anything else, and where it begins.
     Other(Span),
 }
 
 /// What kind of item the tokens are, by the words in front of its name.
-pub(crate) fn kind(tokens: &TokenStream) -> Kind {
+pub fn kind(tokens: &TokenStream) -> Kind {
     fn probe(input: ParseStream<'_>) -> syn::Result<Kind> {
         input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
@@ -455,4 +465,31 @@ fn has_hole(tokens: TokenStream) -> bool {
         TokenTree::Group(group) => has_hole(group.stream()),
         TokenTree::Literal(_) => false,
     })
+}
+
+/// Whether a constant needs what an item in the function cannot see: `Self`,
+/// `generics`, or `T::NAME`, where a single capital is by custom a parameter.
+pub fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
+    let mut tokens = tokens.clone().into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let starts_path =
+            matches!(tokens.peek(), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
+        let found = match token {
+            TokenTree::Ident(ident) => {
+                ident == "Self"
+                    || generics.contains(&ident)
+                    || (starts_path && is_one_letter(&ident))
+            }
+            TokenTree::Group(group) => mentions(&group.stream(), generics),
+            // A lifetime.
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                !matches!(tokens.peek(), Some(TokenTree::Ident(name)) if name == "static" || name == "_")
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
 }

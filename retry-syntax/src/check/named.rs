@@ -3,9 +3,8 @@
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
-use crate::config;
-use crate::expand::mentions;
 use crate::faults::Faults;
+use crate::item::mentions;
 use crate::model::{Inherited, Model};
 
 /// A policy that is an expression, or the name of one.
@@ -42,7 +41,7 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
             name.span(),
             "the name of a policy is not empty; write `policy = \"storage\"`",
         );
-    } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    } else if !is_policy_name(&text) {
         let mended = text.split_whitespace().collect::<Vec<_>>().join("_");
         faults.push(
             name.span(),
@@ -50,15 +49,13 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
                 "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
             ),
         );
-    } else if !config::is_on() {
-        faults.push(
-            name.span(),
-            format!(
-                "`policy = \"{text}\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`"
-            ),
-        );
     }
     Some(name.clone())
+}
+
+/// Whether a policy can have this name in a configuration.
+pub fn is_policy_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 /// All instances of a generic function share what they ask for, so the keys beside it are the same for all.

@@ -23,65 +23,78 @@ use crate::keys;
 use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 
 /// The arguments of one attribute or block, as written.
+#[expect(
+    missing_docs,
+    reason = "each key has its heading in the documentation of `#[retry]`"
+)]
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Args {
-    pub(crate) max: Option<Value<Attempts>>,
-    pub(crate) backoff: Option<Value<Shape>>,
-    pub(crate) base: Option<Value<Duration>>,
-    pub(crate) first: Option<Value<Duration>>,
-    pub(crate) factor: Option<Value<f64>>,
-    pub(crate) cap: Option<Value<Duration>>,
-    pub(crate) jitter: Option<Value<Jitter>>,
-    pub(crate) fast_first: Option<Value<bool>>,
-    pub(crate) deadline: Option<Value<Duration>>,
-    pub(crate) timeout: Option<Value<Duration>>,
-    pub(crate) patience: Option<Value<Duration>>,
-    pub(crate) idempotent: Option<Value<bool>>,
-    pub(crate) nested: Option<Value<Nested>>,
-    pub(crate) budget: Option<Value<Share>>,
-    pub(crate) telemetry: Option<Value<Telemetry>>,
-    pub(crate) breaker: Option<Code>,
-    pub(crate) throttle: Option<Code>,
-    pub(crate) hedge: Option<Value<Copies>>,
-    pub(crate) verify: Option<Code>,
-    pub(crate) on: Option<Filter>,
-    pub(crate) except: Option<Filter>,
-    pub(crate) until: Option<Code>,
-    pub(crate) retry_after: Option<Code>,
-    pub(crate) fallback: Option<Code>,
-    pub(crate) before_retry: Option<Code>,
-    pub(crate) on_retry: Option<Code>,
-    pub(crate) context: Option<Binding>,
-    pub(crate) clone: Option<Names>,
-    pub(crate) name: Option<Value<Name>>,
-    pub(crate) policy: Option<Code>,
-    pub(crate) strategy: Option<Code>,
-    pub(crate) timer: Option<Code>,
+pub struct Args {
+    pub max: Option<Value<Attempts>>,
+    pub backoff: Option<Value<Shape>>,
+    pub base: Option<Value<Duration>>,
+    pub first: Option<Value<Duration>>,
+    pub factor: Option<Value<f64>>,
+    pub cap: Option<Value<Duration>>,
+    pub jitter: Option<Value<Jitter>>,
+    pub fast_first: Option<Value<bool>>,
+    pub deadline: Option<Value<Duration>>,
+    pub timeout: Option<Value<Duration>>,
+    pub patience: Option<Value<Duration>>,
+    pub idempotent: Option<Value<bool>>,
+    pub nested: Option<Value<Nested>>,
+    pub budget: Option<Value<Share>>,
+    pub telemetry: Option<Value<Telemetry>>,
+    pub breaker: Option<Code>,
+    pub throttle: Option<Code>,
+    pub hedge: Option<Value<Copies>>,
+    pub verify: Option<Code>,
+    pub on: Option<Filter>,
+    pub except: Option<Filter>,
+    pub until: Option<Code>,
+    pub retry_after: Option<Code>,
+    pub fallback: Option<Code>,
+    pub before_retry: Option<Code>,
+    pub on_retry: Option<Code>,
+    pub context: Option<Binding>,
+    pub clone: Option<Names>,
+    pub name: Option<Value<Name>>,
+    pub policy: Option<Code>,
+    pub strategy: Option<Code>,
+    pub timer: Option<Code>,
     #[darling(rename = "crate")]
-    pub(crate) krate: Option<CratePath>,
+    pub krate: Option<CratePath>,
 }
 
 /// A value that may be a literal or a constant expression.
-pub(crate) struct Value<T> {
-    pub(crate) key: Span,
-    pub(crate) given: Given<T>,
+pub struct Value<T> {
+    /// Where the key stands.
+    pub key: Span,
+    /// What stands behind it.
+    pub given: Given<T>,
 }
 
-pub(crate) enum Given<T> {
+/// What stands behind a key.
+pub enum Given<T> {
+    /// A literal, and where it stands.
     Literal(T, Span),
+    /// What only the compiler can evaluate.
     Expression(Expr),
+    /// Neither, and why.
     Wrong(syn::Error),
 }
 
 /// `on`, `except`.
-pub(crate) struct Filter {
-    pub(crate) key: Span,
-    pub(crate) given: Given<Predicate>,
+pub struct Filter {
+    /// Where the key stands.
+    pub key: Span,
+    /// What stands behind it.
+    pub given: Given<Predicate>,
 }
 
+/// A question about an error.
 #[derive(Clone)]
-pub(crate) enum Predicate {
+pub enum Predicate {
     /// `on(pattern if guard)`, as written.
     Pattern(TokenStream),
     /// `on = closure or path`.
@@ -90,7 +103,7 @@ pub(crate) enum Predicate {
 
 impl Predicate {
     /// The tokens as a text, to tell whether two are the same.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Self::Pattern(pattern) => pattern.to_string(),
             Self::Code(code) => quote::quote!(#code).to_string(),
@@ -99,25 +112,29 @@ impl Predicate {
 }
 
 /// A closure, a path or another expression.
-pub(crate) struct Code {
-    pub(crate) key: Span,
-    pub(crate) given: Result<Expr, syn::Error>,
+pub struct Code {
+    /// Where the key stands.
+    pub key: Span,
+    /// The expression.
+    pub given: Result<Expr, syn::Error>,
 }
 
 /// `context = name`.
-pub(crate) struct Binding(pub(crate) Result<Ident, syn::Error>);
+pub struct Binding(pub Result<Ident, syn::Error>);
 
 /// `clone(a, b)`.
-pub(crate) struct Names {
-    pub(crate) key: Span,
-    pub(crate) given: Result<Vec<Ident>, syn::Error>,
+pub struct Names {
+    /// Where the key stands.
+    pub key: Span,
+    /// The names.
+    pub given: Result<Vec<Ident>, syn::Error>,
 }
 
 /// `crate = ::path`.
-pub(crate) struct CratePath(pub(crate) Result<Path, syn::Error>);
+pub struct CratePath(pub Result<Path, syn::Error>);
 
 /// Reads the arguments of an attribute.
-pub(crate) fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
+pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
     let left_out = without_value(tokens.clone());
     if !left_out.is_empty() {
         for fault in left_out {
@@ -137,7 +154,7 @@ pub(crate) fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
 
 /// Keys of which nothing but `key =` stands there; the parser would only miss an
 /// expression, at the end of the attribute without a place.
-pub(crate) fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
+pub fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
     use proc_macro2::TokenTree;
     let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let tokens: Vec<_> = tokens.into_iter().collect();
@@ -167,7 +184,7 @@ fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
 }
 
 /// Sorts out what is no key, then lets darling fill in the rest.
-pub(crate) fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -> Args {
+pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -> Args {
     let mut seen: Vec<String> = Vec::new();
     let mut good = Vec::new();
     for item in items {
@@ -230,7 +247,7 @@ fn needs_value(meta: &Meta, example: &str) -> syn::Error {
 }
 
 /// A value that is no expression at all.
-pub(crate) fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
+pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
     let path = &pair.path;
     let key = quote::quote!(#path);
     syn::Error::new(

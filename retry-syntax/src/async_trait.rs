@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
     clippy::disallowed_methods,
     reason = "three of them, from a place that was found"
 )]
-pub(crate) fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
+pub fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
     let start = tokens.windows(3).position(|window| match window {
         [
             TokenTree::Ident(bind),
@@ -28,7 +28,7 @@ pub(crate) fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
 }
 
 /// Takes `mut` from the parameters that each attempt clones.
-pub(crate) fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> TokenStream {
+pub fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> TokenStream {
     let is_cloned = |token: Option<&TokenTree>| match token {
         Some(TokenTree::Ident(name)) => cloned.iter().any(|(cloned, _)| cloned == name),
         _ => false,
@@ -45,7 +45,7 @@ pub(crate) fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> Tok
 
 /// The names that `#[async_trait]` binds in front of the body, each with whether
 /// it is `mut`: patterns and `mut` are no longer in the signature.
-pub(crate) fn rebound(body: &Group) -> Vec<(Ident, bool)> {
+pub fn rebound(body: &Group) -> Vec<(Ident, bool)> {
     let tokens: Vec<_> = body.stream().into_iter().collect();
     if let Some((before, _)) = parted(&tokens) {
         return bound(before);

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 
 /// `tokens` with every `self` replaced, except in paths (`self::`, `use`) and in
 /// items of their own.
-pub(crate) fn self_to(tokens: TokenStream, name: &Ident) -> TokenStream {
+pub fn self_to(tokens: TokenStream, name: &Ident) -> TokenStream {
     let mut skipping = None;
     let mut tokens = tokens.into_iter().peekable();
     let mut renamed = TokenStream::new();

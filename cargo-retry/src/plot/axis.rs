@@ -1,0 +1,144 @@
+//! Where an axis begins and ends, and what stands along it: round numbers, as many as there is room for.
+
+use std::ops::Range;
+
+/// An axis of a plot.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axis {
+    /// From one border to the other.
+    pub(super) bounds: [f64; 2],
+    /// Characters from one border to the other.
+    cells: u16,
+    step: f64,
+}
+
+/// A number beside an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Label {
+    /// Characters from the beginning of the axis.
+    pub(super) at: u16,
+    pub(super) text: String,
+}
+
+impl Axis {
+    /// From 0 to a round number above `top`.
+    pub(super) fn upwards(top: f64, rows: u16) -> Self {
+        let top = if top > 0.0 && top.is_finite() {
+            top
+        } else {
+            1.0
+        };
+        // A label on every third line can be read.
+        let step = step(top, f64::from(rows / 3).max(2.0));
+        Self {
+            bounds: [0.0, (top / step).ceil() * step],
+            cells: rows,
+            step,
+        }
+    }
+
+    /// From end to end; where things are counted, with a little room at both.
+    pub(super) fn across(range: &Range<f64>, counts: bool, columns: u16) -> Self {
+        let (start, end) = (range.start, range.end);
+        let (start, end) = if start.is_finite() && end > start {
+            (start, end)
+        } else if start.is_finite() && end.is_finite() {
+            (start, start + 1.0)
+        } else {
+            (0.0, 1.0)
+        };
+        let longest = format!("{end:.0}").len().max(4);
+        let room = f64::from(columns) / (longest as f64 + 4.0);
+        let wanted = step(end - start, room.max(2.0).min(12.0));
+        let (step, room) = if counts {
+            (wanted.ceil(), (end - start) * 0.02)
+        } else {
+            (wanted, 0.0)
+        };
+        Self {
+            bounds: [start - room, end + room],
+            cells: columns,
+            step,
+        }
+    }
+
+    /// The round numbers of this axis.
+    pub(super) fn labels(&self) -> Vec<Label> {
+        let [start, end] = self.bounds;
+        let decimals = decimals(self.step);
+        let first = (start / self.step).ceil();
+        let values = (0..64_u8).map(|n| (first + f64::from(n)) * self.step);
+        let inside = values.take_while(|value| *value <= end + self.step * 1e-9);
+        let label = |value: f64| Label {
+            at: self.cell(value),
+            text: format!("{value:.decimals$}"),
+        };
+        inside.map(label).collect()
+    }
+
+    /// The character in which `value` falls.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, and what is outside is not drawn"
+    )]
+    fn cell(&self, value: f64) -> u16 {
+        let [start, end] = self.bounds;
+        let last = f64::from(self.cells.saturating_sub(1));
+        ((value - start) / (end - start) * last).round() as u16
+    }
+}
+
+/// The least of 1, 2, 2.5, 5 times a power of ten of which `span` has at most `most`.
+fn step(span: f64, most: f64) -> f64 {
+    let raw = span / most;
+    let power = 10_f64.powf(raw.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
+    let fits = |step: &f64| *step >= raw * (1.0 - 1e-9);
+    steps.into_iter().find(fits).unwrap_or(raw)
+}
+
+/// Decimals that tell multiples of `step` apart.
+fn decimals(step: f64) -> usize {
+    (0..9)
+        .find(|&decimals| {
+            let shown = format!("{step:.decimals$}").parse::<f64>();
+            shown.is_ok_and(|shown| (shown - step).abs() < step * 1e-6)
+        })
+        .unwrap_or(9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<String> {
+        axis.labels().into_iter().map(|label| label.text).collect()
+    }
+
+    #[test]
+    fn numbers_are_round_and_reach_the_top() {
+        let axis = Axis::upwards(1.05, 12);
+        assert_eq!(texts(&axis), ["0.0", "0.5", "1.0", "1.5"]);
+        assert_eq!(axis.labels().last().map(|label| label.at), Some(11));
+        assert_eq!(
+            texts(&Axis::upwards(840.0, 12)),
+            ["0", "250", "500", "750", "1000"]
+        );
+        for odd in [0.0, f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(Axis::upwards(odd, 12).bounds, [0.0, 1.0], "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_is_counted_has_whole_numbers() {
+        let axis = Axis::across(&(1.0..5.0), true, 70);
+        assert_eq!(texts(&axis), ["1", "2", "3", "4", "5"]);
+        let axis = Axis::across(&(1.0..3.0), true, 70);
+        assert_eq!(texts(&axis), ["1", "2", "3"]);
+        let axis = Axis::across(&(2.0..2.0), true, 70);
+        assert_eq!(texts(&axis), ["2", "3"]);
+        let axis = Axis::across(&(f64::INFINITY..0.0), false, 70);
+        assert_eq!(axis.bounds, [0.0, 1.0]);
+    }
+}

@@ -1,0 +1,180 @@
+//! `retry_block!(keys..., body)`: the keys, and what is retried.
+
+use darling::ast::NestedMeta;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
+
+use crate::args;
+use crate::check;
+use crate::faults::Faults;
+use crate::item::{self, Answer};
+use crate::keys;
+use crate::model::Model;
+
+/// A block as written.
+pub struct Block {
+    /// The keys.
+    pub items: Vec<NestedMeta>,
+    /// What stands behind them.
+    pub body: Body,
+}
+
+/// What is retried.
+pub struct Body {
+    /// Whether an attempt is a future.
+    pub asynchronous: bool,
+    /// `move` of an `async` block or a closure.
+    pub moved: Option<Token![move]>,
+    /// The type that a closure tells.
+    pub answer: Answer,
+    /// In braces.
+    pub statements: Group,
+}
+
+impl Block {
+    /// Checks the keys.
+    pub fn check(items: Vec<NestedMeta>, body: &Body, faults: &mut Faults) -> Model {
+        let known: Vec<&str> = keys::KEYS
+            .iter()
+            .copied()
+            .filter(|key| !keys::is_one_of(key, keys::FUNCTION_ONLY))
+            .collect();
+        let arguments = args::from_items(items, &known, faults);
+        let place = body
+            .answer
+            .error_span()
+            .or_else(|| Some(body.statements.span_open()));
+        check::block(arguments, body.asynchronous, place, faults)
+    }
+}
+
+impl Parse for Block {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut items = Vec::new();
+        let mut last = None;
+        while !input.is_empty() && !starts_body(input) {
+            last = Some(input.span());
+            items.push(input.parse()?);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        if input.is_empty() {
+            // Without a token the macro as a whole is the place.
+            return Err(syn::Error::new(
+                last.unwrap_or_else(|| input.span()),
+                "`retry_block!` ends with a block or a closure that is retried; write `retry_block!(on(_), { ... })`",
+            ));
+        }
+        let body = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
+        if !input.is_empty() {
+            let rest: TokenStream = input.parse()?;
+            return Err(syn::Error::new(
+                rest.span(),
+                "the body comes last; put the keys in front of it",
+            ));
+        }
+        Ok(Self { items, body })
+    }
+}
+
+/// Whether a block or a closure comes next, not `key = value` or `key(...)`.
+fn starts_body(input: ParseStream<'_>) -> bool {
+    input.peek(syn::token::Brace)
+        || input.peek(Token![|])
+        || input.peek(Token![||])
+        || input.peek(Token![move])
+        || input.peek(Token![async])
+        || !input.peek(Ident::peek_any)
+}
+
+impl Parse for Body {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        // A macro's `$body:block` comes in an invisible group.
+        let ahead = input.fork();
+        if let Some(statements) = ahead
+            .parse::<TokenTree>()
+            .ok()
+            .as_ref()
+            .and_then(item::braces)
+        {
+            input.parse::<TokenTree>()?;
+            return Ok(Self {
+                asynchronous: false,
+                moved: None,
+                answer: Answer::Inferred,
+                statements,
+            });
+        }
+        let ahead = input.fork();
+        let asynchronous = ahead.parse::<Option<Token![async]>>()?;
+        let moved = ahead.parse::<Option<Token![move]>>()?;
+        if ahead.peek(syn::token::Brace) && (moved.is_none() || asynchronous.is_some()) {
+            input.parse::<Option<Token![async]>>()?;
+            input.parse::<Option<Token![move]>>()?;
+            return Ok(Self {
+                asynchronous: asynchronous.is_some(),
+                moved,
+                answer: Answer::Inferred,
+                statements: input.parse()?,
+            });
+        }
+        if ahead.peek(Token![|]) || ahead.peek(Token![||]) {
+            return Self::closure(&input.parse()?);
+        }
+        Err(input.error("expected a block, an `async` block, a closure or an async closure"))
+    }
+}
+
+impl Body {
+    fn closure(closure: &ExprClosure) -> syn::Result<Self> {
+        if let Some(parameter) = closure.inputs.first() {
+            return Err(syn::Error::new(
+                parameter.span(),
+                "the closure takes no parameter; `context = attempt` gives the body its attempt",
+            ));
+        }
+        let answer = match &closure.output {
+            ReturnType::Default => Answer::Inferred,
+            ReturnType::Type(_, ty) => Answer::of(ty),
+        };
+        let inner_async = match &*closure.body {
+            Expr::Async(block) if closure.asyncness.is_none() => Some(block),
+            _ => None,
+        };
+        Ok(match inner_async {
+            // `|| async { ... }`
+            Some(block) => Self {
+                asynchronous: true,
+                moved: block.capture,
+                answer: Answer::Inferred,
+                statements: braces(block.block.to_token_stream()),
+            },
+            None => Self {
+                asynchronous: closure.asyncness.is_some(),
+                moved: closure.capture,
+                answer,
+                statements: braces(closure.body.to_token_stream()),
+            },
+        })
+    }
+}
+
+/// A block as it is; anything else in braces.
+fn braces(tokens: TokenStream) -> Group {
+    let mut list = tokens.clone().into_iter();
+    match (list.next(), list.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Brace => group,
+        _ => {
+            let span = tokens.span();
+            let mut group = Group::new(Delimiter::Brace, tokens);
+            group.set_span(span);
+            group
+        }
+    }
+}

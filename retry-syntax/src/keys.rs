@@ -1,0 +1,28 @@
+//! What is said of keys that do not exist. The table of those that do is the runtime's, which reads them in files.
+
+use retry_runtime::words;
+pub use retry_runtime::words::{KEYS, listed, nearest};
+
+/// Keys that stand on functions only.
+pub const FUNCTION_ONLY: &[&str] = &["clone"];
+
+/// Whether `word` is one of `words`.
+pub fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.contains(&word)
+}
+
+/// What to say about a key that does not exist.
+pub fn unknown(word: &str) -> String {
+    if word == "never" {
+        return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
+    }
+    if words::foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
+        return format!("unknown key `{word}`; did you mean `never`, alone?");
+    }
+    if word.contains("::") {
+        return format!(
+            "`{word}` is no key; a policy is given by its key, write `policy = {word}(...)`"
+        );
+    }
+    words::unknown(word, KEYS)
+}
