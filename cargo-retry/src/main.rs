@@ -5,6 +5,7 @@ mod explain;
 mod list;
 mod output;
 mod plot;
+mod policy;
 mod schema;
 mod storm;
 

@@ -454,17 +454,14 @@ impl Policy {
         }
     }
 
-    /// The limit over all attempts and delays together: the [`deadline`](Self::deadline).
-    pub const fn call_limit(&self) -> Option<Duration> {
-        self.deadline
+    /// `deadline`, `timeout` and `patience`: for what explains a policy or simulates one.
+    #[doc(hidden)]
+    pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
+        (self.deadline, self.timeout, self.patience)
     }
 
-    /// The limit of one attempt: the [`timeout`](Self::timeout).
-    pub const fn attempt_limit(&self) -> Option<Duration> {
-        self.timeout
-    }
-
-    /// The budget that it brings along; what an attribute makes of a number is none of the policy's.
+    /// The budget that it brings along: for what simulates it.
+    #[doc(hidden)]
     #[cfg(feature = "std")]
     pub const fn shared_budget(&self) -> Option<&'static Budget> {
         self.budget

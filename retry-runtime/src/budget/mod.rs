@@ -253,20 +253,8 @@ impl Budget {
         }
     }
 
-    /// Another budget with the settings of this one, as new: that of another process.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::Budget;
-    ///
-    /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
-    ///
-    /// let other = SHOP.another();
-    /// assert!(SHOP.pays_for_copy() && !SHOP.pays_for_copy());
-    /// assert!(other.pays_for_copy() && !other.pays_for_copy());
-    /// ```
+    /// Another budget with the settings of this one, as new: that of another process, in a simulation.
+    #[doc(hidden)]
     #[must_use = "a budget does nothing unless its calls have accounts"]
     pub const fn another(&self) -> Self {
         let kind = match &self.kind {

@@ -1,0 +1,105 @@
+//! A name in a configuration file -> the policy that it stands for there.
+
+use std::fmt;
+use std::path::Path;
+
+use retry_runtime::Policy;
+use retry_runtime::config::{Config, Faults};
+use retry_runtime::words::nearest;
+
+use super::Given;
+
+/// What a name is in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// `[policies.NAME]`, or what `default` stands for.
+    Policy,
+    /// `[operations."NAME"]`.
+    Operation,
+}
+
+/// Why a file has no policy for a name.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// What is wrong with the file.
+    Faults(Faults),
+    /// It cannot be read, or does not know the name.
+    Words(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Faults(faults) => faults.fmt(f),
+            Self::Words(words) => f.write_str(words),
+        }
+    }
+}
+
+/// The policy `name` of the file at `path`, or that of the operation `name`; variables of the environment hold, too.
+pub(crate) fn from_file(path: &Path, name: &str) -> Result<(Given, Asked), Refused> {
+    let config = Config::from_file(path).map_err(|faults| {
+        if faults.iter().any(|fault| fault.rule() == "file") {
+            Refused::Words(faults.to_string())
+        } else {
+            Refused::Faults(faults)
+        }
+    })?;
+    named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
+}
+
+fn named(config: &Config, name: &str) -> Option<(Given, Asked)> {
+    let is_policy =
+        config.policy(name).is_some() || (name == "default" && config.default().is_some());
+    let is_operation = config.operations().any(|operation| operation == name);
+    let (operation, policy, asked) = match (is_policy, is_operation) {
+        (true, _) => ("", name, Asked::Policy),
+        (_, true) => (name, "", Asked::Operation),
+        _ => return None,
+    };
+    let resolved = config.resolve(operation, policy, &Policy::new());
+    let mut given = Given::known(name, resolved.policy);
+    if asked == Asked::Operation && resolved.label.is_empty() {
+        let note = format!(
+            "the file gives `{name}` no policy of its own, so that of the code holds under these keys: here are the defaults in its place"
+        );
+        given.notes.push(note);
+    } else if resolved.label != name {
+        given
+            .notes
+            .push(format!("`{name}` has the policy `{}`", resolved.label));
+    }
+    if !resolved.enabled {
+        let note = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
+        given.notes.push(note.to_owned());
+    }
+    Some((given, asked))
+}
+
+/// What there is in place of `name`.
+fn unknown(config: &Config, path: &Path, name: &str) -> String {
+    let policies: Vec<String> = config.policies().map(|(name, _)| name.to_owned()).collect();
+    let operations: Vec<String> = config.operations().map(str::to_owned).collect();
+    let all: Vec<&str> = policies
+        .iter()
+        .chain(&operations)
+        .map(|name| &**name)
+        .collect();
+    let path = path.display();
+    let mut words = format!("`{path}` has no policy and no operation `{name}`; ");
+    if let Some(near) = nearest(name, &all) {
+        words += &format!("did you mean `{near}`? ");
+    }
+    if all.is_empty() {
+        return words + "it has none at all: write `[policies.storage]`";
+    }
+    let listed = |kind: &str, names: &[String]| {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| format!("{kind}: {}", names.join(", ")))
+    };
+    let lists = [
+        listed("policies", &policies),
+        listed("operations", &operations),
+    ];
+    words + "it has " + &lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,64 @@
+//! Policies as users give them: the keys of an attribute, or a name in a configuration file.
+
+mod file;
+mod rule;
+mod text;
+
+use std::ops::Range;
+
+use retry_runtime::Policy;
+
+pub(crate) use file::{Asked, Refused, from_file};
+pub(crate) use text::from_text;
+
+/// A policy and what there is to say about how it was given.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    /// What was written, or the name in the file.
+    pub(crate) text: String,
+    /// What is known of it; the rest are defaults.
+    pub(crate) policy: Policy,
+    /// Keys whose value only the compiler or the running program knows, with what was written.
+    pub(crate) unknown: Vec<(String, String)>,
+    /// `budget = 0.1`.
+    pub(crate) share: Option<f64>,
+    /// Of `breaker`, `throttle`, `hedge`, `retry_after`: those that are given.
+    pub(crate) beside: Vec<&'static str>,
+    /// What holds besides: retries that are switched off, the function that is out of every policy.
+    pub(crate) notes: Vec<String>,
+    /// Everything that is wrong with it.
+    pub(crate) broken: Vec<Broken>,
+}
+
+impl Given {
+    /// A policy that is known, and that nobody wrote down here.
+    pub(crate) fn known(text: &str, policy: Policy) -> Self {
+        let broken = policy.violations().map(|violation| Broken {
+            rule: violation.rule().id().to_owned(),
+            message: violation.message().to_owned(),
+            place: None,
+        });
+        Self {
+            text: text.to_owned(),
+            policy,
+            unknown: Vec::new(),
+            share: None,
+            beside: Vec::new(),
+            notes: Vec::new(),
+            broken: broken.collect(),
+        }
+    }
+}
+
+/// A rule that is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Its id, or a word where none has one: `syntax`, `type`.
+    pub(crate) rule: String,
+    pub(crate) message: String,
+    /// Bytes of the text.
+    pub(crate) place: Option<Range<usize>>,
+}
+
+#[cfg(test)]
+mod tests;

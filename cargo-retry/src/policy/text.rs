@@ -1,0 +1,155 @@
+//! `max = 5, jitter = 0.2`, with or without `#[retry(...)]` around it -> the policy, by the parser and the checks of
+//! the macros.
+
+use std::ops::Range;
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use retry_runtime::Policy;
+use retry_syntax::args::{self, Args, Code, Given as Value};
+use retry_syntax::check;
+use retry_syntax::faults::Faults;
+use retry_syntax::model::Model;
+use syn::spanned::Spanned as _;
+
+use super::{Broken, Given, rule};
+
+/// What a text says, and all that is wrong with it.
+pub(crate) fn from_text(text: &str) -> Given {
+    let tokens = match text.parse::<TokenStream>() {
+        Ok(tokens) => inside(tokens),
+        Err(fault) => {
+            let message =
+                format!("{fault}; write keys and values, such as `max = 5, jitter = 0.2`");
+            return unreadable(text, message, place(fault.span(), text));
+        }
+    };
+    if tokens.to_string() == "never" {
+        let mut given = Given::known(text, Policy::new().max(1));
+        let note = "`never` takes a function out of every policy: it is called once";
+        given.notes.push(note.to_owned());
+        return given;
+    }
+    let mut faults = Faults::default();
+    let mut args = args::parse(tokens, &mut faults);
+    // It names parameters, and here is no function.
+    args.clone = None;
+    let share = match args.budget.as_ref().map(|budget| &budget.given) {
+        Some(Value::Literal(share, _)) => Some(share.0),
+        _ => None,
+    };
+    let beside = beside(&args);
+    let asked = asked(&args, text);
+    let model = check::block(args, true, None, &mut faults);
+    let mut unknown = asked;
+    unknown.extend(expressions(&model, text));
+    let broken = faults.iter().map(|fault| {
+        let message = fault.to_string();
+        Broken {
+            rule: rule::of(&message, &model),
+            message,
+            place: place(fault.span(), text),
+        }
+    });
+    let mut broken: Vec<_> = broken.collect();
+    // In the order of the text; what is about all of it last.
+    broken.sort_by_key(|it| it.place.as_ref().map_or(usize::MAX, |place| place.start));
+    Given {
+        text: text.to_owned(),
+        policy: model.known,
+        unknown,
+        share,
+        beside,
+        notes: Vec::new(),
+        broken,
+    }
+}
+
+/// What stands within `#[retry(...)]`, if that is around it.
+fn inside(tokens: TokenStream) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let path = match trees.as_slice() {
+        [TokenTree::Punct(hash), TokenTree::Group(group)]
+            if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
+        {
+            group.stream().into_iter().collect()
+        }
+        _ => trees,
+    };
+    let is_retry = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "retry");
+    match path.as_slice() {
+        [before @ .., last, TokenTree::Group(group)]
+            if is_retry(last) && is_path(before) && group.delimiter() == Delimiter::Parenthesis =>
+        {
+            group.stream()
+        }
+        [before @ .., last] if is_retry(last) && is_path(before) => TokenStream::new(),
+        _ => tokens,
+    }
+}
+
+/// Whether nothing but `reattempt::` stands here.
+fn is_path(trees: &[TokenTree]) -> bool {
+    trees.iter().all(|tree| match tree {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        _ => false,
+    })
+}
+
+fn unreadable(text: &str, message: String, place: Option<Range<usize>>) -> Given {
+    let mut given = Given::known(text, Policy::new());
+    given.broken.push(Broken {
+        rule: "syntax".to_owned(),
+        message,
+        place,
+    });
+    given
+}
+
+/// The bytes of a span; none of one that is nowhere.
+fn place(span: Span, text: &str) -> Option<Range<usize>> {
+    let bytes = span.byte_range();
+    let is_inside = text.get(bytes.clone()).is_some();
+    (is_inside && !bytes.is_empty()).then_some(bytes)
+}
+
+fn written(span: Span, text: &str) -> Option<String> {
+    let piece = text.get(place(span, text)?)?;
+    Some(piece.to_owned())
+}
+
+/// Keys whose whole effect is somebody else's.
+fn asked(args: &Args, text: &str) -> Vec<(String, String)> {
+    let keys = [("policy", &args.policy), ("strategy", &args.strategy)];
+    let given = keys.into_iter().filter_map(|(key, code)| {
+        let expression = code.as_ref()?.given.as_ref().ok()?;
+        let written = written(expression.span(), text);
+        let written = written.unwrap_or_else(|| expression.to_token_stream().to_string());
+        Some((key.to_owned(), written))
+    });
+    given.collect()
+}
+
+fn expressions(model: &Model, text: &str) -> Vec<(String, String)> {
+    let settings = model.settings.iter();
+    let unknown = settings.filter_map(|setting| {
+        let written = written(setting.expression?, text);
+        let written = written.unwrap_or_else(|| setting.value.to_string());
+        Some((setting.key.word().to_owned(), written))
+    });
+    unknown.collect()
+}
+
+fn beside(args: &Args) -> Vec<&'static str> {
+    let code = |code: &Option<Code>| code.is_some();
+    let keys = [
+        ("breaker", code(&args.breaker)),
+        ("throttle", code(&args.throttle)),
+        ("hedge", args.hedge.is_some()),
+        ("retry_after", code(&args.retry_after)),
+    ];
+    keys.into_iter()
+        .filter_map(|(key, given)| given.then_some(key))
+        .collect()
+}
