@@ -32,7 +32,7 @@ pub struct Summary {
 }
 
 /// Seconds, so that neither a peak nor a dent is one of chance.
-pub const WINDOW: usize = 5;
+pub const WINDOW: usize = 10;
 
 /// The share of the calls by whose success a server is well.
 pub const GOOD: f64 = 0.9;

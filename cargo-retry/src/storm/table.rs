@@ -1,0 +1,82 @@
+//! The runs in numbers, side by side.
+
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use retry_runtime::duration::Human;
+use retry_storm::summary::Summary;
+
+use super::play::Play;
+use super::setting::noun;
+
+/// A line below the names, and nothing else.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// The table, each line ended.
+pub(super) fn table(play: &Play) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(STYLE)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    // The longest in two lines.
+    let names = play
+        .all()
+        .map(|it| it.contender.name.replace("immediate ", "immediate\n"));
+    table.set_header([String::new()].into_iter().chain(names));
+    let back = format!("back after the {}", noun(play.scene.trigger.kind));
+    let rows: [(&str, fn(&Summary) -> String); 8] = [
+        ("attempts in all", |it| it.attempts.to_string()),
+        ("attempts/s, worst 10 s", |it| {
+            format!("{:.0}", it.peak_load)
+        }),
+        ("attempts for each call", |it| {
+            format!("{:.2}", it.amplification)
+        }),
+        ("  in the worst 10 s", |it| {
+            format!("{:.2}", it.peak_amplification)
+        }),
+        ("calls that succeeded", |it| percent(it.succeeded)),
+        ("served for nobody", |it| percent(it.wasted)),
+        (&back, |it| {
+            it.recovered
+                .map_or_else(|| "not in this run".to_owned(), after)
+        }),
+        ("time of a call, p50/p99", |it| {
+            format!("{}/{}", short(it.median), short(it.p99))
+        }),
+    ];
+    for (name, value) in rows {
+        let values = play.all().map(|it| value(&it.summary));
+        table.add_row([name.to_owned()].into_iter().chain(values));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
+    lines.collect()
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// How long it took from the end of a trigger.
+pub(super) fn after(time: Duration) -> String {
+    if time.is_zero() {
+        "at once".to_owned()
+    } else {
+        Human(time).to_string()
+    }
+}
+
+/// To the millisecond, beyond a second to its hundredth.
+fn short(time: Duration) -> String {
+    let unit = if time < Duration::from_secs(1) { 1 } else { 10 };
+    let millis = time.as_millis();
+    let rounded = millis.saturating_sub(millis % unit);
+    Human(Duration::from_millis(
+        u64::try_from(rounded).unwrap_or(u64::MAX),
+    ))
+    .to_string()
+}
