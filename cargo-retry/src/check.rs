@@ -1,12 +1,177 @@
 //! `cargo retry check`.
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Checks a configuration file
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {}
+use retry_runtime::config::{Config, Fault, Faults};
+use serde::Serialize;
 
-pub(crate) fn run(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    Ok(ExitCode::SUCCESS)
+use crate::output;
+
+/// Checks configuration files, and says everything that is wrong with them
+///
+/// Variables of the environment that begin with `REATTEMPT_` are checked with each of them, as they hold over each. Ends with 0
+/// when all is well, with 1 when something is wrong, with 2 when a file cannot be read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The files; `retry.toml` where none is named
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Writes JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const FILE: &str = "retry.toml";
+
+/// What is said of a file.
+#[derive(Debug, Serialize)]
+struct Checked {
+    file: String,
+    ok: bool,
+    faults: Vec<Told>,
+    #[serde(flatten)]
+    summary: Option<Summary>,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    policies: Vec<String>,
+    operations: Vec<String>,
+    default: Option<String>,
+    enabled: bool,
+}
+
+/// A fault, as JSON has it.
+#[derive(Debug, Serialize)]
+struct Told {
+    file: String,
+    line: Option<usize>,
+    column: Option<usize>,
+    key: String,
+    rule: String,
+    message: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let default = [PathBuf::from(FILE)];
+    let files = if arguments.files.is_empty() {
+        if !Path::new(FILE).exists() {
+            return Err(format!("there is no `{FILE}` in this folder; name the file: `cargo retry check config/{FILE}`").into());
+        }
+        if !arguments.json {
+            output::print(&format!("no file named: {FILE} of this folder\n"))?;
+        }
+        &default[..]
+    } else {
+        &arguments.files[..]
+    };
+    let mut code = 0;
+    let mut all = Vec::new();
+    for file in files {
+        let (checked, own) = match Config::from_file(file) {
+            Ok(config) => (good(file, &config), 0),
+            Err(faults) => {
+                let is_unreadable = faults.iter().any(|fault| fault.rule() == "file");
+                (bad(file, &faults), if is_unreadable { 2 } else { 1 })
+            }
+        };
+        code = code.max(own);
+        all.push(checked);
+    }
+    output::print(&if arguments.json {
+        serde_json::to_string_pretty(&all)? + "\n"
+    } else {
+        all.iter().map(text).collect()
+    })?;
+    Ok(ExitCode::from(code))
+}
+
+/// Shows the faults of a file, and ends with 1.
+pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Error>> {
+    let faults: Vec<_> = faults.iter().map(told).collect();
+    output::print(&if json {
+        serde_json::to_string_pretty(&serde_json::json!({ "faults": faults }))? + "\n"
+    } else {
+        faults.iter().map(line).collect()
+    })?;
+    Ok(ExitCode::FAILURE)
+}
+
+fn good(file: &Path, config: &Config) -> Checked {
+    Checked {
+        file: file.display().to_string(),
+        ok: true,
+        faults: Vec::new(),
+        summary: Some(Summary {
+            policies: config.policies().map(|(name, _)| name.to_owned()).collect(),
+            operations: config.operations().map(str::to_owned).collect(),
+            default: config.default().map(str::to_owned),
+            enabled: config.is_enabled(),
+        }),
+    }
+}
+
+fn bad(file: &Path, faults: &Faults) -> Checked {
+    Checked {
+        file: file.display().to_string(),
+        ok: false,
+        faults: faults.iter().map(told).collect(),
+        summary: None,
+    }
+}
+
+fn told(fault: &Fault) -> Told {
+    Told {
+        file: fault.source().to_owned(),
+        line: fault.line(),
+        column: fault.column(),
+        key: fault.key().to_owned(),
+        rule: fault.rule().to_owned(),
+        message: fault.message().to_owned(),
+    }
+}
+
+/// `retry.toml:3:1: policies.storage.base: message [R17]`
+fn line(told: &Told) -> String {
+    let mut place = told.file.clone();
+    for number in [told.line, told.column].into_iter().flatten() {
+        place += &format!(":{number}");
+    }
+    let key = if told.key.is_empty() {
+        String::new()
+    } else {
+        format!("{}: ", told.key)
+    };
+    format!("{place}: {key}{} [{}]\n", told.message, told.rule)
+}
+
+fn text(checked: &Checked) -> String {
+    let Some(summary) = &checked.summary else {
+        let count = checked.faults.len();
+        let lines: String = checked.faults.iter().map(line).collect();
+        let noun = if count == 1 { "fault" } else { "faults" };
+        return format!("{lines}{}: {count} {noun}\n", checked.file);
+    };
+    let counted = |names: &[String], one: &str, many: &str| match names.len() {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    };
+    let policies = counted(&summary.policies, "policy", "policies");
+    let operations = counted(&summary.operations, "operation", "operations");
+    let default = match &summary.default {
+        Some(name) => format!("default `{name}`"),
+        None => "no default".to_owned(),
+    };
+    let off = if summary.enabled {
+        ""
+    } else {
+        "; all retries are switched off"
+    };
+    format!(
+        "{}: good: {policies}, {operations}, {default}{off}\n",
+        checked.file
+    )
 }

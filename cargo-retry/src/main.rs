@@ -8,6 +8,7 @@ mod plot;
 mod policy;
 mod schema;
 mod storm;
+mod table;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use retry_runtime::budget::{Account, Budget, Class};
 use retry_runtime::timer::{Clock, Moment};
 use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
 
-use crate::clock::Virtual;
+use crate::clock::{START, Virtual};
 
 /// A process whose calls share a budget and a breaker.
 #[derive(Debug)]
@@ -114,6 +114,11 @@ impl Request<'_> {
             Some(until) => until.since(clock.now()).min(limit),
             None => limit,
         }
+    }
+
+    /// When it began.
+    pub fn began(&self) -> Duration {
+        self.started.since(START)
     }
 
     /// Since it began.

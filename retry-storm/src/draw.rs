@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Color as _, DashedLineSeries, DrawingArea, IntoDrawingArea as _, LineSeries,
-    PathElement, Polygon, RGBColor, Rectangle, SVGBackend, Text,
+    ChartBuilder, Circle, Color as _, DashedLineSeries, DrawingArea, IntoDrawingArea as _,
+    LineSeries, PathElement, Polygon, RGBColor, Rectangle, SVGBackend, Text,
 };
 use plotters::style::{BLACK, TRANSPARENT, WHITE};
 
@@ -165,6 +165,13 @@ impl Chart {
             let back = band.points.iter().rev().map(|&(x, _, most)| (x, most));
             let corners: Vec<_> = there.chain(back).collect();
             chart.draw_series([Polygon::new(corners, BAND.filled())])?;
+            if self.counts {
+                // A single one has no width.
+                let bars = band.points.iter().map(|&(x, least, most)| {
+                    PathElement::new([(x, least), (x, most)], BAND.stroke_width(8))
+                });
+                chart.draw_series(bars)?;
+            }
             let y = row();
             let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
             legend.draw(&Rectangle::new(field, BAND.filled()))?;
@@ -173,7 +180,11 @@ impl Chart {
         for (line, colour) in self.lines.iter().zip(self.colours()) {
             let style = colour.rgb().stroke_width(2);
             let points = line.points.iter().copied();
-            chart.draw_series(LineSeries::new(points, style))?;
+            chart.draw_series(LineSeries::new(points.clone(), style))?;
+            if self.counts {
+                let dots = points.map(|point| Circle::new(point, 3, colour.rgb().filled()));
+                chart.draw_series(dots)?;
+            }
             let y = row();
             legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
             named(&legend, &line.name, y)?;
@@ -214,8 +225,12 @@ impl Chart {
             |(left, right, top): (f64, f64, f64), (x, y)| (left.min(x), right.max(x), top.max(y)),
         );
         let top = self.limit.iter().fold(top, |top, limit| top.max(limit.at));
-        let left = if self.counts { left } else { 0.0 };
-        (left..right, top * 1.05)
+        let across = match self.counts {
+            true if left < right => left..right,
+            true if left <= right => left - 0.5..right + 0.5,
+            _ => 0.0..right,
+        };
+        (across, top * 1.05)
     }
 }
 

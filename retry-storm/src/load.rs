@@ -165,8 +165,10 @@ impl<'s, 'c> Run<'s, 'c> {
         let event = Event::TimeOut { call, attempt };
         self.agenda.plan(&self.clock, limit, event);
         self.attempts = self.attempts.saturating_add(1);
+        let began = open.request.began();
         let now = self.clock.elapsed();
         self.record.count(now, |second| &mut second.attempts);
+        self.record.count(began, |second| &mut second.made);
     }
 
     fn time_out(&mut self, call: usize, attempt: u32) {

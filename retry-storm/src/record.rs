@@ -9,6 +9,8 @@ pub struct Second {
     pub calls: u32,
     /// Attempts that the server got.
     pub attempts: u32,
+    /// Attempts that the calls that arrived in it have made so far, whenever that was.
+    pub made: u32,
     /// Calls that succeeded.
     pub succeeded: u32,
     /// Calls that ended without success.

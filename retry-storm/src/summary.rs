@@ -16,7 +16,7 @@ pub struct Summary {
     pub peak_load: f64,
     /// Attempts for each call, from the beginning to the end.
     pub amplification: f64,
-    /// Attempts for each call that arrived meanwhile, in the [`WINDOW`] seconds in which that was most.
+    /// Attempts that each call made, of those that arrived in the [`WINDOW`] seconds in which that was most.
     pub peak_amplification: f64,
     /// The share of the calls that succeeded, of those that are over.
     pub succeeded: f64,
@@ -70,6 +70,7 @@ struct Sum {
     seconds: f64,
     calls: u64,
     attempts: u64,
+    made: u64,
     succeeded: u64,
 }
 
@@ -80,6 +81,7 @@ impl Sum {
             sum.seconds += 1.0;
             sum.calls = sum.calls.saturating_add(second.calls.into());
             sum.attempts = sum.attempts.saturating_add(second.attempts.into());
+            sum.made = sum.made.saturating_add(second.made.into());
             sum.succeeded = sum.succeeded.saturating_add(second.succeeded.into());
         }
         sum
@@ -90,7 +92,7 @@ impl Sum {
     }
 
     fn amplification(&self) -> f64 {
-        share(self.attempts, self.calls.max(1))
+        share(self.made, self.calls)
     }
 
     fn is_good(&self) -> bool {

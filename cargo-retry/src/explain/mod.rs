@@ -1,12 +1,104 @@
 //! `cargo retry explain`.
 
+mod faults;
+mod picture;
+mod report;
+mod schedule;
+mod worst;
+
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Explains a policy: in words, as a plot, with the rules that it breaks
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {}
+use clap::ArgAction;
 
-pub(crate) fn run(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    Ok(ExitCode::SUCCESS)
+use crate::output;
+use crate::plot::Look;
+use crate::policy::{self, Given, Refused};
+use report::Report;
+
+/// Explains a policy: in words, as a table, as a plot, with the rules that it breaks
+///
+/// Ends with 0 for a policy that breaks no rule, with 1 for one that does, with 2 when it was called wrongly.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
+    /// operation
+    #[arg(value_name = "POLICY")]
+    policy: String,
+
+    /// Reads the policy of that name from this file, and from the environment over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Writes the picture to this file; `-` is standard output, and then nothing else is written
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Writes JSON, all times in nanoseconds
+    #[arg(long)]
+    json: bool,
+
+    /// Writes nothing but ASCII
+    #[arg(long, action = ArgAction::SetTrue, conflicts_with = "json")]
+    ascii: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let given = match &arguments.config {
+        Some(path) => match policy::from_file(path, &arguments.policy) {
+            Ok((given, _)) => given,
+            Err(Refused::Words(words)) => return Err(words.into()),
+            Err(Refused::Faults(faults)) => {
+                return crate::check::refuse(&faults, arguments.json);
+            }
+        },
+        None => policy::from_text(&arguments.policy),
+    };
+    let is_svg_alone = arguments.svg.as_deref() == Some(Path::new("-"));
+    if is_svg_alone && arguments.json {
+        return Err(
+            "`--json` and `--svg -` both write to standard output; name a file for one of them"
+                .into(),
+        );
+    }
+    let report = Report::of(&given);
+    if let Some(path) = &arguments.svg
+        && given.is_read
+    {
+        draw(&report, path)?;
+    }
+    if arguments.json {
+        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+    } else if !is_svg_alone || !given.is_read {
+        let look = Look {
+            ascii: arguments.ascii,
+            ..Look::of_stdout(18)
+        };
+        output::print(&report.text(look))?;
+    }
+    Ok(exit(&given))
+}
+
+fn exit(given: &Given) -> ExitCode {
+    if given.broken.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn draw(report: &Report<'_>, path: &Path) -> Result<(), Box<dyn Error>> {
+    let charts = report.charts();
+    if charts.is_empty() {
+        return Err("there is nothing to draw: the policy makes 1 attempt; write `max = 3`, or leave `--svg` out".into());
+    }
+    let svg = retry_storm::draw::svg(&charts)?;
+    if path == Path::new("-") {
+        return Ok(output::print(&svg)?);
+    }
+    std::fs::write(path, svg).map_err(|fault| {
+        let path = path.display();
+        format!("cannot write `{path}` ({fault}); check the folder and its permissions").into()
+    })
 }

@@ -28,8 +28,8 @@ impl Axis {
         } else {
             1.0
         };
-        // A label on every third line can be read.
-        let step = step(top, f64::from(rows / 3).max(2.0));
+        // More labels could not be told apart.
+        let step = step(top, (f64::from(rows) / 2.5).max(2.0));
         Self {
             bounds: [0.0, (top / step).ceil() * step],
             cells: rows,
@@ -119,7 +119,10 @@ mod tests {
     #[test]
     fn numbers_are_round_and_reach_the_top() {
         let axis = Axis::upwards(1.05, 12);
-        assert_eq!(texts(&axis), ["0.0", "0.5", "1.0", "1.5"]);
+        assert_eq!(
+            texts(&axis),
+            ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]
+        );
         assert_eq!(axis.labels().last().map(|label| label.at), Some(11));
         assert_eq!(
             texts(&Axis::upwards(840.0, 12)),

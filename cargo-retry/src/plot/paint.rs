@@ -50,6 +50,12 @@ impl Ink {
         [sign; 2].into_iter().collect()
     }
 
+    /// For each of the things that are counted.
+    fn dotted(self, look: Look) -> Self {
+        let sign = self.sign.or(Some(if look.ascii { 'o' } else { '●' }));
+        Self { sign, ..self }
+    }
+
     pub(super) fn outage(look: Look) -> Self {
         Self {
             colour: Color::Indexed(240),
@@ -131,6 +137,10 @@ pub(super) fn grid(
     }
     for (line, ink) in chart.lines.iter().zip(Ink::lines(chart, look)) {
         layer(ink, &|context| strokes(context, &line.points, ink));
+        if chart.counts {
+            let ink = ink.dotted(look);
+            layer(ink, &|context| dots(context, &line.points, ink));
+        }
     }
     if let Some(limit) = &chart.limit {
         let ink = Ink::limit(look);
@@ -156,6 +166,11 @@ fn strokes(context: &mut Context<'_>, points: &[(f64, f64)], ink: Ink) {
 /// The band at `x`: its two borders, straight between the points that are given.
 fn at(points: &[(f64, f64, f64)], x: f64) -> Option<(f64, f64)> {
     let pairs = points.iter().zip(points.iter().skip(1));
+    if let [(only, least, most)] = points
+        && (x - only).abs() < 0.01
+    {
+        return Some((*least, *most));
+    }
     let mut around = pairs.filter(|(left, right)| (left.0..=right.0).contains(&x));
     let (left, right) = around.next()?;
     let part = (x - left.0) / (right.0 - left.0).max(f64::MIN_POSITIVE);

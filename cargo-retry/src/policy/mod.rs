@@ -26,6 +26,8 @@ pub(crate) struct Given {
     pub(crate) beside: Vec<&'static str>,
     /// What holds besides: retries that are switched off, the function that is out of every policy.
     pub(crate) notes: Vec<String>,
+    /// Whether all that is given is a key with a value, so that `policy` is what was meant.
+    pub(crate) is_read: bool,
     /// Everything that is wrong with it.
     pub(crate) broken: Vec<Broken>,
 }
@@ -45,6 +47,7 @@ impl Given {
             share: None,
             beside: Vec::new(),
             notes: Vec::new(),
+            is_read: true,
             broken: broken.collect(),
         }
     }

@@ -28,13 +28,15 @@ const WORDS: &[(&str, &str)] = &[
     ("the name of", "R14"),
 ];
 
-/// The id of the rule; `syntax` where what is written is no list of keys.
-pub(super) fn of(message: &str, model: &Model) -> String {
+/// The id of the rule of the runtime that says this of the policy, if one does.
+pub(super) fn of_policy(message: &str, model: &Model) -> Option<&'static str> {
     let violations = Rule::ALL.iter().filter_map(|rule| rule.check(&model.known));
     let mut own = violations.filter(|violation| violation.message() == message);
-    if let Some(violation) = own.next() {
-        return violation.rule().id().to_owned();
-    }
+    Some(own.next()?.rule().id())
+}
+
+/// The id of any other; `syntax` where what is written is no list of keys.
+pub(super) fn of_words(message: &str) -> &'static str {
     let known = WORDS.iter().find(|(words, _)| message.contains(words));
-    known.map_or("syntax", |(_, rule)| rule).to_owned()
+    known.map_or("syntax", |(_, rule)| rule)
 }

@@ -43,10 +43,13 @@ pub(crate) fn from_text(text: &str) -> Given {
     let model = check::block(args, true, None, &mut faults);
     let mut unknown = asked;
     unknown.extend(expressions(&model, text));
+    let mut is_read = true;
     let broken = faults.iter().map(|fault| {
         let message = fault.to_string();
+        let own = rule::of_policy(&message, &model);
+        is_read &= own.is_some();
         Broken {
-            rule: rule::of(&message, &model),
+            rule: own.unwrap_or_else(|| rule::of_words(&message)).to_owned(),
             message,
             place: place(fault.span(), text),
         }
@@ -61,6 +64,7 @@ pub(crate) fn from_text(text: &str) -> Given {
         share,
         beside,
         notes: Vec::new(),
+        is_read,
         broken,
     }
 }
@@ -99,6 +103,7 @@ fn is_path(trees: &[TokenTree]) -> bool {
 
 fn unreadable(text: &str, message: String, place: Option<Range<usize>>) -> Given {
     let mut given = Given::known(text, Policy::new());
+    given.is_read = false;
     given.broken.push(Broken {
         rule: "syntax".to_owned(),
         message,

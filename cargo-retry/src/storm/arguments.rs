@@ -14,7 +14,7 @@ use retry_runtime::duration;
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 4, jitter = "full"'; with `--config` the name of a policy or an
     /// operation in that file. Left out, it is the default policy
-    #[arg(value_name = "KEYS|NAME")]
+    #[arg(value_name = "POLICY")]
     pub(super) policy: Option<String>,
 
     /// A file of policies
@@ -105,9 +105,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     pub(super) svg: Option<PathBuf>,
 
-    /// Prints everything as JSON, second by second
+    /// Writes JSON, second by second, all times in seconds
     #[arg(long)]
     pub(super) json: bool,
+
+    /// Writes nothing but ASCII
+    #[arg(long, conflicts_with = "json")]
+    pub(super) ascii: bool,
 }
 
 const EXAMPLES: &str = "Examples:

@@ -27,7 +27,7 @@ pub(super) fn all(play: &Play) -> [(&'static str, Chart); 3] {
             chart(
                 play,
                 "Amplification",
-                "attempts for each call",
+                "attempts for each call that arrives",
                 amplification,
             ),
         ),

@@ -89,6 +89,7 @@ fn second(second: &Second) -> Value {
     json!({
         "calls": second.calls,
         "attempts": second.attempts,
+        "attempts_of_its_calls": second.made,
         "succeeded": second.succeeded,
         "failed": second.failed,
         "timed_out": second.timed_out,

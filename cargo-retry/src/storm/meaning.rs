@@ -82,19 +82,14 @@ fn immediate(play: &Play) -> String {
     match summary.recovered {
         None => format!(
             "{load}, and the goodput does not come back within the run; without retries it is back {} after the {noun}.",
-            within(&never())
+            never()
         ),
         Some(time) => format!(
             "{load}; the goodput is back {} after the {noun}, without retries {}.",
-            within(&after(time)),
-            within(&never())
+            after(time),
+            never()
         ),
     }
-}
-
-/// As it stands before "after the outage".
-fn within(time: &str) -> String {
-    time.to_owned()
 }
 
 fn asked(play: &Play) -> String {

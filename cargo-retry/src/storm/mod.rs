@@ -21,7 +21,8 @@ use std::{fs, io};
 
 pub(crate) use arguments::Arguments;
 
-use crate::{output, plot};
+use crate::output;
+use crate::plot::Look;
 use asked::Asked;
 use play::Play;
 
@@ -34,7 +35,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let text = if arguments.json {
         json::text(&play, &notes)?
     } else {
-        let look = plot::Look::of_stdout(report::HEIGHT);
+        let look = Look {
+            ascii: arguments.ascii,
+            ..Look::of_stdout(report::HEIGHT)
+        };
         report::text(&play, &notes, &files, look)
     };
     output::print(&text)?;

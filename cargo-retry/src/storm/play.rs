@@ -156,7 +156,11 @@ impl Stage {
                 breaker: true,
                 ..asked.clone()
             };
-            mend("a breaker", "breaker = &BREAKER".to_owned(), mended)?;
+            mend(
+                "a breaker of the last 20 calls",
+                "breaker = &BREAKER".to_owned(),
+                mended,
+            )?;
         }
         Ok(mends)
     }

@@ -18,7 +18,7 @@ pub(super) fn text(play: &Play, notes: &[String], files: &[PathBuf], look: Look)
     for (_, chart) in charts::all(play) {
         parts.push(plot::draw(&chart, look));
     }
-    parts.push(table::table(play));
+    parts.push(table::table(play, look));
     let told = meaning::sentences(play).join(" ");
     parts.push(wrapped(&[told], look.width));
     if !files.is_empty() {
@@ -41,12 +41,12 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
         Kind::Outage => format!("the server stands still for {length}"),
         Kind::Slowdown(_) => {
             format!(
-                "for {length} it can serve {} a second",
+                "it can serve only {} a second for {length}",
                 rounded(scene.capacity_meanwhile())
             )
         }
         Kind::Burst(_) => format!(
-            "for {length} there are {} a second",
+            "there are {} a second for {length}",
             rounded(scene.calls_meanwhile())
         ),
     };

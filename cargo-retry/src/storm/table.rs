@@ -2,28 +2,23 @@
 
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::Cell;
 use retry_runtime::duration::Human;
 use retry_storm::summary::Summary;
 
 use super::play::Play;
 use super::setting::noun;
-
-/// A line below the names, and nothing else.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+use crate::plot::Look;
+use crate::table;
 
 /// The table, each line ended.
-pub(super) fn table(play: &Play) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(STYLE)
-        .set_content_arrangement(ContentArrangement::Disabled);
+pub(super) fn table(play: &Play, look: Look) -> String {
     // The longest in two lines.
     let names = play
         .all()
         .map(|it| it.contender.name.replace("immediate ", "immediate\n"));
-    table.set_header([String::new()].into_iter().chain(names));
+    let [never, immediate, asked] = &names;
+    let mut table = table::new(&["", never, immediate, asked], look.width, look.ascii);
     let back = format!("back after the {}", noun(play.scene.trigger.kind));
     let rows: [(&str, fn(&Summary) -> String); 8] = [
         ("attempts in all", |it| it.attempts.to_string()),
@@ -33,7 +28,7 @@ pub(super) fn table(play: &Play) -> String {
         ("attempts for each call", |it| {
             format!("{:.2}", it.amplification)
         }),
-        ("  in the worst 10 s", |it| {
+        ("  of the worst 10 s", |it| {
             format!("{:.2}", it.peak_amplification)
         }),
         ("calls that succeeded", |it| percent(it.succeeded)),
@@ -47,14 +42,10 @@ pub(super) fn table(play: &Play) -> String {
         }),
     ];
     for (name, value) in rows {
-        let values = play.all().map(|it| value(&it.summary));
-        table.add_row([name.to_owned()].into_iter().chain(values));
+        let values = play.all().map(|it| table::right(value(&it.summary)));
+        table.add_row([Cell::new(name)].into_iter().chain(values));
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-    lines.collect()
+    format!("{table}\n")
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -23,6 +23,7 @@ fn record(seconds: &[(u32, u32)]) -> Record {
         .map(|&(succeeded, attempts)| Second {
             calls: 10,
             attempts,
+            made: attempts,
             succeeded,
             failed: 10_u32.saturating_sub(succeeded),
             timed_out: attempts,

@@ -55,6 +55,21 @@ fn a_burst_brings_more_calls() {
 }
 
 #[test]
+fn attempts_count_for_the_seconds_of_their_calls() {
+    let record = run(&triggered(Kind::Burst(3.0)), &[Client::new(IMMEDIATE)]);
+    let attempts = sum(&record, 15..18, |it| it.attempts);
+    assert!(
+        attempts > 4 * 3 * 280,
+        "retries of more calls than there are"
+    );
+    for second in 12..30 {
+        let second = record.seconds[second];
+        assert_eq!(second.made, 4 * second.calls);
+    }
+    assert_eq!(record.total(|it| it.made), record.total(|it| it.attempts));
+}
+
+#[test]
 fn of_no_length_it_is_none() {
     for kind in [Kind::Outage, Kind::Slowdown(0.1), Kind::Burst(9.0)] {
         let scene = Scene {

@@ -1,0 +1,35 @@
+//! Broken rules as the compiler shows them: the message, the text, and the value underlined.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::plot::Look;
+use crate::policy::{Broken, Given};
+
+/// All of them, each ended by a blank line.
+pub(super) fn words(given: &Given, look: Look) -> String {
+    let renderer = if look.colours {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let renderer = renderer
+        .decor_style(DecorStyle::Ascii)
+        .term_width(look.width.into());
+    let shown = given.broken.iter().map(|broken| {
+        let group = group(broken, &given.text);
+        renderer.render(&[group]) + "\n\n"
+    });
+    shown.collect()
+}
+
+fn group<'a>(broken: &'a Broken, text: &'a str) -> Group<'a> {
+    let title = Level::ERROR.primary_title(&broken.message).id(&broken.rule);
+    match broken.place.clone() {
+        Some(place) => {
+            let annotation = AnnotationKind::Primary.span(place);
+            title.element(Snippet::source(text).annotation(annotation))
+        }
+        None => Group::with_title(title),
+    }
+}

@@ -1,0 +1,136 @@
+//! The most that a call can cost, in words, and what no figure can say.
+
+use retry_runtime::duration::Human;
+use serde::Serialize;
+
+use super::schedule::optional;
+use crate::policy::Given;
+
+/// The most that one call can cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Worst {
+    /// `None`: without limit.
+    attempts: Option<u32>,
+    /// Attempts for each call while every one fails: as many times the load of calls without retries.
+    load: Option<u32>,
+    #[serde(rename = "sleeping_ns", serialize_with = "optional")]
+    sleeping: Option<std::time::Duration>,
+    /// To the start of the last attempt.
+    #[serde(rename = "wall_ns", serialize_with = "optional")]
+    wall: Option<std::time::Duration>,
+}
+
+impl Worst {
+    pub(super) fn of(given: &Given) -> Self {
+        let worst = given.policy.worst_case();
+        Self {
+            attempts: worst.attempts(),
+            load: worst.attempts(),
+            sleeping: worst.sleeping(),
+            wall: worst.wall(),
+        }
+    }
+
+    /// A heading and what is to be said under it.
+    pub(super) fn words(self, given: &Given) -> Vec<(&'static str, String)> {
+        let (deadline, timeout, _) = given.policy.limits();
+        let attempts = match self.attempts {
+            Some(1) => "1, no retry".to_owned(),
+            Some(attempts) => format!("{attempts} for each call, if all of them fail"),
+            None if deadline.is_some() => "as many as start before the deadline".to_owned(),
+            None => "no limit of its own; its budget bounds them".to_owned(),
+        };
+        let mut load = match self.load {
+            Some(1) => "that of the calls, never more".to_owned(),
+            Some(attempts) => {
+                format!("{attempts} times that of the calls, while every call fails")
+            }
+            None => "no limit for a single call".to_owned(),
+        };
+        if self.load != Some(1)
+            && let Some(share) = given.share
+        {
+            load += &format!(
+                "; the budget holds all calls together to {} times, once its reserve is spent",
+                trimmed(1.0 + share)
+            );
+        } else if self.load != Some(1) && given.policy.is_budgeted() {
+            load += "; its budget bounds that of all calls together";
+        }
+        let sleeping = match self.sleeping {
+            Some(sleeping) => format!("{} at most", Human(sleeping)),
+            None => "no limit".to_owned(),
+        };
+        let clock = match (deadline, self.wall, timeout) {
+            (Some(deadline), ..) => format!(
+                "{} at most in async functions, where the deadline cuts the last attempt off; in others no attempt starts later, and the last one ends when it ends",
+                Human(deadline)
+            ),
+            (None, Some(wall), Some(timeout)) => format!(
+                "{} at most: the last attempt starts {} after the call at the latest",
+                Human(wall.saturating_add(timeout)),
+                Human(wall)
+            ),
+            _ => match self.sleeping {
+                Some(sleeping) if !sleeping.is_zero() => format!(
+                    "{} of delays and however long the attempts take",
+                    Human(sleeping)
+                ),
+                _ => "however long the attempts take".to_owned(),
+            },
+        };
+        vec![
+            ("attempts", attempts),
+            ("load", load),
+            ("sleeping", sleeping),
+            ("wall clock", clock),
+        ]
+    }
+}
+
+/// What nobody can know from the keys.
+pub(super) fn not_known(given: &Given) -> Vec<String> {
+    let (deadline, timeout, patience) = given.policy.limits();
+    let mut lines: Vec<String> = given
+        .unknown
+        .iter()
+        .map(|(key, written)| match key.as_str() {
+            "policy" if written.starts_with('"') => format!(
+                "`policy = {written}` names a policy of a configuration: its keys hold over these. `--config FILE` explains it"
+            ),
+            "policy" => format!("`policy = {written}`: what it gives, the defaults stand in for here"),
+            "strategy" => format!("`strategy = {written}`: it says how often and after which delays"),
+            _ => format!("`{key} = {written}`: only the compiler knows its value, here is the default"),
+        })
+        .collect();
+    if timeout.is_none() {
+        lines.push(if deadline.is_none() {
+            "how long an attempt takes: without `timeout` and `deadline` nothing bounds it, and each start is that much later".to_owned()
+        } else {
+            "how long an attempt takes: without `timeout` one may use up all that the deadline leaves".to_owned()
+        });
+    }
+    if given.policy.attempts() == Some(1) {
+        return lines;
+    }
+    lines.push(format!(
+        "a delay that an error asks for: it takes the place of the one here, up to {} (`patience`) and 10 % more",
+        Human(patience)
+    ));
+    for key in &given.beside {
+        let effect = match *key {
+            "breaker" => "it turns calls away while too many fail, and ends retries",
+            "throttle" => "it makes attempts wait, or turns them away",
+            "hedge" => "copies of slow attempts add to the load",
+            _ => "the delays that it asks for",
+        };
+        lines.push(format!("`{key}`: {effect}"));
+    }
+    lines
+}
+
+/// A number without zeros at its end.
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
