@@ -104,6 +104,8 @@ pub struct Chart {
     pub lines: Vec<Line>,
     /// Of the lines, in their order; those of [`Colour::ALL`] where none is given.
     pub colours: Vec<Colour>,
+    /// Whether lines lie on one another: the first are broader then, so that they are seen below the others.
+    pub layered: bool,
     /// Whether things are counted from left to right: the axis begins at the first, and has whole numbers.
     pub counts: bool,
 }
@@ -177,8 +179,15 @@ impl Chart {
             legend.draw(&Rectangle::new(field, BAND.filled()))?;
             named(&legend, &band.name, y)?;
         }
+        let mut above = u32::try_from(self.lines.len())?;
         for (line, colour) in self.lines.iter().zip(self.colours()) {
-            let style = colour.rgb().stroke_width(2);
+            above = above.saturating_sub(1);
+            let broader = if self.layered {
+                above.saturating_mul(2)
+            } else {
+                0
+            };
+            let style = colour.rgb().stroke_width(broader.saturating_add(2));
             let points = line.points.iter().copied();
             chart.draw_series(LineSeries::new(points.clone(), style))?;
             if self.counts {

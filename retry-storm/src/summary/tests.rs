@@ -10,7 +10,7 @@ fn scene(trigger: Trigger) -> Scene {
         stale: Stale::Served,
         timeout: Duration::from_secs(1),
         trigger,
-        end: Duration::from_secs(20),
+        end: Duration::from_secs(40),
         seed: 1,
     }
 }
@@ -39,17 +39,18 @@ const ILL: (u32, u32) = (0, 40);
 
 #[test]
 fn a_run_in_numbers() {
-    let seconds = [vec![WELL; 5], vec![ILL; 5], vec![WELL; 10]].concat();
+    let seconds = [vec![WELL; 5], vec![ILL; 10], vec![WELL; 25]].concat();
     let summary = Summary::of(&scene(Trigger::outage(5..8)), &record(&seconds));
     let expected = Summary {
-        calls: 200,
-        attempts: 350,
+        calls: 400,
+        attempts: 700,
         peak_load: 40.0,
         amplification: 1.75,
         peak_amplification: 4.0,
         succeeded: 0.75,
         wasted: 0.4,
-        recovered: Some(Duration::from_secs(2)),
+        // One second in ten is no more than chance.
+        recovered: Some(Duration::from_secs(6)),
         median: Duration::from_millis(100),
         p99: Duration::from_millis(198),
     };
@@ -64,26 +65,26 @@ fn it_is_back_when_it_stays() {
     let outage = || Trigger::outage(5..8);
     let secs = |seconds| Some(Duration::from_secs(seconds));
     // Well for a moment only.
-    let parts = [vec![ILL; 8], vec![WELL; 5], vec![ILL; 2], vec![WELL; 5]];
-    assert_eq!(recovered(outage(), &parts), secs(7));
+    let parts = [vec![ILL; 8], vec![WELL; 15], vec![ILL; 3], vec![WELL; 14]];
+    assert_eq!(recovered(outage(), &parts), secs(17));
     // Not well for long enough to tell.
-    let parts = [vec![ILL; 8], vec![ILL; 8], vec![WELL; 4]];
+    let parts = [vec![ILL; 8], vec![ILL; 24], vec![WELL; 8]];
     assert_eq!(recovered(outage(), &parts), None);
     // Never ill; a little ill.
-    assert_eq!(recovered(outage(), &[vec![WELL; 20]]), secs(0));
-    assert_eq!(recovered(outage(), &[vec![(9, 11); 20]]), secs(0));
-    assert_eq!(recovered(outage(), &[vec![(8, 11); 20]]), None);
+    assert_eq!(recovered(outage(), &[vec![WELL; 40]]), secs(0));
+    assert_eq!(recovered(outage(), &[vec![(9, 11); 40]]), secs(0));
+    assert_eq!(recovered(outage(), &[vec![(8, 11); 40]]), None);
     // A trigger that ends within a second.
     let trigger = Trigger {
         time: Duration::from_secs(5)..Duration::from_millis(7_500),
         ..outage()
     };
-    let parts = [vec![ILL; 9], vec![WELL; 11]];
+    let parts = [vec![ILL; 10], vec![WELL; 30]];
     assert_eq!(
         recovered(trigger, &parts),
         Some(Duration::from_millis(1_500))
     );
-    assert_eq!(recovered(Trigger::outage(5..20), &[vec![WELL; 20]]), None);
+    assert_eq!(recovered(Trigger::outage(5..40), &[vec![WELL; 40]]), None);
 }
 
 #[test]
