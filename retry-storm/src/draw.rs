@@ -137,17 +137,20 @@ impl Chart {
             if self.counts && x.fract() != 0.0 {
                 String::new()
             } else {
-                x.to_string()
+                number(*x)
             }
         };
+        let things = across.end - across.start + 1.0;
+        let fits = |labels: &u8| !self.counts || f64::from(*labels) <= things;
+        let columns = (1..=8).filter(fits).count();
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(RGBColor(235, 235, 235))
             .label_style((FONT, 12))
-            .x_labels(8)
+            .x_labels(columns)
             .x_label_formatter(&label)
-            .y_label_formatter(&f64::to_string)
+            .y_label_formatter(&|y| number(*y))
             .x_desc(&*self.across)
             .y_desc(&*self.upwards)
             .draw()?;
@@ -167,12 +170,10 @@ impl Chart {
             let back = band.points.iter().rev().map(|&(x, _, most)| (x, most));
             let corners: Vec<_> = there.chain(back).collect();
             chart.draw_series([Polygon::new(corners, BAND.filled())])?;
-            if self.counts {
-                // A single one has no width.
-                let bars = band.points.iter().map(|&(x, least, most)| {
-                    PathElement::new([(x, least), (x, most)], BAND.stroke_width(8))
-                });
-                chart.draw_series(bars)?;
+            // A single one has no width.
+            if let [(x, least, most)] = *band.points.as_slice() {
+                let ends = [(x, least), (x, most)];
+                chart.draw_series([PathElement::new(ends, BAND.stroke_width(8))])?;
             }
             let y = row();
             let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
@@ -263,6 +264,11 @@ pub fn svg(charts: &[Chart]) -> Result<String, Box<dyn Error>> {
         area.present()?;
     }
     Ok(text)
+}
+
+/// A number of an axis, without what adding up has made of it.
+fn number(value: f64) -> String {
+    ((value * 1e9).round() / 1e9).to_string()
 }
 
 fn named(legend: &Area<'_>, name: &str, y: i32) -> Result<(), Box<dyn Error>> {

@@ -75,6 +75,10 @@ pub struct Value<T> {
 }
 
 /// What stands behind a key.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "only where spans have places, as in `cargo retry`, which has few of them"
+)]
 pub enum Given<T> {
     /// A literal, and where it stands.
     Literal(T, Span),

@@ -18,7 +18,9 @@ pub(super) fn words(given: &Given, look: Look) -> String {
         .term_width(look.width.into());
     let shown = given.broken.iter().map(|broken| {
         let group = group(broken, &given.text);
-        renderer.render(&[group]) + "\n\n"
+        let mut shown = renderer.render(&[group]);
+        shown.push_str("\n\n");
+        shown
     });
     shown.collect()
 }

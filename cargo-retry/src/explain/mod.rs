@@ -5,6 +5,7 @@ mod picture;
 mod report;
 mod schedule;
 mod worst;
+mod wrap;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let given = match &arguments.config {
         Some(path) => match policy::from_file(path, &arguments.policy) {
-            Ok((given, _)) => given,
+            Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::Faults(faults)) => {
                 return crate::check::refuse(&faults, arguments.json);
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         draw(&report, path)?;
     }
     if arguments.json {
-        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        output::print_json(&report)?;
     } else if !is_svg_alone || !given.is_read {
         let look = Look {
             ascii: arguments.ascii,

@@ -1,13 +1,12 @@
 //! Everything there is to say about a policy: as JSON by its fields, as text here.
 
-use std::fmt::Write as _;
-
 use retry_runtime::duration::Human;
 use retry_storm::draw::Chart;
 use serde::Serialize;
 
 use super::schedule::{Attempt, Schedule};
 use super::worst::{self, Worst};
+use super::wrap::wrapped;
 use super::{faults, picture};
 use crate::plot::{self, Look};
 use crate::policy::Given;
@@ -33,7 +32,7 @@ struct Known {
     #[serde(flatten)]
     schedule: Schedule,
     worst_case: Worst,
-    not_known: Vec<String>,
+    open_questions: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,7 +71,7 @@ impl<'a> Report<'a> {
             words: given.policy.explain().to_string(),
             schedule: Schedule::of(&given.policy),
             worst_case: Worst::of(given),
-            not_known: worst::not_known(given),
+            open_questions: worst::not_known(given),
         };
         let unknown = given.unknown.iter();
         Self {
@@ -103,11 +102,11 @@ impl<'a> Report<'a> {
             out += text;
             out += "\n";
         };
-        for text in wrapped(&known.words, "", look) {
+        for text in wrapped(&known.words, "", look.width) {
             line(&text);
         }
         for note in self.notes {
-            for text in wrapped(note, "note: ", look) {
+            for text in wrapped(note, "note: ", look.width) {
                 line(&text);
             }
         }
@@ -123,16 +122,16 @@ impl<'a> Report<'a> {
         line("");
         line("Worst case");
         for (heading, words) in known.worst_case.words(self.given) {
-            for text in wrapped(&words, &format!("  {heading:<12}"), look) {
+            for text in wrapped(&words, &format!("  {heading:<12}"), look.width) {
                 line(&text);
             }
         }
-        if !known.not_known.is_empty() {
+        if !known.open_questions.is_empty() {
             line("");
             line("Not known from the keys");
         }
-        for words in &known.not_known {
-            for text in wrapped(words, "  - ", look) {
+        for words in &known.open_questions {
+            for text in wrapped(words, "  - ", look.width) {
                 line(&text);
             }
         }
@@ -198,7 +197,7 @@ fn row(attempt: &Attempt, schedule: &Schedule) -> [String; 6] {
     };
     let start = attempt.start;
     let latest = match schedule.deadline {
-        Some(deadline) if start.may_not_start => format!("before {}", Human(deadline)),
+        Some(deadline) if !start.is_certain => format!("before {}", Human(deadline)),
         _ => human(start.latest),
     };
     [
@@ -222,7 +221,7 @@ fn counted(schedule: &Schedule) -> String {
     if schedule
         .attempts
         .iter()
-        .any(|attempt| attempt.start.may_not_start)
+        .any(|attempt| !attempt.start.is_certain)
     {
         lines.push("\"before ...\": or never, if the deadline comes first".to_owned());
     }
@@ -232,26 +231,4 @@ fn counted(schedule: &Schedule) -> String {
         ));
     }
     lines.join("\n")
-}
-
-/// Lines no wider than `look`, the first one after `first`, the others under it.
-fn wrapped(words: &str, first: &str, look: Look) -> Vec<String> {
-    let mut lines = vec![first.to_owned()];
-    let width = usize::from(look.width);
-    let indent = " ".repeat(first.chars().count());
-    let mut is_new = true;
-    for word in words.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        let needed = line.saturating_add(word.chars().count()).saturating_add(1);
-        if !is_new && needed > width {
-            lines.push(indent.clone());
-            is_new = true;
-        }
-        if let Some(line) = lines.last_mut() {
-            // Writing to a `String` does not fail.
-            _ = write!(line, "{}{word}", if is_new { "" } else { " " });
-        }
-        is_new = false;
-    }
-    lines
 }

@@ -59,8 +59,8 @@ pub(crate) struct Start {
     /// When each attempt takes all of `timeout`, or no time without one.
     #[serde(rename = "latest_ns", serialize_with = "nanos")]
     pub(crate) latest: Duration,
-    /// Whether the deadline may be over before.
-    pub(crate) may_not_start: bool,
+    /// Whether no deadline may be over before.
+    pub(crate) is_certain: bool,
 }
 
 /// Attempts that are not listed one by one.
@@ -87,36 +87,36 @@ impl Schedule {
                 earliest: Duration::ZERO,
                 nominal: Some(Duration::ZERO),
                 latest: Duration::ZERO,
-                may_not_start: false,
+                is_certain: true,
             },
         }];
-        let last = policy.attempts();
+        let limit = policy.attempts();
         let (mut earliest, mut nominal, mut latest) =
             (Duration::ZERO, Some(Duration::ZERO), Duration::ZERO);
         let (mut rest, mut never) = (None, None);
         for retry in 0_u32.. {
             let number = retry.saturating_add(2);
-            let (least, longest) = policy.delay_bounds(retry);
-            if last.is_some_and(|last| number > last) {
+            let (least, mut longest) = policy.delay_bounds(retry);
+            if limit.is_some_and(|last| number > last) {
                 break;
             }
             if is_over(earliest.saturating_add(least)) {
-                never = last.map(|_| number);
+                never = limit.map(|_| number);
                 break;
             }
             if attempts.len() >= LISTED {
                 rest = Some(Rest {
                     from: number,
-                    to: last,
+                    to: limit,
                     least,
                     longest: policy
-                        .delay_bounds(last.map_or(u32::MAX, |last| last.saturating_sub(2)))
+                        .delay_bounds(limit.map_or(u32::MAX, |last| last.saturating_sub(2)))
                         .1,
                 });
                 break;
             }
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(earliest));
-            let mut longest = longest.min(left);
+            longest = longest.min(left);
             if let (Shape::Decorrelated, Some(deadline)) = (policy.shape(), deadline)
                 && !longest.is_zero()
             {
@@ -142,7 +142,7 @@ impl Schedule {
                     earliest,
                     nominal,
                     latest: latest.min(deadline.unwrap_or(Duration::MAX)),
-                    may_not_start: is_over(latest),
+                    is_certain: !is_over(latest),
                 },
             });
         }
@@ -188,6 +188,7 @@ pub(super) fn nanos<S: Serializer>(duration: &Duration, serializer: S) -> Result
     serializer.serialize_u64(whole(*duration))
 }
 
+#[expect(clippy::ref_option, reason = "as serde calls it")]
 pub(super) fn optional<S: Serializer>(
     duration: &Option<Duration>,
     serializer: S,

@@ -50,9 +50,9 @@ impl Worst {
         if self.load != Some(1)
             && let Some(share) = given.share
         {
-            load += &format!(
-                "; the budget holds all calls together to {} times, once its reserve is spent",
-                trimmed(1.0 + share)
+            let times = trimmed(1.0 + share);
+            load = format!(
+                "{load}; the budget holds all calls together to {times} times, once its reserve is spent"
             );
         } else if self.load != Some(1) && given.policy.is_budgeted() {
             load += "; its budget bounds that of all calls together";

@@ -30,8 +30,11 @@ impl Axis {
         };
         // More labels could not be told apart.
         let step = step(top, (f64::from(rows) / 2.5).max(2.0));
+        // As many lines from each label to the next.
+        let rows_above = f64::from(rows.saturating_sub(1));
+        let each = (rows_above / (top / step).ceil()).floor().max(1.0);
         Self {
-            bounds: [0.0, (top / step).ceil() * step],
+            bounds: [0.0, step * rows_above / each],
             cells: rows,
             step,
         }
@@ -47,9 +50,9 @@ impl Axis {
         } else {
             (0.0, 1.0)
         };
-        let longest = format!("{end:.0}").len().max(4);
-        let room = f64::from(columns) / (longest as f64 + 4.0);
-        let wanted = step(end - start, room.max(2.0).min(12.0));
+        let longest = u16::try_from(format!("{end:.0}").len()).unwrap_or(u16::MAX);
+        let room = columns / longest.max(4).saturating_add(4);
+        let wanted = step(end - start, room.clamp(2, 12).into());
         let (step, room) = if counts {
             (wanted.ceil(), (end - start) * 0.02)
         } else {
@@ -110,6 +113,8 @@ fn decimals(step: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "round numbers")]
+
     use super::*;
 
     fn texts(axis: &Axis) -> Vec<String> {
@@ -123,13 +128,14 @@ mod tests {
             texts(&axis),
             ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]
         );
-        assert_eq!(axis.labels().last().map(|label| label.at), Some(11));
+        let places: Vec<_> = axis.labels().iter().map(|label| label.at).collect();
+        assert_eq!(places, [0, 2, 4, 6, 8, 10]);
         assert_eq!(
             texts(&Axis::upwards(840.0, 12)),
-            ["0", "250", "500", "750", "1000"]
+            ["0", "200", "400", "600", "800", "1000"]
         );
         for odd in [0.0, f64::NAN, f64::INFINITY, -1.0] {
-            assert_eq!(Axis::upwards(odd, 12).bounds, [0.0, 1.0], "{odd}");
+            assert_eq!(Axis::upwards(odd, 12), Axis::upwards(1.0, 12), "{odd}");
         }
     }
 

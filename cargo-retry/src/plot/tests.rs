@@ -58,8 +58,11 @@ fn everything_is_there_and_nothing_is_wider_or_higher_than_asked_for() {
             assert!(text.contains(word), "{word}\n{text}");
         }
         let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(look.width.into()), "{widest:?}\n{text}");
-        assert_eq!(text.lines().count(), look.height.into(), "{text}");
+        assert!(
+            widest <= Some(usize::from(look.width)),
+            "{widest:?}\n{text}"
+        );
+        assert_eq!(text.lines().count(), usize::from(look.height), "{text}");
         assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
         assert!(!text.contains('\u{1b}'));
         assert_eq!(text.is_ascii(), look.ascii, "{text}");

@@ -115,7 +115,8 @@ impl<'a> Frame<'a> {
             margin.saturating_add(columns).saturating_add(1)
         ));
         lines.extend(self.legend());
-        lines.join("\n") + "\n"
+        lines.push(String::new());
+        lines.join("\n")
     }
 
     /// A line of the grid.

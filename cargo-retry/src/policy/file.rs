@@ -9,15 +9,6 @@ use retry_runtime::words::nearest;
 
 use super::Given;
 
-/// What a name is in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// `[policies.NAME]`, or what `default` stands for.
-    Policy,
-    /// `[operations."NAME"]`.
-    Operation,
-}
-
 /// Why a file has no policy for a name.
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -37,7 +28,7 @@ impl fmt::Display for Refused {
 }
 
 /// The policy `name` of the file at `path`, or that of the operation `name`; variables of the environment hold, too.
-pub(crate) fn from_file(path: &Path, name: &str) -> Result<(Given, Asked), Refused> {
+pub(crate) fn from_file(path: &Path, name: &str) -> Result<Given, Refused> {
     let config = Config::from_file(path).map_err(|faults| {
         if faults.iter().any(|fault| fault.rule() == "file") {
             Refused::Words(faults.to_string())
@@ -48,18 +39,18 @@ pub(crate) fn from_file(path: &Path, name: &str) -> Result<(Given, Asked), Refus
     named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
 }
 
-fn named(config: &Config, name: &str) -> Option<(Given, Asked)> {
+fn named(config: &Config, name: &str) -> Option<Given> {
     let is_policy =
         config.policy(name).is_some() || (name == "default" && config.default().is_some());
     let is_operation = config.operations().any(|operation| operation == name);
-    let (operation, policy, asked) = match (is_policy, is_operation) {
-        (true, _) => ("", name, Asked::Policy),
-        (_, true) => (name, "", Asked::Operation),
+    let (operation, policy) = match (is_policy, is_operation) {
+        (true, _) => ("", name),
+        (_, true) => (name, ""),
         _ => return None,
     };
     let resolved = config.resolve(operation, policy, &Policy::new());
     let mut given = Given::known(name, resolved.policy);
-    if asked == Asked::Operation && resolved.label.is_empty() {
+    if resolved.label.is_empty() {
         let note = format!(
             "the file gives `{name}` no policy of its own, so that of the code holds under these keys: here are the defaults in its place"
         );
@@ -73,7 +64,7 @@ fn named(config: &Config, name: &str) -> Option<(Given, Asked)> {
         let note = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
         given.notes.push(note.to_owned());
     }
-    Some((given, asked))
+    Some(given)
 }
 
 /// What there is in place of `name`.
@@ -85,21 +76,23 @@ fn unknown(config: &Config, path: &Path, name: &str) -> String {
         .chain(&operations)
         .map(|name| &**name)
         .collect();
-    let path = path.display();
-    let mut words = format!("`{path}` has no policy and no operation `{name}`; ");
-    if let Some(near) = nearest(name, &all) {
-        words += &format!("did you mean `{near}`? ");
-    }
-    if all.is_empty() {
-        return words + "it has none at all: write `[policies.storage]`";
-    }
     let listed = |kind: &str, names: &[String]| {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        (!names.is_empty()).then(|| format!("{kind}: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("{kind} {}", names.join(", ")))
     };
     let lists = [
         listed("policies", &policies),
         listed("operations", &operations),
     ];
-    words + "it has " + &lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let lists: Vec<_> = lists.into_iter().flatten().collect();
+    let path = path.display();
+    let nothing = format!("`{path}` has no policy and no operation `{name}`");
+    match nearest(name, &all) {
+        _ if all.is_empty() => format!("{nothing}, and no others; write `[policies.{name}]`"),
+        Some(near) => format!(
+            "{nothing}; did you mean `{near}`? it has {}",
+            lists.join("; ")
+        ),
+        None => format!("{nothing}; it has {}", lists.join("; ")),
+    }
 }

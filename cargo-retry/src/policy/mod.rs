@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use retry_runtime::Policy;
 
-pub(crate) use file::{Asked, Refused, from_file};
+pub(crate) use file::{Refused, from_file};
 pub(crate) use text::from_text;
 
 /// A policy and what there is to say about how it was given.

@@ -50,10 +50,7 @@ pub(super) fn policy(asked: &Arguments) -> Result<Asked, String> {
 }
 
 fn named(path: &Path, name: &str) -> Result<Given, String> {
-    match from_file(path, name) {
-        Ok((given, _)) => Ok(given),
-        Err(refused) => Err(refused.to_string()),
-    }
+    from_file(path, name).map_err(|refused| refused.to_string())
 }
 
 /// What does not compile is not played, nor is what is code.

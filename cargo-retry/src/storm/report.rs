@@ -65,7 +65,8 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
             "{calls} calls a second from {processes}, a server for {capacity} a second; after {at} {event}. An attempt times out after {timeout}; the server {stale}."
         ),
         format!(
-            "This policy: {}{}",
+            "{}: {}{}",
+            named(play),
             play.asked.contender.policy.explain(),
             besides(play)
         ),

@@ -20,7 +20,7 @@ impl Random {
     }
 
     fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[usize::try_from(self.below(words.len() as u64)).unwrap()]
+        words[self.below(words.len() as u64) as usize]
     }
 
     fn is(&mut self, percent: u64) -> bool {
@@ -29,7 +29,7 @@ impl Random {
 
     /// Short ones as often as long ones.
     fn duration(&mut self, units: &[&str]) -> String {
-        let end = [10, 100, 1000][usize::try_from(self.below(3)).unwrap()];
+        let end = [10, 100, 1000][self.below(3) as usize];
         let number = self.below(end);
         let unit = self.one_of(units);
         match self.below(4) {
@@ -54,8 +54,8 @@ impl Random {
         let is_plain = self.is(10);
         // Most that the shape does not read would be refused.
         let reads = |key: &str| match (shape, key) {
-            ("none", "base" | "first" | "factor" | "cap" | "jitter") => false,
-            ("decorrelated", "first" | "factor" | "jitter") => false,
+            ("none", "base" | "first" | "factor" | "cap" | "jitter")
+            | ("decorrelated", "first" | "factor" | "jitter") => false,
             (shape, "factor") => shape == "exp",
             _ => true,
         };

@@ -108,7 +108,7 @@ pub(crate) fn most(
     let (mut good, mut bad) = (0.0, 1.0);
     let mut best = 0;
     for _ in 0..60 {
-        let middle = (good + bad) / 2.0;
+        let middle = f64::midpoint(good, bad);
         let ran = run(middle);
         if has_all(&ran) {
             best = best.max(figure(&ran));

@@ -32,7 +32,7 @@ pub(crate) struct Delay {
 pub(crate) struct Start {
     pub(crate) earliest_ns: u64,
     pub(crate) latest_ns: u64,
-    pub(crate) may_not_start: bool,
+    pub(crate) is_certain: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -64,8 +64,7 @@ pub(crate) fn attempts(number: u32) -> usize {
 }
 
 /// What the program says of each of them.
-pub(crate) fn explain<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<Said> {
-    let texts: Vec<_> = texts.collect();
+pub(crate) fn explain(texts: &[&str]) -> Vec<Said> {
     let mut all = Vec::new();
     // A few at a time: most of it is waiting.
     for some in texts.chunks(8) {
