@@ -5,7 +5,6 @@ mod picture;
 mod report;
 mod schedule;
 mod worst;
-mod wrap;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

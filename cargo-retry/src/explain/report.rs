@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::schedule::{Attempt, Schedule};
 use super::worst::{self, Worst};
-use super::wrap::wrapped;
 use super::{faults, picture};
 use crate::plot::{self, Look};
 use crate::policy::Given;
 use crate::table;
+use crate::wrap::wrapped;
 
 /// What is said of one policy.
 #[derive(Debug, Serialize)]

@@ -149,7 +149,7 @@ pub(super) fn grid(
         let alone = alone.map(|(line, ink)| {
             let mut grid = Buffer::empty(area);
             on(&mut grid, ink, &|context| {
-                strokes(context, &line.points, ink)
+                strokes(context, &line.points, ink);
             });
             grid
         });

@@ -11,6 +11,7 @@ use retry_runtime::duration;
 /// production. The same arguments give the same run.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 4, jitter = "full"'; with `--config` the name of a policy or an
     /// operation in that file. Left out, it is the default policy

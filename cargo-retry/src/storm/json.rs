@@ -26,7 +26,8 @@ pub(super) fn text(play: &Play, notes: &[String]) -> Result<String, serde_json::
         "mends": play.mends.iter().map(mend).collect::<Vec<_>>(),
         "meaning": meaning::sentences(play),
     });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    let text = serde_json::to_string_pretty(&value)?;
+    Ok(format!("{text}\n"))
 }
 
 fn scene(scene: &Scene, clients: u32) -> Value {

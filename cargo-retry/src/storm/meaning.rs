@@ -100,15 +100,7 @@ fn asked(play: &Play) -> String {
             .to_owned();
     }
     match (asked.recovered, never.recovered) {
-        (None, Some(_)) => {
-            let end = last(play);
-            format!(
-                "With this policy, too, the server stays overloaded when the {noun} is long over: in the last {LAST} seconds {:.0} attempts a second arrive, {:.0} calls a second succeed, and of all that it served in the run {} was for clients that had gone.",
-                end.0,
-                end.1,
-                percent(asked.wasted)
-            )
-        }
+        (None, Some(_)) => lost(play),
         (None, None) => "With this policy it is not back either.".to_owned(),
         (Some(time), None) => format!("With this policy it is, {} after the {noun}.", after(time)),
         (Some(time), Some(without)) => {
@@ -133,6 +125,22 @@ fn asked(play: &Play) -> String {
             )
         }
     }
+}
+
+/// What it is like at the end of a run that comes to no good end.
+fn lost(play: &Play) -> String {
+    let noun = noun(play.scene.trigger.kind);
+    let (arriving, succeeding) = last(play);
+    let (capacity, wasted) = (play.scene.capacity, percent(play.asked.summary.wasted));
+    if arriving < capacity {
+        return format!(
+            "With this policy it is not: in the last {LAST} seconds {arriving:.0} attempts a second arrive, so that the queue of the {noun} shrinks by {:.0} a second only, and {wasted} of all that was served was for clients that had gone.",
+            capacity - arriving
+        );
+    }
+    format!(
+        "With this policy, too, the server stays overloaded when the {noun} is long over: in the last {LAST} seconds {arriving:.0} attempts a second arrive and {succeeding:.0} calls succeed, and {wasted} of all that was served was for clients that had gone."
+    )
 }
 
 /// Seconds.

@@ -9,21 +9,23 @@ use retry_storm::server::Stale;
 use super::play::Play;
 use super::{charts, meaning, table};
 use crate::plot::{self, Look};
+use crate::wrap::wrapped;
 
 /// Lines of a plot.
 pub(super) const HEIGHT: u16 = 16;
 
 pub(super) fn text(play: &Play, notes: &[String], files: &[PathBuf], look: Look) -> String {
-    let mut parts = vec![wrapped(&opening(play, notes), look.width)];
+    let mut parts = vec![filled(&opening(play, notes), look.width)];
     for (_, chart) in charts::all(play) {
         parts.push(plot::draw(&chart, look));
     }
     parts.push(table::table(play, look));
     let told = meaning::sentences(play).join(" ");
-    parts.push(wrapped(&[told], look.width));
+    parts.push(filled(&[told], look.width));
     if !files.is_empty() {
-        let files = files.iter().map(|path| format!("{}\n", path.display()));
-        parts.push(files.collect());
+        let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+        parts.push(files.join("\n"));
+        parts.push(String::new());
     }
     parts.join("\n")
 }
@@ -86,21 +88,20 @@ fn named(play: &Play) -> &'static str {
 /// What the policy does not say itself.
 fn besides(play: &Play) -> String {
     let contender = &play.asked.contender;
-    let mut words = String::new();
-    match contender.budget {
-        Some(share) => {
-            words += &format!(
-                " A budget in each process: {} retries for each success.",
-                rounded(share)
-            );
-        }
-        None if contender.is_budgeted() => words += " A budget in each process.",
-        None => {}
-    }
-    if contender.breaker {
-        words += " A breaker in each process.";
-    }
-    words
+    let budget = match contender.budget {
+        Some(share) => format!(
+            " A budget in each process: {} retries for each success.",
+            rounded(share)
+        ),
+        None if contender.is_budgeted() => " A budget in each process.".to_owned(),
+        None => String::new(),
+    };
+    let breaker = if contender.breaker {
+        " A breaker in each process."
+    } else {
+        ""
+    };
+    format!("{budget}{breaker}")
 }
 
 /// No more decimals than say something.
@@ -109,24 +110,11 @@ pub(super) fn rounded(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Each of them begins a line; none is wider than `width`, unless one of its words is.
-fn wrapped(lines: &[String], width: u16) -> String {
-    let mut text = String::new();
-    for line in lines {
-        let mut used = 0_usize;
-        for word in line.split_whitespace() {
-            let length = word.chars().count();
-            if used > 0 && used.saturating_add(length) >= usize::from(width) {
-                text.push('\n');
-                used = 0;
-            } else if used > 0 {
-                text.push(' ');
-                used = used.saturating_add(1);
-            }
-            text.push_str(word);
-            used = used.saturating_add(length);
-        }
-        text.push('\n');
-    }
-    text
+/// Each of them begins a line.
+fn filled(words: &[String], width: u16) -> String {
+    let lines = words.iter().flat_map(|words| wrapped(words, "", width));
+    let mut lines: Vec<String> = lines.collect();
+    // The last one is ended, too.
+    lines.push(String::new());
+    lines.join("\n")
 }

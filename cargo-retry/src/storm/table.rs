@@ -11,6 +11,9 @@ use super::setting::noun;
 use crate::plot::Look;
 use crate::table;
 
+/// What it is, and what a run comes to in it.
+type Row<'a> = (&'a str, fn(&Summary) -> String);
+
 /// The table, each line ended.
 pub(super) fn table(play: &Play, look: Look) -> String {
     // The longest in two lines.
@@ -20,7 +23,7 @@ pub(super) fn table(play: &Play, look: Look) -> String {
     let [never, immediate, asked] = &names;
     let mut table = table::new(&["", never, immediate, asked], look.width, look.ascii);
     let back = format!("back after the {}", noun(play.scene.trigger.kind));
-    let rows: [(&str, fn(&Summary) -> String); 8] = [
+    let rows: [Row<'_>; 8] = [
         ("attempts in all", |it| it.attempts.to_string()),
         ("attempts/s, worst 10 s", |it| {
             format!("{:.0}", it.peak_load)
