@@ -33,8 +33,11 @@ pub(super) fn sentences(play: &Play) -> Vec<String> {
 }
 
 fn is_unnoticed(play: &Play) -> bool {
-    let at_once = |it: &Summary| it.recovered == Some(Duration::ZERO) && it.amplification < QUIET;
-    play.all().iter().all(|it| at_once(&it.summary))
+    let is_calm = |it: &Summary| {
+        let soon = it.recovered.is_some_and(|time| time < CHANCE);
+        soon && it.amplification < QUIET
+    };
+    play.all().iter().all(|it| is_calm(&it.summary))
 }
 
 fn unnoticed(play: &Play) -> String {

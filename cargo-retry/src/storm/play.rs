@@ -53,7 +53,18 @@ impl Play {
 }
 
 pub(super) fn play(scene: Scene, clients: u32, asked: Contender) -> Result<Play, String> {
+    play_within(ATTEMPTS, scene, clients, asked)
+}
+
+/// The same with so many attempts at most.
+pub(super) fn play_within(
+    most: u64,
+    scene: Scene,
+    clients: u32,
+    asked: Contender,
+) -> Result<Play, String> {
     let mut stage = Stage {
+        most,
         scene,
         clients,
         progress: Progress::begin(),
@@ -94,6 +105,7 @@ const LATE: std::time::Duration = std::time::Duration::from_secs(10);
 const RUNS: f64 = 5.0;
 
 struct Stage {
+    most: u64,
     scene: Scene,
     clients: u32,
     progress: Progress,
@@ -105,13 +117,13 @@ impl Stage {
     fn play(&mut self, contender: Contender) -> Result<Played, String> {
         let clients: Vec<Client> = (0..self.clients).map(|_| contender.client()).collect();
         let length = self.scene.end.as_secs_f64();
-        let (name, done) = (contender.name, self.done);
+        let (name, done, most) = (contender.name, self.done, self.most);
         let mut too_many = None;
         let progress = &mut self.progress;
         let record = run_watched(&self.scene, &clients, |course| {
             let part = course.elapsed.as_secs_f64() / length;
             progress.tell(name, (done + part) / RUNS);
-            if course.attempts > ATTEMPTS {
+            if course.attempts > most {
                 too_many = Some(course);
                 return ControlFlow::Break(());
             }
@@ -130,8 +142,9 @@ impl Stage {
 
     fn too_many(&self, name: &str, course: Course) -> String {
         let (at, end) = (Human(course.elapsed), Human(self.scene.end));
+        let most = self.most;
         format!(
-            "with `{name}` the run came to more than {ATTEMPTS} attempts after {at} of {end}: divide `--load` and `--capacity` by the same number, or lower `--for` or `max`"
+            "with `{name}` the run came to more than {most} attempts after {at} of {end}: play a part of it, with `--load`, `--capacity` and `--clients` divided by the same number, or lower `--for` or `max`"
         )
     }
 

@@ -65,9 +65,9 @@ pub(super) fn scene(asked: &Arguments) -> Result<Scene, String> {
     };
     let calls = calls(&scene);
     if calls > CALLS {
+        let part = (calls / CALLS).ceil();
         return Err(format!(
-            "this would be {calls:.0} calls, and a run has at most {CALLS:.0}: divide `--load` and `--capacity` by {:.0}, which changes the picture little, or lower `--for`",
-            (calls / CALLS).ceil()
+            "this would be {calls:.0} calls, and a run has at most {CALLS:.0}: play a part of it, with `--load`, `--capacity` and `--clients` divided by {part:.0}, or a shorter `--for`"
         ));
     }
     Ok(scene)

@@ -64,13 +64,17 @@ pub(super) fn after(time: Duration) -> String {
     }
 }
 
-/// To the millisecond, beyond a second to its hundredth.
+/// No more digits than say something.
 fn short(time: Duration) -> String {
-    let unit = if time < Duration::from_secs(1) { 1 } else { 10 };
-    let millis = time.as_millis();
-    let rounded = millis.saturating_sub(millis % unit);
-    Human(Duration::from_millis(
-        u64::try_from(rounded).unwrap_or(u64::MAX),
+    let unit: u128 = match time.as_millis() {
+        0 => 1_000,
+        1..1000 => 1_000_000,
+        _ => 10_000_000,
+    };
+    let nanos = time.as_nanos();
+    let nanos = nanos.saturating_sub(nanos % unit);
+    Human(Duration::from_nanos(
+        u64::try_from(nanos).unwrap_or(u64::MAX),
     ))
     .to_string()
 }
