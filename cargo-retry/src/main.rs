@@ -1,6 +1,7 @@
 //! `cargo retry`: what the policies of a code base are, before production shows it.
 
 mod check;
+mod code;
 mod explain;
 mod list;
 mod output;

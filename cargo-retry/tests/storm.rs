@@ -1,4 +1,5 @@
 //! `cargo retry storm` as it is called: what it writes where, and how it ends.
+#![expect(clippy::expect_used, reason = "a test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

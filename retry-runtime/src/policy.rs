@@ -472,6 +472,11 @@ impl Policy {
         self.idempotent
     }
 
+    /// What a call under this policy does inside a retry of another call.
+    pub const fn nesting(&self) -> Nested {
+        self.nested
+    }
+
     /// The shape of the delays.
     pub const fn shape(&self) -> Shape {
         self.shape

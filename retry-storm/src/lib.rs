@@ -1,7 +1,6 @@
-//! Retry storms in virtual time: a discrete-event simulator around the policies, the state machine,
-//! the budgets and the breakers of `retry-runtime`, which are the real ones.
+#![doc = include_str!("../README.md")]
 //!
-//! `cargo run --release -p retry-storm` prints the figures and draws the pictures of `docs/storms`.
+//! In the repository, `cargo run --release -p retry-storm` prints the figures and draws the pictures of `docs/storms`.
 // What can panic is mended or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),

@@ -182,7 +182,12 @@ pub fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
     faults
 }
 
-fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
+/// The keys of an attribute, one by one.
+///
+/// # Errors
+///
+/// When they are no list.
+pub fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
     let list = Punctuated::<NestedMeta, Token![,]>::parse_terminated(input)?;
     Ok(list.into_iter().collect())
 }

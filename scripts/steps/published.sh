@@ -61,7 +61,7 @@ step_msrv() {
         # sqlx 0.9 needs a newer one, and says so.
         cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
         cargo "+$oldest" check -p retry-supervisor --all-features
-        cargo "+$oldest" check -p retry-restate
+        cargo "+$oldest" check -p retry-restate -p retry-storm
         return
     fi
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
@@ -75,7 +75,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    for crate in retry-runtime retry-syntax retry-macros reattempt retry-supervisor retry-restate; do
+    for crate in retry-runtime retry-syntax retry-macros reattempt retry-supervisor retry-restate retry-storm; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
             grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
@@ -86,13 +86,13 @@ step_package() {
         fi
     done
     # What was unpacked of the same version before, cargo takes again, whatever is packed now.
-    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*
-    local others=(-p retry-runtime -p retry-syntax -p retry-macros -p reattempt -p retry-supervisor)
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate,retry-storm}-[0-9]*
+    local others=(-p retry-runtime -p retry-syntax -p retry-macros -p reattempt -p retry-supervisor -p retry-storm)
     # It has nothing that could be left out, and compiling its SDK once more takes long.
     cargo package --quiet --allow-dirty --no-verify "${others[@]}" -p retry-restate
     cargo package --quiet --allow-dirty "${others[@]}"
     # Less than half a megabyte each.
-    for file in "$target"/package/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*.crate; do
+    for file in "$target"/package/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate,retry-storm}-[0-9]*.crate; do
         (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
     done
 }

@@ -23,7 +23,7 @@ use report::Report;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
-    /// operation
+    /// operation, or keys with `policy = "name"`
     #[arg(value_name = "POLICY")]
     policy: String,
 
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let given = match &arguments.config {
-        Some(path) => match policy::from_file(path, &arguments.policy) {
+        Some(path) => match read(path, &arguments.policy) {
             Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::Faults(faults)) => {
@@ -78,6 +78,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         output::print(&report.text(look))?;
     }
     Ok(exit(&given))
+}
+
+/// A name in a file, or keys that name a policy of it.
+fn read(path: &Path, policy: &str) -> Result<Given, Refused> {
+    if policy.contains('=') {
+        policy::over(path, policy::from_text(policy))
+    } else {
+        policy::from_file(path, policy)
+    }
 }
 
 fn exit(given: &Given) -> ExitCode {

@@ -28,13 +28,18 @@ impl Axis {
         } else {
             1.0
         };
-        // More labels could not be told apart.
-        let step = step(top, (f64::from(rows) / 2.5).max(2.0));
-        // As many lines from each label to the next.
-        let rows_above = f64::from(rows.saturating_sub(1));
-        let each = (rows_above / (top / step).ceil()).floor().max(1.0);
+        // As many lines from each label to the next, and as little as can be above the top.
+        let above = f64::from(rows.saturating_sub(1)).max(2.0);
+        let candidates = [2.0, 3.0, 4.0].map(|each| {
+            let step = step(top, above / each);
+            (step * above / each, step)
+        });
+        let lowest = candidates
+            .into_iter()
+            .min_by(|one, other| one.0.total_cmp(&other.0));
+        let (end, step) = lowest.unwrap_or((top, top));
         Self {
-            bounds: [0.0, step * rows_above / each],
+            bounds: [0.0, end],
             cells: rows,
             step,
         }
@@ -124,16 +129,10 @@ mod tests {
     #[test]
     fn numbers_are_round_and_reach_the_top() {
         let axis = Axis::upwards(1.05, 12);
-        assert_eq!(
-            texts(&axis),
-            ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]
-        );
+        assert_eq!(texts(&axis), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         let places: Vec<_> = axis.labels().iter().map(|label| label.at).collect();
         assert_eq!(places, [0, 2, 4, 6, 8, 10]);
-        assert_eq!(
-            texts(&Axis::upwards(840.0, 12)),
-            ["0", "200", "400", "600", "800", "1000"]
-        );
+        assert_eq!(texts(&Axis::upwards(840.0, 12)), ["0", "250", "500", "750"]);
         for odd in [0.0, f64::NAN, f64::INFINITY, -1.0] {
             assert_eq!(Axis::upwards(odd, 12), Axis::upwards(1.0, 12), "{odd}");
         }

@@ -84,7 +84,7 @@ fn what_is_higher_stands_higher() {
             .unwrap_or(99)
     };
     assert!(row_of("-----") < row_of("*"), "{text}");
-    assert!(row_of("*") < row_of("0+"), "{text}");
+    assert!(row_of("*") < row_of("0.0+"), "{text}");
 }
 
 #[test]

@@ -29,15 +29,57 @@ impl fmt::Display for Refused {
 
 /// The policy `name` of the file at `path`, or that of the operation `name`; variables of the environment hold, too.
 pub(crate) fn from_file(path: &Path, name: &str) -> Result<Given, Refused> {
-    let config = Config::from_file(path).map_err(|faults| {
+    let config = read(path)?;
+    named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
+}
+
+/// The same keys where the file at `path` has the policy that they name.
+pub(crate) fn over(path: &Path, mut given: Given) -> Result<Given, Refused> {
+    let config = read(path)?;
+    let Some(name) = given.named.take() else {
+        let words = "with `--config` a policy is a name in the file, or keys with `policy = \"name\"`; leave `--config` out for keys alone";
+        return Err(Refused::Words(words.to_owned()));
+    };
+    let resolved = config.resolve(
+        given.operation.as_deref().unwrap_or_default(),
+        &name,
+        &given.policy,
+    );
+    let path = path.display();
+    if resolved.label == name && config.policy(&name).is_none() {
+        let note = format!("`{path}` has no policy `{name}`, so the keys hold as they are here");
+        given.notes.push(note);
+    } else {
+        given.notes.push(format!(
+            "`{}` of `{path}` holds over the keys",
+            resolved.label
+        ));
+    }
+    given
+        .notes
+        .extend((!resolved.enabled).then(|| OFF.to_owned()));
+    given.unknown.retain(|(key, _)| key != "policy");
+    if given.is_read {
+        given.policy = resolved.policy;
+        let all = Given::known("", resolved.policy).broken;
+        let own: Vec<_> = given.broken.iter().map(|it| it.rule.clone()).collect();
+        let others = all.into_iter().filter(|it| !own.contains(&it.rule));
+        given.broken.extend(others);
+    }
+    Ok(given)
+}
+
+fn read(path: &Path) -> Result<Config, Refused> {
+    Config::from_file(path).map_err(|faults| {
         if faults.iter().any(|fault| fault.rule() == "file") {
             Refused::Words(faults.to_string())
         } else {
             Refused::Faults(faults)
         }
-    })?;
-    named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
+    })
 }
+
+const OFF: &str = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
 
 fn named(config: &Config, name: &str) -> Option<Given> {
     let is_policy =
@@ -60,10 +102,9 @@ fn named(config: &Config, name: &str) -> Option<Given> {
             .notes
             .push(format!("`{name}` has the policy `{}`", resolved.label));
     }
-    if !resolved.enabled {
-        let note = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
-        given.notes.push(note.to_owned());
-    }
+    given
+        .notes
+        .extend((!resolved.enabled).then(|| OFF.to_owned()));
     Some(given)
 }
 

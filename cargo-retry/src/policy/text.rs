@@ -40,6 +40,10 @@ pub(crate) fn from_text(text: &str) -> Given {
     };
     let beside = beside(&args);
     let asked = asked(&args, text);
+    let operation = match args.name.as_ref().map(|name| &name.given) {
+        Some(Value::Literal(name, _)) => Some(name.0.clone()),
+        _ => None,
+    };
     let model = check::block(args, true, None, &mut faults);
     let mut unknown = asked;
     unknown.extend(expressions(&model, text));
@@ -64,6 +68,8 @@ pub(crate) fn from_text(text: &str) -> Given {
         share,
         beside,
         notes: Vec::new(),
+        named: model.named.map(|name| name.value()),
+        operation,
         is_read,
         broken,
     }

@@ -112,12 +112,28 @@ const SHAPES: &[&str] = &[
     "decorrelated",
 ];
 
-/// As many as asked for that break no rule, with what the parser of the macros makes of them.
+/// Where two numbers are the same, which chance would not draw.
+const EDGES: &[&str] = &[
+    "",
+    "max = 1, timeout = \"1s\", deadline = \"1s\"",
+    "max = \"unlimited\", backoff = \"fixed\", base = \"1s\", jitter = \"none\", deadline = \"5s\"",
+    "max = \"unlimited\", backoff = \"fixed\", base = \"20ms\", jitter = \"none\", deadline = \"6s\"",
+    "max = \"unlimited\", base = \"1s\", jitter = 0.0, deadline = \"15s\"",
+    "max = \"unlimited\", base = \"1s\", jitter = \"equal\", deadline = \"7.5s\"",
+    "max = \"unlimited\", backoff = \"decorrelated\", base = \"1s\", deadline = \"4s\"",
+    "max = 3, base = \"1s\", cap = \"1s\", jitter = 1.0, deadline = \"2s\", timeout = \"1s\"",
+    "max = 2, base = \"1s\", deadline = \"1s\", fast_first = true",
+    "max = 257, base = \"1ms\", cap = \"1ms\", jitter = \"none\", deadline = \"257ms\"",
+    "max = 4294967295, base = \"1ns\", deadline = \"24h\"",
+];
+
+/// Those, and as many as asked for that break no rule, with what the parser of the macros makes of them.
 pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
     let mut random = Random(2_718_281_828);
     let mut policies = Vec::new();
-    while policies.len() < count {
-        let text = random.text();
+    let mut edges = EDGES.iter().map(|text| (*text).to_owned());
+    while policies.len() < count + EDGES.len() {
+        let text = edges.next().unwrap_or_else(|| random.text());
         let inner = text
             .strip_prefix("#[retry(")
             .and_then(|rest| rest.strip_suffix(")]"));
@@ -125,6 +141,12 @@ pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
         let mut faults = Faults::default();
         let args = args::parse(tokens, &mut faults);
         let model = check::block(args, true, None, &mut faults);
+        let is_edge = policies.len() < EDGES.len();
+        assert!(
+            !is_edge || faults.is_empty(),
+            "{text}: {:?}",
+            faults.iter().collect::<Vec<_>>()
+        );
         if faults.is_empty() {
             policies.push((text, model.known));
         }

@@ -1,0 +1,274 @@
+//! What a path means: a macro of ours, a module, a function, a constant.
+
+use super::modules::{Code, Use};
+
+/// What a path may mean; it can be several things, in the namespaces of Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Module(usize),
+    /// A name that is defined in a module, or an associated one: `(module, [Type, new])`.
+    Item(usize, Vec<String>),
+    /// Something of a package that is not part of the workspace.
+    Foreign(String, Vec<String>),
+}
+
+/// The packages whose macros are meant.
+const OURS: &[&str] = &["reattempt", "retry-macros"];
+
+/// Through how many `use`s a name is followed.
+const DEPTH: usize = 24;
+
+/// A path as written.
+pub(crate) struct Path {
+    pub(crate) segments: Vec<String>,
+    /// Whether it begins with `::`.
+    pub(crate) is_global: bool,
+}
+
+impl Path {
+    pub(crate) fn of(path: &syn::Path) -> Self {
+        use syn::ext::IdentExt as _;
+        let segments = path.segments.iter().map(|it| it.ident.unraw().to_string());
+        Self {
+            segments: segments.collect(),
+            is_global: path.leading_colon.is_some(),
+        }
+    }
+}
+
+impl Code {
+    /// Whether a path is the macro `name` of ours, as seen from `module` and the `use`s in the blocks around.
+    pub(crate) fn is_ours(&self, path: &Path, name: &str, module: usize, local: &[&Use]) -> bool {
+        let meanings = self.meanings(path, module, local);
+        let ours = |it: &Meaning| match it {
+            Meaning::Foreign(package, rest) => {
+                rest.last().is_some_and(|last| last == name)
+                    && (OURS.contains(&package.as_str()) || rest.iter().any(|it| it == "reattempt"))
+            }
+            _ => false,
+        };
+        if meanings.iter().any(ours) {
+            return true;
+        }
+        // Through a `*` of a crate that is not read.
+        let is_hidden = path.segments.as_slice() == [name] && meanings.is_empty();
+        is_hidden && self.depends_on_ours(module)
+    }
+
+    fn depends_on_ours(&self, module: usize) -> bool {
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
+        krate.is_some_and(|it| {
+            it.externs
+                .values()
+                .any(|package| OURS.contains(&package.as_str()))
+        })
+    }
+
+    /// Everything that a path may mean.
+    pub(crate) fn meanings(&self, path: &Path, module: usize, local: &[&Use]) -> Vec<Meaning> {
+        let mut found = Vec::new();
+        if path.is_global {
+            self.of_crates(&path.segments, module, DEPTH, &mut found);
+            return found;
+        }
+        if let Some((first, rest)) = path.segments.split_first() {
+            for it in local {
+                if it.name.as_ref() == Some(first) {
+                    self.follow(it, rest, module, DEPTH, &mut found);
+                } else if it.name.is_none() {
+                    let mut whole = Vec::new();
+                    self.follow(it, &path.segments, module, DEPTH, &mut whole);
+                    found.extend(whole.into_iter().filter(|it| !matches!(it, Meaning::Foreign(package, _) if !OURS.contains(&package.as_str()))));
+                }
+            }
+        }
+        if found.is_empty() {
+            self.seen_from(&path.segments, module, DEPTH, &mut found);
+        }
+        found
+    }
+
+    /// A path as it stands in a module.
+    fn seen_from(
+        &self,
+        segments: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
+        let Some((first, rest)) = segments.split_first() else {
+            return;
+        };
+        let Some(here) = self.modules.get(module) else {
+            return;
+        };
+        match first.as_str() {
+            "crate" | "$crate" => {
+                if let Some(krate) = self.crates.get(here.krate) {
+                    self.inside(krate.root, rest, depth, found);
+                }
+            }
+            "self" => self.inside(module, rest, depth, found),
+            "super" => {
+                if let Some(parent) = here.parent {
+                    match rest.first() {
+                        Some(next) if next == "super" => self.seen_from(rest, parent, depth, found),
+                        _ => self.inside(parent, rest, depth, found),
+                    }
+                }
+            }
+            _ => {
+                self.inside(module, segments, depth, found);
+                if found.is_empty() {
+                    self.of_crates(segments, module, depth, found);
+                }
+                // The macros of `#[macro_use] extern crate`, which are seen everywhere.
+                if found.is_empty() && rest.is_empty() {
+                    let root = self
+                        .crates
+                        .get(here.krate)
+                        .and_then(|it| self.modules.get(it.root));
+                    let everywhere = root.into_iter().flat_map(|root| &root.uses);
+                    for it in everywhere.filter(|it| it.name.is_none() && it.is_global) {
+                        self.follow(it, segments, module, depth, found);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A path that begins with the name of a crate.
+    fn of_crates(
+        &self,
+        segments: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
+        let Some((first, rest)) = segments.split_first() else {
+            return;
+        };
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
+        let Some(krate) = krate else { return };
+        let package = match krate.externs.get(first) {
+            Some(package) => package,
+            // Macros name themselves and each other in full.
+            None if OURS.iter().any(|it| it.replace('-', "_") == *first) => first,
+            None if ["std", "core", "alloc"].contains(&first.as_str()) => first,
+            None => return,
+        };
+        let is_ours = OURS.contains(&package.as_str());
+        let library = self
+            .crates
+            .iter()
+            .find(|it| it.package == *package && it.kind == "lib");
+        match library.filter(|_| !is_ours) {
+            Some(library) => self.inside(library.root, rest, depth, found),
+            None => found.push(Meaning::Foreign(package.clone(), rest.to_vec())),
+        }
+    }
+
+    /// A path below a module.
+    fn inside(&self, module: usize, segments: &[String], depth: usize, found: &mut Vec<Meaning>) {
+        let (Some(here), Some(depth)) = (self.modules.get(module), depth.checked_sub(1)) else {
+            return;
+        };
+        let Some((first, rest)) = segments.split_first() else {
+            found.push(Meaning::Module(module));
+            return;
+        };
+        if let Some(child) = here.children.get(first) {
+            self.inside(*child, rest, depth, found);
+        }
+        for it in here
+            .uses
+            .iter()
+            .filter(|it| it.name.as_ref() == Some(first))
+        {
+            self.follow(it, rest, module, depth, found);
+        }
+        if defines(here, first) {
+            found.push(Meaning::Item(module, segments.to_vec()));
+        }
+        if found.is_empty() {
+            for it in here.uses.iter().filter(|it| it.name.is_none()) {
+                let mut through = Vec::new();
+                self.follow(it, segments, module, depth, &mut through);
+                // Whether a foreign module has this name is not known, unless it is ours.
+                through.retain(|it| !matches!(it, Meaning::Foreign(package, _) if !OURS.contains(&package.as_str())));
+                found.extend(through);
+            }
+        }
+    }
+
+    /// What a `use` leads to, and `rest` below it.
+    fn follow(
+        &self,
+        it: &Use,
+        rest: &[String],
+        module: usize,
+        depth: usize,
+        found: &mut Vec<Meaning>,
+    ) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let mut path = it.path.clone();
+        path.extend_from_slice(rest);
+        if it.is_global {
+            return self.of_crates(&path, module, depth, found);
+        }
+        let krate = self
+            .modules
+            .get(module)
+            .and_then(|it| self.crates.get(it.krate));
+        // `use retry::retry;` in a module that has the name `retry` from that very line means the crate.
+        let is_itself = it.name.is_some() && it.name.as_ref() == it.path.first();
+        if !is_itself {
+            self.seen_from(&path, module, depth, found);
+        }
+        if found.is_empty() {
+            self.of_crates(&path, module, depth, found);
+        }
+        if found.is_empty()
+            && let Some(krate) = krate.filter(|it| it.is_2015)
+        {
+            self.inside(krate.root, &path, depth, found);
+        }
+        if found.is_empty() && is_itself {
+            let child = self
+                .modules
+                .get(module)
+                .and_then(|it| it.children.get(it_first(&path)));
+            if let Some(child) = child {
+                self.inside(*child, path.get(1..).unwrap_or_default(), depth, found);
+            }
+        }
+    }
+}
+
+fn it_first(path: &[String]) -> &str {
+    path.first().map_or("", String::as_str)
+}
+
+/// Whether a module has a function, a type or a constant of this name.
+fn defines(module: &super::modules::Module, name: &str) -> bool {
+    use syn::Item;
+    module.items.iter().any(|item| match item {
+        Item::Fn(item) => item.sig.ident == name,
+        Item::Struct(item) => item.ident == name,
+        Item::Enum(item) => item.ident == name,
+        Item::Union(item) => item.ident == name,
+        Item::Trait(item) => item.ident == name,
+        Item::Type(item) => item.ident == name,
+        Item::Const(item) => item.ident == name,
+        Item::Static(item) => item.ident == name,
+        _ => false,
+    })
+}

@@ -1,0 +1,88 @@
+//! `cargo retry list`: the code of a workspace -> the places that retry -> their policies and what they call -> a
+//! table, JSON or SARIF.
+
+mod calls;
+mod macros;
+mod nesting;
+mod policy;
+mod reading;
+mod report;
+mod sites;
+mod types;
+mod values;
+mod visit;
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::code::modules::Code;
+use crate::code::workspace::Workspace;
+use calls::Index;
+use report::{Format, Listing};
+use types::Types;
+use values::Constants;
+
+/// Lists every `#[retry]` and `retry_block!` of the workspace
+///
+/// With attempts, delays, the worst case in time and load, and what bounds it. Calls from one retried function to
+/// another are followed where the code tells what is called. Nothing is compiled; what a `cfg` leaves out is listed,
+/// too, with its condition. Exit status: 0, 1 if a policy breaks a rule, 2 if nothing could be read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How to tell it
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Writes to a file instead of the standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only these packages
+    #[arg(short, long = "package", value_name = "NAME")]
+    packages: Vec<String>,
+    /// The manifest of the workspace, or of a package in it
+    #[arg(long, value_name = "FILE")]
+    manifest_path: Option<PathBuf>,
+    /// The configuration file of `policy = "name"`; without it `retry.toml` at the root of the workspace, if it is there
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let workspace = Workspace::load(arguments.manifest_path.as_deref())?;
+    let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root)?;
+    let workspace = workspace.only(&arguments.packages)?;
+    let code = Code::read(&workspace);
+    let types = Types::of(&code);
+    let survey = visit::survey(&code, &types);
+    let effective = policy::of(&survey, &Constants::of(&code), configuration.as_ref());
+    let nested = nesting::of(&survey, &Index::new(&code, &types, &survey), &effective);
+    let listing = Listing::new(
+        &survey,
+        &effective,
+        &nested,
+        &arguments.packages,
+        &code.unread,
+    );
+    for unread in &code.unread {
+        let place = &unread.place;
+        anstream::eprintln!(
+            "warning: {}:{}:{}: {}; what is in it is not listed",
+            place.file.shown,
+            place.line,
+            place.column,
+            unread.why
+        );
+    }
+    let text = listing.text(arguments.format)?;
+    match &arguments.output {
+        Some(file) => fs::write(file, text)
+            .map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
+        None => crate::output::print(&text)?,
+    }
+    Ok(if listing.is_sound() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

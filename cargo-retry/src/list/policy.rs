@@ -1,0 +1,150 @@
+//! The policy that holds at a place: what is written there, with what constants and a configuration say.
+
+use std::error::Error;
+use std::path::Path;
+
+use retry_runtime::Policy;
+use retry_runtime::config::Config;
+use retry_runtime::rules::{Key, Keys, Rule};
+use syn::Expr;
+
+use super::sites::{Site, Survey};
+use super::values::{Constants, Standing, Value, with};
+use crate::code::written;
+
+/// The policy of a place, and what of it is not known.
+pub(crate) struct Effective {
+    pub(crate) policy: Policy,
+    /// Keys whose value only the compiler or the running program knows.
+    unknown: Keys,
+    /// The policy that the keys override, where its values are not known.
+    pub(crate) inherited: Option<String>,
+    /// The name of the policy in the configuration that holds.
+    pub(crate) label: Option<String>,
+    /// Rules that constants break: ids and messages.
+    pub(crate) violations: Vec<(&'static str, String)>,
+}
+
+impl Effective {
+    pub(crate) fn knows(&self, key: Key) -> bool {
+        self.inherited.is_none() && !self.unknown.contains(key)
+    }
+
+    /// Whether all that the delays depend on is known.
+    pub(crate) fn knows_delays(&self) -> bool {
+        use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
+        [Backoff, Base, Cap, Factor, FastFirst, First, Jitter]
+            .into_iter()
+            .all(|key| self.knows(key))
+    }
+
+    /// Keys whose value is not known.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = Key> {
+        Key::ALL
+            .into_iter()
+            .filter(|key| self.unknown.contains(*key))
+    }
+}
+
+/// That of each site; nothing where not even its keys could be read.
+pub(crate) fn of(
+    survey: &Survey,
+    constants: &Constants<'_>,
+    configuration: Option<&Config>,
+) -> Vec<Option<Effective>> {
+    let sites = survey.sites.iter();
+    sites
+        .map(|site| effective(site, constants, configuration))
+        .collect()
+}
+
+/// The policy that holds, as far as it is known before the program runs.
+fn effective(
+    site: &Site,
+    constants: &Constants<'_>,
+    configuration: Option<&Config>,
+) -> Option<Effective> {
+    let model = site.reading.model.as_ref()?;
+    let at = Standing {
+        module: site.module,
+        scope: Some(&site.scope),
+        owner: site.owner.as_deref(),
+    };
+    let mut effective = Effective {
+        policy: model.known,
+        unknown: Keys::NONE,
+        inherited: None,
+        label: None,
+        violations: Vec::new(),
+    };
+    let mut is_literal = true;
+    for setting in model
+        .settings
+        .iter()
+        .filter(|setting| setting.expression.is_some())
+    {
+        is_literal = false;
+        let value = syn::parse2::<Expr>(setting.value.clone()).ok();
+        let value = value.and_then(|expr| constants.value(&expr, at));
+        match value.and_then(|value| with(effective.policy, setting.key.word(), value)) {
+            Some(policy) => effective.policy = policy,
+            None => effective.unknown = effective.unknown.with(setting.key),
+        }
+    }
+    if let Some(inherited) = &model.inherited {
+        is_literal = false;
+        match constants.value(&inherited.expr, at) {
+            Some(Value::Policy(base)) => {
+                effective.policy = base.overridden_by(&effective.policy);
+            }
+            _ => effective.inherited = Some(written(&inherited.expr)),
+        }
+    }
+    if let Some(named) = &model.named {
+        let named = named.value();
+        match configuration {
+            Some(configuration) if configuration.policy(&named).is_some() => {
+                let resolved = configuration.resolve(&site.operation, &named, &effective.policy);
+                let label = resolved.label.to_owned();
+                effective.policy = if resolved.enabled {
+                    resolved.policy
+                } else {
+                    resolved.policy.max(1)
+                };
+                effective.label = Some(label);
+            }
+            Some(_) => {
+                effective.inherited = Some(format!("\"{named}\", which the file does not have"));
+            }
+            None => effective.inherited = Some(format!("\"{named}\"")),
+        }
+    }
+    if !is_literal && effective.inherited.is_none() {
+        let known = Rule::ALL
+            .iter()
+            .filter(|rule| !rule.reads().touches(effective.unknown));
+        let broken = known.filter_map(|rule| rule.check(&effective.policy));
+        effective.violations = broken
+            .map(|it| (it.rule().id(), it.message().to_owned()))
+            .collect();
+    }
+    Some(effective)
+}
+
+/// The configuration: a file that is named, or the one that lies at the root.
+pub(crate) fn configuration(
+    named: Option<&Path>,
+    root: &Path,
+) -> Result<Option<Config>, Box<dyn Error>> {
+    let usual = root.join("retry.toml");
+    let file = match named {
+        Some(file) => file,
+        None if usual.is_file() => &usual,
+        None => return Ok(None),
+    };
+    // As the file says: the environment here is not that of the service.
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    let config = Config::from_text(&file.display().to_string(), &text, [])?;
+    Ok(Some(config))
+}

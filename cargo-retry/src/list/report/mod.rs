@@ -1,0 +1,350 @@
+//! What was found, as rows: one for each place, whatever the form in which it is told.
+
+mod json;
+mod sarif;
+mod table;
+
+use std::collections::{BTreeSet, HashMap};
+use std::error::Error;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use retry_runtime::rules::Key;
+use serde::Serialize;
+
+use super::nesting::{Count, Inner};
+use super::policy::Effective;
+use super::reading::Fault;
+use super::sites::{Site, Survey};
+use crate::code::{Place, Unread};
+
+/// How the list is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+    /// For code review: the form that GitHub and others read (SARIF 2.1.0)
+    Sarif,
+}
+
+/// The whole list, in the order of files and lines.
+#[derive(Serialize)]
+pub(crate) struct Listing {
+    policies: Vec<Row>,
+    /// What could not be read.
+    unread: Vec<Missing>,
+}
+
+#[derive(Serialize)]
+struct Missing {
+    file: String,
+    line: usize,
+    column: usize,
+    why: String,
+}
+
+/// A place that retries.
+#[derive(Serialize)]
+struct Row {
+    file: String,
+    line: usize,
+    column: usize,
+    form: &'static str,
+    operation: String,
+    package: String,
+    /// `lib`, `bin`, `example`, `test`, `bench`, `build`.
+    targets: BTreeSet<&'static str>,
+    /// What has to hold for it to be compiled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<String>,
+    /// The macro that makes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_macro: Option<String>,
+    /// Whether attempts are futures, which a deadline cuts off.
+    r#async: bool,
+    /// Each key as written.
+    written: Vec<Written>,
+    /// A policy by name, or another expression that the keys override.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+    /// Nothing where even the keys could not be read.
+    schedule: Option<Schedule>,
+    /// Keys whose value is not known before the program is compiled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Below>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<Told>,
+}
+
+#[derive(Serialize)]
+struct Written {
+    key: String,
+    value: String,
+}
+
+/// What is known of the attempts of one call.
+#[derive(Serialize)]
+struct Schedule {
+    words: Option<String>,
+    attempts: Attempts,
+    /// The first delays: the least and the longest of each.
+    delays: Option<Vec<Delay>>,
+    /// The longest that all delays take together; without it there is no limit, or it is not known.
+    sleeping_ns: Option<u64>,
+    /// The longest from the start of the call to that of its last attempt.
+    wall_ns: Option<u64>,
+    deadline_ns: Option<u64>,
+    timeout_ns: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", untagged)]
+enum Attempts {
+    Known(u64),
+    Word(&'static str),
+}
+
+#[derive(Serialize)]
+struct Delay {
+    least_ns: u64,
+    longest_ns: u64,
+}
+
+/// A retried call that this one makes.
+#[derive(Serialize)]
+struct Below {
+    operation: String,
+    file: String,
+    line: usize,
+    /// The functions in between.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    through: Vec<String>,
+    /// In another task or thread, where nobody knows of the retry around it.
+    spawned: bool,
+    /// Attempts of the innermost for one call of this one, at most.
+    attempts: Attempts,
+    /// The same if no retry knew of another.
+    multiplied: Attempts,
+    recursive: bool,
+}
+
+#[derive(Serialize)]
+struct Told {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'static str>,
+    message: String,
+    line: usize,
+    column: usize,
+}
+
+/// Delays that are told one by one.
+const TOLD: u32 = 16;
+
+impl Listing {
+    pub(crate) fn new(
+        survey: &Survey,
+        effective: &[Option<Effective>],
+        nested: &[Vec<Inner>],
+        packages: &[String],
+        unread: &[Unread],
+    ) -> Self {
+        // A file may be part of several targets.
+        let mut rows: HashMap<&Place, Row> = HashMap::new();
+        for ((site, effective), inner) in survey.sites.iter().zip(effective).zip(nested) {
+            if !packages.is_empty() && !packages.contains(&site.package) {
+                continue;
+            }
+            let row = row(survey, site, effective.as_ref(), inner);
+            match rows.get_mut(&site.place) {
+                Some(known) => known.join(row),
+                None => {
+                    rows.insert(&site.place, row);
+                }
+            }
+        }
+        let mut policies: Vec<_> = rows.into_values().collect();
+        policies.sort_by(|one, other| {
+            (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column))
+        });
+        let unread = unread.iter().map(|it| Missing {
+            file: it.place.file.shown.clone(),
+            line: it.place.line,
+            column: it.place.column,
+            why: it.why.clone(),
+        });
+        Self {
+            policies,
+            unread: unread.collect(),
+        }
+    }
+
+    /// Whether no policy breaks a rule.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.policies.iter().all(|row| row.faults.is_empty())
+    }
+
+    pub(crate) fn text(&self, format: Format) -> Result<String, Box<dyn Error>> {
+        match format {
+            Format::Table => Ok(table::text(self)),
+            Format::Json => json::text(self),
+            Format::Sarif => sarif::text(self),
+        }
+    }
+}
+
+impl Row {
+    /// The same place in another target.
+    fn join(&mut self, other: Self) {
+        self.targets.extend(other.targets);
+        for below in other.calls {
+            let is_known = |it: &Below| (&it.file, it.line) == (&below.file, below.line);
+            if !self.calls.iter().any(is_known) {
+                self.calls.push(below);
+            }
+        }
+    }
+
+    fn key(&self, key: &str) -> Option<&str> {
+        let found = self.written.iter().find(|written| written.key == key);
+        found.map(|written| written.value.as_str())
+    }
+}
+
+fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inner]) -> Row {
+    let written = site.reading.written.iter().map(|(key, value)| Written {
+        key: key.clone(),
+        value: value.clone(),
+    });
+    let policy = effective.and_then(|it| it.label.clone().or_else(|| it.inherited.clone()));
+    let mut calls: Vec<Below> = Vec::new();
+    for below in inner.iter().filter_map(|inner| below(survey, inner)) {
+        if !calls
+            .iter()
+            .any(|it| (&it.file, it.line) == (&below.file, below.line))
+        {
+            calls.push(below);
+        }
+    }
+    Row {
+        file: site.place.file.shown.clone(),
+        line: site.place.line,
+        column: site.place.column,
+        form: site.form.word(),
+        operation: site.operation.clone(),
+        package: site.package.clone(),
+        targets: site.kinds.clone(),
+        conditions: site.conditions.clone(),
+        by_macro: site.by_macro.clone(),
+        r#async: site.reading.is_async,
+        written: written.collect(),
+        policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
+        schedule: effective.map(schedule),
+        unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
+        calls,
+        faults: faults(site, effective),
+    }
+}
+
+fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
+    let of = |fault: &Fault| Told {
+        rule: fault.rule,
+        message: fault.message.clone(),
+        line: fault.place.line,
+        column: fault.place.column,
+    };
+    let violated = effective.into_iter().flat_map(|it| &it.violations);
+    let constant = violated.map(|(rule, message)| Told {
+        rule: Some(rule),
+        message: message.clone(),
+        line: site.place.line,
+        column: site.place.column,
+    });
+    let all = site.reading.faults.iter().map(of).chain(constant);
+    let mut told: Vec<Told> = Vec::new();
+    for fault in all {
+        if !told.iter().any(|known| known.message == fault.message) {
+            told.push(fault);
+        }
+    }
+    told
+}
+
+fn schedule(effective: &Effective) -> Schedule {
+    let policy = &effective.policy;
+    let worst = policy.worst_case();
+    let (deadline, timeout, _) = policy.limits();
+    let knows_attempts = effective.knows(Key::Max);
+    let is_known = knows_attempts && effective.knows_delays();
+    let retries = policy
+        .attempts()
+        .map_or(u32::MAX, |max| max.saturating_sub(1));
+    let delays = (0..retries.min(TOLD)).map(|retry| {
+        let (least, longest) = policy.delay_bounds(retry);
+        Delay {
+            least_ns: nanos(least),
+            longest_ns: nanos(longest),
+        }
+    });
+    let limits = is_known && effective.knows(Key::Deadline) && effective.knows(Key::Timeout);
+    Schedule {
+        words: limits.then(|| policy.explain().to_string()),
+        attempts: if knows_attempts {
+            policy
+                .attempts()
+                .map_or(Attempts::Word("unlimited"), |max| {
+                    Attempts::Known(max.into())
+                })
+        } else {
+            Attempts::Word("unknown")
+        },
+        delays: effective.knows_delays().then(|| delays.collect()),
+        sleeping_ns: worst.sleeping().filter(|_| limits).map(nanos),
+        wall_ns: worst.wall().filter(|_| limits).map(nanos),
+        deadline_ns: deadline
+            .filter(|_| effective.knows(Key::Deadline))
+            .map(nanos),
+        timeout_ns: timeout.filter(|_| effective.knows(Key::Timeout)).map(nanos),
+    }
+}
+
+fn below(survey: &Survey, inner: &Inner) -> Option<Below> {
+    let site = survey.sites.get(inner.site)?;
+    Some(Below {
+        operation: site.operation.clone(),
+        file: site.place.file.shown.clone(),
+        line: site.place.line,
+        through: inner.through.clone(),
+        spawned: inner.is_spawned,
+        attempts: inner.attempts.into(),
+        multiplied: inner.multiplied.into(),
+        recursive: inner.is_recursive,
+    })
+}
+
+impl From<Count> for Attempts {
+    fn from(count: Count) -> Self {
+        match count {
+            Count::Known(count) => Self::Known(count),
+            Count::Unlimited => Self::Word("unlimited"),
+            Count::Unknown => Self::Word("unknown"),
+        }
+    }
+}
+
+impl std::fmt::Display for Attempts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Known(count) => count.fmt(f),
+            Self::Word("unknown") => "?".fmt(f),
+            Self::Word(word) => word.fmt(f),
+        }
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

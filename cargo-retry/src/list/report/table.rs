@@ -1,0 +1,291 @@
+//! For people: a row for each place, with what is below it and what is wrong with it underneath.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use comfy_table::{ColumnConstraint, Width};
+use retry_runtime::duration::Human;
+
+use super::{Attempts, Below, Listing, Row, Schedule};
+use crate::table;
+
+/// Delays in the table.
+const SHOWN: usize = 4;
+
+pub(super) fn text(listing: &Listing) -> String {
+    if listing.policies.is_empty() {
+        return "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n".to_owned();
+    }
+    let headings = [
+        "what and where",
+        "attempts",
+        "delays",
+        "time at most",
+        "load at most",
+        "policy and limits",
+    ];
+    let mut all = table::new(&headings, width(), false);
+    all.set_header(headings);
+    if let Some(column) = all.column_mut(0) {
+        let longest = listing
+            .policies
+            .iter()
+            .flat_map(|row| [row.operation.len(), row.file.len() + 6])
+            .max();
+        let room = usize::from(width()).saturating_mul(2) / 5;
+        let least = longest.unwrap_or_default().min(room);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(
+            u16::try_from(least).unwrap_or_default(),
+        )));
+    }
+    for row in &listing.policies {
+        all.add_row([
+            what(row),
+            attempts(row),
+            delays(row),
+            time(row),
+            load(row),
+            limits(row),
+        ]);
+    }
+    let mut text = format!("{all}\n");
+    for row in &listing.policies {
+        for below in &row.calls {
+            let _ = writeln!(text, "{}", nested(row, below));
+        }
+    }
+    for row in &listing.policies {
+        for fault in &row.faults {
+            let rule = fault
+                .rule
+                .map_or_else(String::new, |rule| format!(" [{rule}]"));
+            let _ = writeln!(
+                text,
+                "error: {}:{}:{}: {}{rule}",
+                row.file, fault.line, fault.column, fault.message
+            );
+        }
+    }
+    text.push_str(&summary(listing));
+    text
+}
+
+/// That of the terminal; a file is wide.
+fn width() -> u16 {
+    terminal_size::terminal_size().map_or(160, |(width, _)| width.0.max(60))
+}
+
+fn summary(listing: &Listing) -> String {
+    let counted = |count: usize, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
+    let rows = &listing.policies;
+    let mut packages: Vec<_> = rows.iter().map(|row| &row.package).collect();
+    packages.dedup();
+    packages.sort();
+    packages.dedup();
+    let mut text = format!(
+        "{} in {}",
+        counted(rows.len(), "place retries", "places retry"),
+        counted(packages.len(), "package", "packages"),
+    );
+    let nested = rows.iter().filter(|row| !row.calls.is_empty()).count();
+    if nested > 0 {
+        let _ = write!(
+            text,
+            "; {nested} of them call{} what retries itself",
+            if nested == 1 { "s" } else { "" }
+        );
+    }
+    let faulty = rows.iter().filter(|row| !row.faults.is_empty()).count();
+    if faulty > 0 {
+        let _ = write!(text, "; {faulty} would not compile");
+    }
+    text.push('\n');
+    text
+}
+
+fn what(row: &Row) -> String {
+    let mut text = format!("{}\n{}:{}", row.operation, row.file, row.line);
+    if let Some(name) = &row.by_macro {
+        let _ = write!(text, "\nin `{name}!`");
+    }
+    for condition in &row.conditions {
+        let _ = write!(text, "\nif {condition}");
+    }
+    text
+}
+
+fn attempts(row: &Row) -> String {
+    match (&row.schedule, row.key("max")) {
+        (
+            Some(Schedule {
+                attempts: Attempts::Word("unknown"),
+                ..
+            }),
+            Some(written),
+        ) => written.to_owned(),
+        (Some(schedule), _) => schedule.attempts.to_string(),
+        (None, _) => "?".to_owned(),
+    }
+}
+
+fn delays(row: &Row) -> String {
+    let Some(schedule) = &row.schedule else {
+        return row
+            .written
+            .iter()
+            .map(|it| it.value.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+    };
+    if row.key("strategy").is_some() {
+        return "as its strategy says".to_owned();
+    }
+    let Some(delays) = &schedule.delays else {
+        let keys = ["backoff", "base", "first", "factor", "cap", "jitter"];
+        let given = keys
+            .iter()
+            .filter_map(|key| row.key(key).map(|value| format!("{key} = {value}")));
+        let given: Vec<_> = given.collect();
+        return if given.is_empty() {
+            "?".to_owned()
+        } else {
+            given.join(", ")
+        };
+    };
+    let each = delays.iter().map(|delay| {
+        let (least, longest) = (
+            Duration::from_nanos(delay.least_ns),
+            Duration::from_nanos(delay.longest_ns),
+        );
+        match (least, longest) {
+            (least, longest) if least == longest && least.is_zero() => "none".to_owned(),
+            (least, longest) if least == longest => Human(least).to_string(),
+            (least, longest) if least.is_zero() => format!("0-{}", Human(longest)),
+            (least, longest) => format!("{}-{}", Human(least), Human(longest)),
+        }
+    });
+    let each: Vec<_> = each.collect();
+    match (each.get(..SHOWN), each.last()) {
+        _ if each.is_empty() => String::new(),
+        _ if each.iter().all(|it| each.first() == Some(it)) && each.len() > 1 => {
+            each.first().map_or_else(String::new, |one| {
+                if one == "none" {
+                    one.clone()
+                } else {
+                    format!("{one} each")
+                }
+            })
+        }
+        (Some(first), Some(last)) if each.len() > SHOWN => {
+            let more = if matches!(schedule.attempts, Attempts::Known(count) if count <= u64::from(super::TOLD) + 1)
+            {
+                ""
+            } else {
+                ", ..."
+            };
+            format!("{}, ... {last}{more}", first.join(", "))
+        }
+        _ => each.join(", "),
+    }
+}
+
+fn time(row: &Row) -> String {
+    let Some(schedule) = &row.schedule else {
+        return "?".to_owned();
+    };
+    let human = |nanos: u64| Human(Duration::from_nanos(nanos)).to_string();
+    if let Some(deadline) = schedule.deadline_ns {
+        return match human(deadline) {
+            deadline if row.r#async => deadline,
+            deadline => format!("{deadline} + an attempt"),
+        };
+    }
+    if schedule.words.is_none() {
+        return "?".to_owned();
+    }
+    if let (Some(wall), Some(timeout)) = (schedule.wall_ns, schedule.timeout_ns) {
+        return human(wall.saturating_add(timeout));
+    }
+    match schedule.sleeping_ns {
+        Some(0) => "attempts alone".to_owned(),
+        Some(sleeping) => format!("{} + attempts", human(sleeping)),
+        None => "no limit".to_owned(),
+    }
+}
+
+fn load(row: &Row) -> String {
+    let Some(schedule) = &row.schedule else {
+        return "?".to_owned();
+    };
+    let mut text = match schedule.attempts {
+        Attempts::Word("unlimited") => "no limit".to_owned(),
+        attempts => format!("x{attempts}"),
+    };
+    if let Some(share) = row
+        .key("budget")
+        .and_then(|budget| budget.parse::<f64>().ok())
+    {
+        let _ = write!(text, ", x{} in all", 1.0 + share);
+    }
+    if row.key("hedge").is_some() {
+        text += " and copies";
+    }
+    let most = row.calls.iter().filter_map(|below| match below.attempts {
+        Attempts::Known(count) => Some(count),
+        Attempts::Word(_) => None,
+    });
+    if let Some(most) = most.max() {
+        let _ = write!(text, "\nx{most} below");
+    }
+    text
+}
+
+fn limits(row: &Row) -> String {
+    let mut parts = Vec::new();
+    if let Some(policy) = &row.policy {
+        parts.push(format!("policy {policy}"));
+    }
+    for key in ["budget", "breaker", "throttle", "hedge"] {
+        if let Some(value) = row.key(key) {
+            parts.push(format!("{key} {value}"));
+        }
+    }
+    if row.form != "function" && row.form != "block" {
+        parts.push("of its `impl`".to_owned());
+    }
+    parts.join("\n")
+}
+
+pub(super) fn nested(row: &Row, below: &Below) -> String {
+    let through = if below.through.is_empty() {
+        String::new()
+    } else {
+        format!(" through {}", below.through.join(", "))
+    };
+    let mut text = format!(
+        "{}:{}: {} calls {} ({}:{}){through}",
+        row.file, row.line, row.operation, below.operation, below.file, below.line
+    );
+    if below.recursive {
+        text += "; the calls go in a circle";
+    }
+    let _ = match (below.attempts, below.multiplied) {
+        (Attempts::Word("unlimited"), _) => write!(text, ": no limit to the attempts below"),
+        (Attempts::Word(_), _) => write!(text, ": how many attempts that makes is not known here"),
+        (attempts, multiplied) if attempts == multiplied => {
+            write!(text, ": up to {attempts} attempts below for one call")
+        }
+        (attempts, multiplied) => {
+            write!(
+                text,
+                ": up to {attempts} attempts below for one call, not {multiplied}: retries in a retry make one attempt"
+            )
+        }
+    };
+    if below.spawned {
+        text += "; it is spawned, and does not know of the retry around it";
+    }
+    text
+}

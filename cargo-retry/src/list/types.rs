@@ -1,0 +1,281 @@
+//! Types as far as they are written down: of fields, parameters, variables and answers. Enough to see which method a
+//! call means in most code; what is not certain has no type.
+
+use std::collections::{HashMap, HashSet};
+
+use syn::ext::IdentExt as _;
+use syn::{
+    Expr, FnArg, GenericArgument, Generics, ImplItem, Item, PathArguments, ReturnType, Signature,
+    TraitItem, Type, TypeParamBound, WherePredicate,
+};
+
+use crate::code::modules::Code;
+
+/// What the items of a workspace say, by the last names of types.
+#[derive(Default)]
+pub(crate) struct Types {
+    /// `(Shop, orders)` -> `Orders`
+    fields: HashMap<(String, String), String>,
+    /// `(Orders, connect)` -> `Orders`
+    answers: HashMap<(String, String), String>,
+    /// The traits of a type.
+    traits: HashMap<String, HashSet<String>>,
+}
+
+/// Types through which a method is called as if they were not there.
+const TRANSPARENT: &[&str] = &[
+    "Arc",
+    "Box",
+    "Cow",
+    "LazyLock",
+    "Lazy",
+    "Mutex",
+    "MutexGuard",
+    "OnceCell",
+    "OnceLock",
+    "Option",
+    "Pin",
+    "Rc",
+    "RefCell",
+    "Result",
+    "RwLock",
+];
+
+/// Methods that answer with what they are called on.
+const HANDS_ON: &[&str] = &[
+    "as_mut",
+    "as_ref",
+    "borrow",
+    "borrow_mut",
+    "clone",
+    "cloned",
+    "expect",
+    "get_mut",
+    "lock",
+    "read",
+    "to_owned",
+    "unwrap",
+    "unwrap_or_default",
+    "write",
+];
+
+impl Types {
+    pub(crate) fn of(code: &Code) -> Self {
+        let mut types = Self::default();
+        for item in code.modules.iter().flat_map(|module| &module.items) {
+            types.item(item);
+        }
+        types
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Struct(item) => {
+                let bounds = bounds(&item.generics);
+                for field in &item.fields {
+                    if let (Some(name), Some(ty)) = (&field.ident, hint(&field.ty, &bounds, None)) {
+                        self.fields
+                            .insert((item.ident.to_string(), name.unraw().to_string()), ty);
+                    }
+                }
+            }
+            Item::Impl(item) => {
+                let Some(owner) = hint(&item.self_ty, &HashMap::new(), None) else {
+                    return;
+                };
+                if let Some((path, _)) = &item.trait_
+                    && let Some(last) = path.segments.last()
+                {
+                    self.traits
+                        .entry(owner.clone())
+                        .or_default()
+                        .insert(last.ident.to_string());
+                }
+                for part in &item.items {
+                    if let ImplItem::Fn(method) = part {
+                        self.method(&owner, &method.sig);
+                    }
+                }
+            }
+            Item::Trait(item) => {
+                for part in &item.items {
+                    if let TraitItem::Fn(method) = part {
+                        self.method(&item.ident.to_string(), &method.sig);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn method(&mut self, owner: &str, signature: &Signature) {
+        if let ReturnType::Type(_, ty) = &signature.output
+            && let Some(ty) = hint(ty, &bounds(&signature.generics), Some(owner))
+        {
+            self.answers
+                .insert((owner.to_owned(), signature.ident.unraw().to_string()), ty);
+        }
+    }
+
+    /// The traits that a type implements.
+    pub(crate) fn traits(&self, ty: &str) -> impl Iterator<Item = &str> {
+        self.traits
+            .get(ty)
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
+    /// The type of an expression, where `variables` are known; `owner` is `Self`.
+    pub(crate) fn expression(
+        &self,
+        expr: &Expr,
+        variables: &Variables,
+        owner: Option<&str>,
+    ) -> Option<String> {
+        let inner = |expr: &Expr| self.expression(expr, variables, owner);
+        match expr {
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?.unraw().to_string();
+                if name == "self" {
+                    return owner.map(ToOwned::to_owned);
+                }
+                variables.get(&name)?.clone()
+            }
+            Expr::Field(field) => {
+                let syn::Member::Named(name) = &field.member else {
+                    return None;
+                };
+                self.fields
+                    .get(&(inner(&field.base)?, name.unraw().to_string()))
+                    .cloned()
+            }
+            Expr::Reference(it) => inner(&it.expr),
+            Expr::Paren(it) => inner(&it.expr),
+            Expr::Group(it) => inner(&it.expr),
+            Expr::Unary(it) => inner(&it.expr),
+            Expr::Await(it) => inner(&it.base),
+            Expr::Try(it) => inner(&it.expr),
+            Expr::MethodCall(call) => {
+                let receiver = inner(&call.receiver)?;
+                let name = call.method.unraw().to_string();
+                let told = self.answers.get(&(receiver.clone(), name.clone())).cloned();
+                told.or_else(|| HANDS_ON.contains(&name.as_str()).then_some(receiver))
+            }
+            Expr::Call(call) => {
+                let Expr::Path(path) = &*call.func else {
+                    return None;
+                };
+                let mut names = path
+                    .path
+                    .segments
+                    .iter()
+                    .rev()
+                    .map(|it| it.ident.unraw().to_string());
+                let (method, ty) = (names.next()?, names.next()?);
+                let ty = if ty == "Self" { owner?.to_owned() } else { ty };
+                if TRANSPARENT.contains(&ty.as_str()) {
+                    return inner(call.args.first()?);
+                }
+                let told = self.answers.get(&(ty.clone(), method)).cloned();
+                told.or_else(|| ty.starts_with(char::is_uppercase).then_some(ty))
+            }
+            Expr::Struct(it) => {
+                let name = it.path.segments.last()?.ident.to_string();
+                if name == "Self" {
+                    owner.map(ToOwned::to_owned)
+                } else {
+                    Some(name)
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Variables and their types; `None` where it is not written down.
+pub(crate) type Variables = HashMap<String, Option<String>>;
+
+/// The parameters of a function.
+pub(crate) fn parameters(signature: &Signature, owner: Option<&str>) -> Variables {
+    let bounds = bounds(&signature.generics);
+    let mut variables = Variables::new();
+    for input in &signature.inputs {
+        if let FnArg::Typed(typed) = input
+            && let syn::Pat::Ident(name) = &*typed.pat
+        {
+            variables.insert(
+                name.ident.unraw().to_string(),
+                hint(&typed.ty, &bounds, owner),
+            );
+        }
+    }
+    variables
+}
+
+/// The first trait of each type parameter.
+fn bounds(generics: &Generics) -> HashMap<String, String> {
+    let mut all = HashMap::new();
+    for parameter in generics.type_params() {
+        if let Some(name) = parameter.bounds.iter().find_map(first_trait) {
+            all.insert(parameter.ident.to_string(), name);
+        }
+    }
+    for predicate in generics.where_clause.iter().flat_map(|it| &it.predicates) {
+        if let WherePredicate::Type(predicate) = predicate
+            && let Type::Path(path) = &predicate.bounded_ty
+            && let (Some(name), Some(bound)) = (
+                path.path.get_ident(),
+                predicate.bounds.iter().find_map(first_trait),
+            )
+        {
+            all.insert(name.to_string(), bound);
+        }
+    }
+    all
+}
+
+fn first_trait(bound: &TypeParamBound) -> Option<String> {
+    match bound {
+        TypeParamBound::Trait(bound) => {
+            let name = bound.path.segments.last()?.ident.to_string();
+            let is_marker = ["Send", "Sync", "Sized", "Clone", "Copy", "Debug", "Unpin"]
+                .contains(&name.as_str());
+            (!is_marker).then_some(name)
+        }
+        _ => None,
+    }
+}
+
+/// The last name of a type, without references and boxes; of a type parameter and of `impl Trait` the trait.
+pub(crate) fn hint(
+    ty: &Type,
+    bounds: &HashMap<String, String>,
+    owner: Option<&str>,
+) -> Option<String> {
+    match ty {
+        Type::Reference(it) => hint(&it.elem, bounds, owner),
+        Type::Paren(it) => hint(&it.elem, bounds, owner),
+        Type::Group(it) => hint(&it.elem, bounds, owner),
+        Type::ImplTrait(it) => it.bounds.iter().find_map(first_trait),
+        Type::TraitObject(it) => it.bounds.iter().find_map(first_trait),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let name = last.ident.to_string();
+            if name == "Self" {
+                return owner.map(ToOwned::to_owned);
+            }
+            if TRANSPARENT.contains(&name.as_str()) || name.ends_with("Result") {
+                let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                    return None;
+                };
+                return arguments.args.iter().find_map(|it| match it {
+                    GenericArgument::Type(ty) => hint(ty, bounds, owner),
+                    _ => None,
+                });
+            }
+            Some(bounds.get(&name).cloned().unwrap_or(name))
+        }
+        _ => None,
+    }
+}
