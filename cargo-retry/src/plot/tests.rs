@@ -127,3 +127,25 @@ fn nothing_to_show_is_no_mistake() {
         assert!(!draw(&Chart::default(), look).is_empty());
     }
 }
+
+#[test]
+fn lines_on_one_another_are_all_seen() {
+    let line = |name: &'static str| Line {
+        name: name.into(),
+        points: vec![(0.0, 1.0), (10.0, 1.0)],
+    };
+    let layered = Chart {
+        lines: vec![line("one"), line("two"), line("three")],
+        layered: true,
+        ..Chart::default()
+    };
+    let text = draw(&layered, LOOK);
+    assert!(text.contains("*+x*+x*+x"), "{text}");
+    let above = Chart {
+        layered: false,
+        ..layered
+    };
+    let text = draw(&above, LOOK);
+    assert!(text.contains("xxxxxxxxx"), "{text}");
+    assert!(!text.contains("+x*"), "{text}");
+}

@@ -45,3 +45,26 @@ fn a_band_and_a_limit_are_within_the_picture_and_named() {
     }
     assert!(text.lines().all(|line| line != "1.5"), "no half of a thing");
 }
+
+#[test]
+fn lines_on_one_another_are_broader_below() {
+    let line = |name| Line {
+        name: Cow::Borrowed(name),
+        points: vec![(0.0, 1.0), (1.0, 1.0)],
+    };
+    let chart = Chart {
+        trigger: "slowdown".into(),
+        outage: Some(0.2..0.4),
+        lines: vec![line("one"), line("two"), line("three")],
+        colours: vec![Colour::Grey, Colour::Vermilion, Colour::Blue],
+        layered: true,
+        ..Chart::default()
+    };
+    let text = chart.svg().expect("it can be drawn");
+    assert!(text.contains("slowdown"));
+    for (colour, width) in [("#787878", 6), ("#D55E00", 4), ("#0072B2", 2)] {
+        let line = text.lines().find(|line| line.contains(colour));
+        let width = format!("stroke-width=\"{width}\"");
+        assert!(line.is_some_and(|line| line.contains(&width)), "{line:?}");
+    }
+}

@@ -62,13 +62,13 @@ fn the_server_knows_the_deadline() {
         trigger: Trigger::outage(0..2),
         ..down()
     };
-    let policy = Policy::new()
-        .max(1)
-        .timeout(secs(5))
-        .deadline(Duration::from_millis(500));
+    let deadline = Duration::from_millis(500);
+    let policy = Policy::new().max(1).timeout(secs(5)).deadline(deadline);
     let record = run(&scene, &[Client::new(policy)]);
     assert!(sum(&record, 2..3, |it| it.succeeded) > 200);
     assert!(record.total(|it| it.wasted) < 100);
+    assert!(record.times.iter().all(|time| *time <= deadline));
+    assert!(record.total(|it| it.timed_out) > 400);
 }
 
 #[test]
