@@ -13,7 +13,8 @@ use retry_runtime::rules::Key;
 use serde::Serialize;
 
 use super::nesting::{Count, Inner};
-use super::policy::{Effective, Fault};
+use super::policy::Effective;
+use super::reading::Fault;
 use super::sites::{Site, Survey};
 use crate::code::{Place, Unread};
 

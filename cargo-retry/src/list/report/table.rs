@@ -229,6 +229,9 @@ fn load(row: &Row) -> String {
     {
         let _ = write!(text, ", x{} in all", 1.0 + share);
     }
+    if row.key("hedge").is_some() {
+        text += " and copies";
+    }
     let most = row.calls.iter().filter_map(|below| match below.attempts {
         Attempts::Known(count) => Some(count),
         Attempts::Word(_) => None,
