@@ -8,7 +8,6 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 mod worst;
-mod wrap;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
