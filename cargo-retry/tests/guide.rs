@@ -5,26 +5,55 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Commands as the guide has them, the file with their output, and the exit status.
-const SHOWN: [(&str, &str, i32); 5] = [
-    ("cargo retry list", "list.txt", 0),
+/// Which part of an output the guide shows.
+enum Part {
+    All,
+    /// From the first line that begins so.
+    From(&'static str),
+    /// Before the first line that begins so.
+    Until(&'static str),
+}
+
+/// Commands as the guide has them, the file with their output, what of it, and the exit status.
+const SHOWN: [(&str, &str, Part, i32); 6] = [
+    ("cargo retry list", "list.txt", Part::All, 0),
     (
-        "cargo retry explain 'max = 5, base = \"200ms\", deadline = \"10s\"'",
+        r#"cargo retry explain 'max = 5, base = "200ms", deadline = "10s"'"#,
         "explain.txt",
+        Part::Until("starts:"),
         0,
     ),
     (
-        "cargo retry explain 'max = 5, base = \"200ms\", deadline = \"10s\"' --svg -",
+        r#"cargo retry explain 'max = 5, base = "200ms", deadline = "10s"' --svg -"#,
         "explain.svg",
+        Part::All,
         0,
     ),
     (
-        "cargo retry explain 'max = 5, base = \"1s\", deadline = \"800ms\"'",
+        r#"cargo retry explain 'max = 5, base = "1s", deadline = "800ms"'"#,
         "refused.txt",
+        Part::Until("Up to"),
         1,
     ),
-    ("cargo retry check bad.toml", "check.txt", 1),
+    ("cargo retry check bad.toml", "check.txt", Part::All, 1),
+    (
+        r#"cargo retry storm 'max = 4, timeout = "1s", budget = 0.1'"#,
+        "storm.txt",
+        Part::From("┌"),
+        0,
+    ),
 ];
+
+impl Part {
+    fn of(&self, text: &str) -> String {
+        let lines = text.split_inclusive('\n');
+        match self {
+            Self::All => text.to_owned(),
+            Self::From(mark) => lines.skip_while(|line| !line.starts_with(mark)).collect(),
+            Self::Until(mark) => lines.take_while(|line| !line.starts_with(mark)).collect(),
+        }
+    }
+}
 
 fn guide(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -70,13 +99,17 @@ fn shown(file: &str, printed: &str) -> io::Result<String> {
 #[test]
 fn the_guide_shows_what_is_printed() {
     let chapter = fs::read_to_string(guide("src/cargo-retry.md")).unwrap_or_default();
-    for (command, file, status) in SHOWN {
-        for part in [format!("{command}\n"), format!("commands/{file}")] {
-            assert!(chapter.contains(&part), "the guide does not have `{part}`");
+    for (command, file, part, status) in SHOWN {
+        for named in [format!("{command}\n"), format!("commands/{file}")] {
+            assert!(
+                chapter.contains(&named),
+                "the guide does not have `{named}`"
+            );
         }
         let (printed, ended) =
             printed(command).unwrap_or_else(|fault| panic!("{command}: {fault}"));
         assert_eq!(ended, Some(status), "{command}: {printed}");
+        let printed = part.of(&printed);
         let shown = shown(file, &printed).unwrap_or_default();
         assert!(
             shown == printed,
