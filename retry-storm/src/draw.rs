@@ -1,5 +1,6 @@
 //! Lines over time as SVG: what a picture looks like. What it shows is in `pictures`.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::ops::Range;
 
@@ -18,22 +19,48 @@ const PLOT: u32 = 690;
 const FONT: &str = "sans-serif";
 
 /// Told apart by those, too, who see few colours (Okabe and Ito).
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(120, 120, 120),
-    RGBColor(213, 94, 0),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 114, 178),
-    RGBColor(0, 158, 115),
-];
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "colours")]
+pub enum Colour {
+    Grey,
+    Vermilion,
+    Orange,
+    Blue,
+    Green,
+}
+
+impl Colour {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Grey,
+        Self::Vermilion,
+        Self::Orange,
+        Self::Blue,
+        Self::Green,
+    ];
+
+    const fn rgb(self) -> RGBColor {
+        match self {
+            Self::Grey => RGBColor(120, 120, 120),
+            Self::Vermilion => RGBColor(213, 94, 0),
+            Self::Orange => RGBColor(230, 159, 0),
+            Self::Blue => RGBColor(0, 114, 178),
+            Self::Green => RGBColor(0, 158, 115),
+        }
+    }
+}
 
 /// Sky blue, thinned: lines are seen over it.
 const BAND: RGBColor = RGBColor(187, 225, 246);
+
+/// Behind the lines, too.
+const TRIGGER: RGBColor = RGBColor(225, 225, 225);
 
 /// A line and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
 }
@@ -42,16 +69,16 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// From left to right: across, the least, the most.
     pub points: Vec<(f64, f64, f64)>,
 }
 
 /// A level that nothing passes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How high it is.
     pub at: f64,
 }
@@ -60,19 +87,25 @@ pub struct Limit {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// What stands over it.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// What is told from left to right.
-    pub across: &'static str,
+    pub across: Cow<'static, str>,
     /// What is told upwards.
-    pub upwards: &'static str,
+    pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,
+    /// What the legend calls that bar; empty, it is not in the legend of a picture.
+    pub trigger: Cow<'static, str>,
     /// Behind the lines.
     pub band: Option<Band>,
     /// Over the lines.
     pub limit: Option<Limit>,
     /// At most five.
     pub lines: Vec<Line>,
+    /// Of the lines, in their order; those of [`Colour::ALL`] where none is given.
+    pub colours: Vec<Colour>,
+    /// Whether lines lie on one another: the first are broader then, so that they are seen below the others.
+    pub layered: bool,
     /// Whether things are counted from left to right: the axis begins at the first, and has whole numbers.
     pub counts: bool,
 }
@@ -91,15 +124,14 @@ impl Chart {
         let (across, top) = self.extent();
         let (plot, legend) = area.split_horizontally(PLOT);
         let mut chart = ChartBuilder::on(&plot)
-            .caption(self.title, (FONT, 18))
+            .caption(&*self.title, (FONT, 18))
             .margin(10)
             .x_label_area_size(38)
             .y_label_area_size(56)
             .build_cartesian_2d(across.clone(), 0.0..top)?;
         if let Some(outage) = &self.outage {
             let corners = [(outage.start, 0.0), (outage.end, top)];
-            let grey = RGBColor(225, 225, 225).filled();
-            chart.draw_series([Rectangle::new(corners, grey)])?;
+            chart.draw_series([Rectangle::new(corners, TRIGGER.filled())])?;
         }
         let label = |x: &f64| {
             if self.counts && x.fract() != 0.0 {
@@ -119,11 +151,20 @@ impl Chart {
             .x_labels(columns)
             .x_label_formatter(&label)
             .y_label_formatter(&|y| number(*y))
-            .x_desc(self.across)
-            .y_desc(self.upwards)
+            .x_desc(&*self.across)
+            .y_desc(&*self.upwards)
             .draw()?;
-        let mut rows = std::iter::successors(Some(50_i32), |y| y.checked_add(22));
-        let mut row = || rows.next().unwrap_or_default();
+        let mut next = 28_i32;
+        let mut row = || {
+            next = next.saturating_add(22);
+            next
+        };
+        if self.outage.is_some() && !self.trigger.is_empty() {
+            let y = row();
+            let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
+            legend.draw(&Rectangle::new(field, TRIGGER.filled()))?;
+            named(&legend, &self.trigger, y)?;
+        }
         if let Some(band) = &self.band {
             let there = band.points.iter().map(|&(x, least, _)| (x, least));
             let back = band.points.iter().rev().map(|&(x, _, most)| (x, most));
@@ -137,21 +178,26 @@ impl Chart {
             let y = row();
             let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
             legend.draw(&Rectangle::new(field, BAND.filled()))?;
-            named(&legend, band.name, y)?;
+            named(&legend, &band.name, y)?;
         }
-        // Grey would be lost on a band.
-        let colours = COLOURS.iter().skip(usize::from(self.band.is_some()));
-        for (line, colour) in self.lines.iter().zip(colours) {
-            let style = colour.stroke_width(2);
+        let mut above = u32::try_from(self.lines.len())?;
+        for (line, colour) in self.lines.iter().zip(self.colours()) {
+            above = above.saturating_sub(1);
+            let broader = if self.layered {
+                above.saturating_mul(2)
+            } else {
+                0
+            };
+            let style = colour.rgb().stroke_width(broader.saturating_add(2));
             let points = line.points.iter().copied();
             chart.draw_series(LineSeries::new(points.clone(), style))?;
             if self.counts {
-                let dots = points.map(|point| Circle::new(point, 3, colour.filled()));
+                let dots = points.map(|point| Circle::new(point, 3, colour.rgb().filled()));
                 chart.draw_series(dots)?;
             }
             let y = row();
             legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
-            named(&legend, line.name, y)?;
+            named(&legend, &line.name, y)?;
         }
         if let Some(limit) = &self.limit {
             let style = BLACK.stroke_width(1);
@@ -162,9 +208,21 @@ impl Chart {
                 let dash = [(start, y), (start.saturating_add(4), y)];
                 legend.draw(&PathElement::new(dash, style))?;
             }
-            named(&legend, limit.name, y)?;
+            named(&legend, &limit.name, y)?;
         }
         Ok(())
+    }
+
+    /// The colour of each line.
+    pub fn colours(&self) -> impl Iterator<Item = Colour> {
+        let all: &[Colour] = match &*self.colours {
+            // Grey would be lost on a band.
+            [] => Colour::ALL
+                .get(usize::from(self.band.is_some())..)
+                .unwrap_or_default(),
+            given => given,
+        };
+        all.iter().copied()
     }
 
     /// How far the axes go: across from end to end, and a little above the highest point.
@@ -220,52 +278,4 @@ fn named(legend: &Area<'_>, name: &str, y: i32) -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_line_is_drawn_and_named() {
-        let line = |name, y| Line {
-            name,
-            points: vec![(0.0, 0.0), (1.0, y)],
-        };
-        let chart = Chart {
-            title: "a title",
-            across: "s",
-            upwards: "attempts/s",
-            outage: Some(0.2..0.4),
-            lines: vec![line("one", 1.0), line("two", 2.0)],
-            ..Chart::default()
-        };
-        let svg = chart.svg().expect("it can be drawn");
-        for word in ["a title", "attempts/s", "one", "two", "#787878", "#D55E00"] {
-            assert!(svg.contains(word), "{word}");
-        }
-        assert_eq!(svg, chart.svg().expect("it can be drawn"));
-    }
-
-    #[test]
-    fn a_band_and_a_limit_are_within_the_picture_and_named() {
-        let band = Band {
-            name: "the band",
-            points: vec![(1.0, 0.0, 20.0), (2.0, 10.0, 40.0)],
-        };
-        let limit = Limit {
-            name: "the limit",
-            at: 50.0,
-        };
-        let chart = Chart {
-            band: Some(band),
-            limit: Some(limit),
-            counts: true,
-            ..Chart::default()
-        };
-        assert_eq!(chart.extent(), (1.0..2.0, 52.5));
-        let text = svg(&[chart.clone(), chart]).expect("it can be drawn");
-        for word in ["the band", "the limit", "<polygon", "#BBE1F6"] {
-            assert_eq!(text.matches(word).count() % 2, 0, "{word}");
-            assert!(text.contains(word), "{word}");
-        }
-        assert!(text.lines().all(|line| line != "1.5"), "no half of a thing");
-    }
-}
+mod tests;

@@ -9,7 +9,6 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 mod worst;
-mod wrap;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -29,7 +29,7 @@ pub(super) fn charts(schedule: &Schedule) -> Vec<Chart> {
     let mut charts = vec![delays(schedule), starts(schedule)];
     if schedule.attempts.len() > DRAWN {
         for chart in &mut charts {
-            chart.across = "attempt (the first 30)";
+            chart.across = "attempt (the first 30)".into();
         }
     }
     charts
@@ -83,7 +83,7 @@ fn starts(schedule: &Schedule) -> Chart {
         nominal.collect(),
     );
     chart.limit = schedule.deadline.map(|deadline| Limit {
-        name: "deadline",
+        name: "deadline".into(),
         at: scaled(deadline, unit),
     });
     chart
@@ -97,15 +97,15 @@ fn chart(
     points: Vec<(f64, f64)>,
 ) -> Chart {
     let line = Line {
-        name: nominal,
+        name: nominal.into(),
         points,
     };
     Chart {
-        title,
-        across: "attempt",
-        upwards,
+        title: title.into(),
+        across: "attempt".into(),
+        upwards: upwards.into(),
         band: Some(Band {
-            name: all,
+            name: all.into(),
             points: band,
         }),
         // Of decorrelated delays there is none.

@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::rows::{attempts, counted};
 use super::schedule::Schedule;
 use super::worst::{self, Worst};
-use super::wrap::wrapped;
 use super::{faults, picture};
 use crate::plot::{self, Look};
 use crate::policy::Given;
+use crate::wrap::wrapped;
 
 /// What is said of one policy.
 #[derive(Debug, Serialize)]

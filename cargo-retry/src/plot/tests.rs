@@ -11,19 +11,19 @@ const LOOK: Look = Look {
 
 fn chart() -> Chart {
     Chart {
-        title: "Delays",
-        across: "attempt",
-        upwards: "delay (s)",
+        title: "Delays".into(),
+        across: "attempt".into(),
+        upwards: "delay (s)".into(),
         band: Some(Band {
-            name: "least to longest",
+            name: "least to longest".into(),
             points: vec![(2.0, 0.0, 1.0), (3.0, 0.0, 2.0), (4.0, 0.0, 4.0)],
         }),
         limit: Some(Limit {
-            name: "deadline",
+            name: "deadline".into(),
             at: 5.0,
         }),
         lines: vec![Line {
-            name: "nominal",
+            name: "nominal".into(),
             points: vec![(2.0, 0.5), (3.0, 1.0), (4.0, 2.0)],
         }],
         counts: true,
@@ -89,8 +89,8 @@ fn what_is_higher_stands_higher() {
 
 #[test]
 fn lines_are_told_apart_without_colours() {
-    let line = |name, y| Line {
-        name,
+    let line = |name: &'static str, y| Line {
+        name: name.into(),
         points: vec![(0.0, y), (10.0, y)],
     };
     let chart = Chart {
@@ -126,4 +126,26 @@ fn nothing_to_show_is_no_mistake() {
     ] {
         assert!(!draw(&Chart::default(), look).is_empty());
     }
+}
+
+#[test]
+fn lines_on_one_another_are_all_seen() {
+    let line = |name: &'static str| Line {
+        name: name.into(),
+        points: vec![(0.0, 1.0), (10.0, 1.0)],
+    };
+    let layered = Chart {
+        lines: vec![line("one"), line("two"), line("three")],
+        layered: true,
+        ..Chart::default()
+    };
+    let text = draw(&layered, LOOK);
+    assert!(text.contains("*+x*+x*+x"), "{text}");
+    let above = Chart {
+        layered: false,
+        ..layered
+    };
+    let text = draw(&above, LOOK);
+    assert!(text.contains("xxxxxxxxx"), "{text}");
+    assert!(!text.contains("+x*"), "{text}");
 }

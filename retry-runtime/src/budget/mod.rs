@@ -251,6 +251,27 @@ impl Budget {
             }
         }
     }
+
+    /// Another budget with the settings of this one, as new: that of another process, in a simulation.
+    #[doc(hidden)]
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    pub const fn another(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::PerSuccess(deposits) => Kind::PerSuccess(deposits.another()),
+            Kind::PerRequest(deposits) => Kind::PerRequest(deposits.another()),
+            Kind::Tokens(tokens) => Kind::Tokens(Tokens {
+                purse: Purse::new(tokens.purse.capacity()),
+                cost: tokens.cost,
+                timeout_cost: tokens.timeout_cost,
+                throttled_cost: tokens.throttled_cost,
+            }),
+            Kind::Grpc(grpc) => Kind::Grpc(Grpc {
+                purse: Purse::new(grpc.purse.capacity()),
+                gain: grpc.gain,
+            }),
+        };
+        Self { kind }
+    }
 }
 
 impl fmt::Debug for Budget {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Lines no wider than `width`, the first one after `first`, the others under it.
-pub(super) fn wrapped(words: &str, first: &str, width: u16) -> Vec<String> {
+pub(crate) fn wrapped(words: &str, first: &str, width: u16) -> Vec<String> {
     let mut lines = vec![first.to_owned()];
     let width = usize::from(width);
     let indent = " ".repeat(first.chars().count());
