@@ -22,7 +22,13 @@ pub(super) fn words(given: &Given, look: Look) -> String {
         shown.push_str("\n\n");
         shown
     });
-    shown.collect()
+    let mut shown: String = shown.collect();
+    if let Some(first) = given.broken.first() {
+        shown += "more of a rule: cargo retry explain ";
+        shown += &first.rule;
+        shown += "\n\n";
+    }
+    shown
 }
 
 fn group<'a>(broken: &'a Broken, text: &'a str) -> Group<'a> {

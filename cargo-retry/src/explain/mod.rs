@@ -1,6 +1,7 @@
 //! `cargo retry explain`.
 
 mod faults;
+mod page;
 mod picture;
 mod report;
 mod rows;
@@ -26,7 +27,7 @@ use report::Report;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
-    /// operation, or keys with `policy = "name"`
+    /// operation, or keys with `policy = "name"`; or a rule, such as `X4`
     #[arg(value_name = "POLICY")]
     policy: String,
 
@@ -48,6 +49,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    if arguments.config.is_none()
+        && let Some(page) = page::asked(&arguments.policy)
+    {
+        output::print(&page?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let given = match &arguments.config {
         Some(path) => match read(path, &arguments.policy) {
             Ok(given) => given,

@@ -64,6 +64,33 @@ fn extremes_are_drawn_within_the_width() {
     }
 }
 
+#[test]
+fn the_earlier_of_two_ends_is_told() {
+    for (policy, words) in [
+        (
+            "max = 2, jitter = \"none\", timeout = \"1s\"",
+            "wall clock  2.1 s at most: the last attempt starts 1.1 s after",
+        ),
+        (
+            "max = 2, jitter = \"none\", timeout = \"1s\", deadline = \"3s\"",
+            "wall clock  2.1 s at most: the last attempt starts 1.1 s after",
+        ),
+        (
+            "max = 2, jitter = \"none\", timeout = \"1s\", deadline = \"2s\"",
+            "wall clock  2 s at most in async functions",
+        ),
+        (
+            "max = 2, jitter = \"none\"",
+            "wall clock  100 ms of delays and however long",
+        ),
+        ("max = 1", "wall clock  however long the attempts take"),
+        ("max = 1, timeout = \"1s\"", "wall clock  1 s at most"),
+    ] {
+        let text = text(policy, LOOK);
+        assert!(text.contains(words), "{policy}\n{text}");
+    }
+}
+
 /// Pieces of attributes in any order.
 #[test]
 fn nothing_that_is_written_panics() {

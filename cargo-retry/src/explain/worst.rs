@@ -63,15 +63,21 @@ impl Worst {
             None if given.is_decided() => "as long as its strategy says".to_owned(),
             None => "no limit".to_owned(),
         };
-        let clock = match (deadline, self.wall, timeout) {
-            (Some(deadline), ..) => format!(
+        // Where time-outs end it before the deadline does, that is the bound.
+        let ended = self
+            .wall
+            .zip(timeout)
+            .map(|(wall, timeout)| (wall, wall.saturating_add(timeout)));
+        let ended = ended.filter(|(_, end)| deadline.is_none_or(|deadline| *end <= deadline));
+        let clock = match (deadline, ended) {
+            (_, Some((wall, end))) => format!(
+                "{} at most: the last attempt starts {} after the call at the latest",
+                Human(end),
+                Human(wall)
+            ),
+            (Some(deadline), None) => format!(
                 "{} at most in async functions, where the deadline cuts the last attempt off; in others no attempt starts later, and the last one ends when it ends",
                 Human(deadline)
-            ),
-            (None, Some(wall), Some(timeout)) => format!(
-                "{} at most: the last attempt starts {} after the call at the latest",
-                Human(wall.saturating_add(timeout)),
-                Human(wall)
             ),
             _ => match self.sleeping {
                 Some(sleeping) if !sleeping.is_zero() => format!(

@@ -78,6 +78,24 @@ fn every_broken_rule_is_shown_under_the_text() {
 }
 
 #[test]
+fn a_rule_has_its_page() {
+    let (code, out, err) = run(&["explain", "x4"]);
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.starts_with("X4\n\n"), "{out}");
+    let (code, out, err) = run(&["explain", "X99"]);
+    assert_eq!((code, &*out), (2, ""));
+    assert!(
+        err.starts_with("error: there is no rule `X99`; there are R1, "),
+        "{err}"
+    );
+    let (_, out, _) = run(&["explain", "max = 0"]);
+    assert!(
+        out.contains("more of a rule: cargo retry explain R1\n"),
+        "{out}"
+    );
+}
+
+#[test]
 fn what_is_an_expression_is_told() {
     let (code, out, _) = run(&[
         "explain",
