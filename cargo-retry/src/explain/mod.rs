@@ -3,7 +3,10 @@
 mod faults;
 mod picture;
 mod report;
+mod rows;
 mod schedule;
+#[cfg(test)]
+mod tests;
 mod worst;
 
 use std::error::Error;
@@ -100,7 +103,10 @@ fn exit(given: &Given) -> ExitCode {
 fn draw(report: &Report<'_>, path: &Path) -> Result<(), Box<dyn Error>> {
     let charts = report.charts();
     if charts.is_empty() {
-        return Err("there is nothing to draw: the policy makes 1 attempt; write `max = 3`, or leave `--svg` out".into());
+        return Err(
+            "there is nothing to draw, as no delay is known; write `max = 3`, or leave `--svg` out"
+                .into(),
+        );
     }
     let svg = retry_storm::draw::svg(&charts)?;
     if path == Path::new("-") {

@@ -12,7 +12,7 @@ use retry_syntax::item::{self, Answer, Flow, Function};
 use retry_syntax::keys::KEYS;
 use retry_syntax::literal::Name;
 use retry_syntax::model::Model;
-use syn::parse::{Parse as _, Parser as _};
+use syn::parse::Parser as _;
 
 use crate::code::{File, Place, written};
 
@@ -66,9 +66,9 @@ impl Reading {
 
     /// `retry_block!(...)`, and its body.
     pub(crate) fn of_block(file: &Rc<File>, tokens: TokenStream) -> (Self, TokenStream) {
-        let mut faults = Faults::default();
-        match Block::parse.parse2(tokens.clone()) {
+        match Block::read(tokens.clone()) {
             Ok(Block { items, body }) => {
+                let mut faults = Faults::default();
                 let args = args::from_items(items.clone(), KEYS, &mut Faults::default());
                 let model = Block::check(items.clone(), &body, &mut faults);
                 let reading = Self {
@@ -78,10 +78,7 @@ impl Reading {
                 };
                 (reading, body.statements.stream())
             }
-            Err(fault) => {
-                faults.add(fault);
-                (Self::new(file, &[], None, &faults), tokens)
-            }
+            Err(faults) => (Self::new(file, &[], None, &faults), tokens),
         }
     }
 
@@ -94,7 +91,7 @@ impl Reading {
                 ..Self::new(file, &[], None, &Faults::default())
             };
         }
-        match Block::parse.parse2(tokens.clone()) {
+        match Block::read(tokens.clone()) {
             Ok(_) => Self::of_block(file, tokens).0,
             Err(_) => Self::of_function(file, tokens, None),
         }
@@ -103,8 +100,8 @@ impl Reading {
     fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
         let faults = faults.iter().map(|fault| Fault {
             place: Place::of(file, fault.span()),
-            rule: None,
-            message: fault.to_string(),
+            rule: Some(fault.entry().id()),
+            message: fault.message().to_owned(),
         });
         Self {
             name: None,

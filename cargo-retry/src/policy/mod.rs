@@ -37,6 +37,11 @@ pub(crate) struct Given {
 }
 
 impl Given {
+    /// Whether a strategy says how often and after which delays.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.unknown.iter().any(|(key, _)| key == "strategy")
+    }
+
     /// A policy that is known, and that nobody wrote down here.
     pub(crate) fn known(text: &str, policy: Policy) -> Self {
         let broken = policy.violations().map(|violation| Broken {

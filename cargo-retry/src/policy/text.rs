@@ -49,11 +49,10 @@ pub(crate) fn from_text(text: &str) -> Given {
     unknown.extend(expressions(&model, text));
     let mut is_read = true;
     let broken = faults.iter().map(|fault| {
-        let message = fault.to_string();
-        let own = rule::of_policy(&message, &model);
-        is_read &= own.is_some();
+        let message = fault.message().to_owned();
+        is_read &= rule::is_of_policy(&message, &model);
         Broken {
-            rule: own.unwrap_or_else(|| rule::of_words(&message)).to_owned(),
+            rule: fault.entry().id().to_owned(),
             message,
             place: place(fault.span(), text),
         }

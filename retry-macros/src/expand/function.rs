@@ -9,6 +9,7 @@
 
 use proc_macro2::{Group, TokenStream};
 
+use retry_runtime::rules::Entry;
 use syn::Signature;
 
 use super::{asynchronous, docs, future, sync};
@@ -122,6 +123,7 @@ fn second_attribute(function: &Function, faults: &mut Faults) {
     {
         faults.push(
             syn::spanned::Spanned::span(attribute.path()),
+            Entry::S8,
             "a function has one `#[retry]`; put all keys into one of them",
         );
     }
