@@ -145,7 +145,7 @@ pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
         assert!(
             !is_edge || faults.is_empty(),
             "{text}: {:?}",
-            faults.iter().collect::<Vec<_>>()
+            faults.iter().map(ToString::to_string).collect::<Vec<_>>()
         );
         if faults.is_empty() {
             policies.push((text, model.known));
