@@ -61,7 +61,7 @@ step_msrv() {
         # sqlx 0.9 needs a newer one, and says so.
         cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
         cargo "+$oldest" check -p retry-supervisor --all-features
-        cargo "+$oldest" check -p retry-restate -p retry-storm
+        cargo "+$oldest" check -p retry-restate
         return
     fi
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"

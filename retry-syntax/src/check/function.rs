@@ -9,7 +9,7 @@ use syn::{Expr, Ident, ReturnType};
 use super::limits;
 use crate::args::Args;
 use crate::faults::Faults;
-use crate::item::{Answer, Flow, Function};
+use crate::item::{Answer, Flow, Function, is_retry};
 
 /// What can't be retried at all.
 pub(super) fn signature(
@@ -34,6 +34,7 @@ pub(super) fn signature(
             "a function without a body cannot be retried; put `#[retry]` on the implementations",
         );
     }
+    second_attribute(function, faults);
     let mends =
         "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
     match answer {
@@ -68,6 +69,21 @@ pub(super) fn signature(
     }
     cut_off(args, function, answer, flow, faults);
     without_error(args, function, answer, faults);
+}
+
+/// One policy a function: the second attribute would retry the first.
+fn second_attribute(function: &Function, faults: &mut Faults) {
+    for attribute in function
+        .attributes
+        .iter()
+        .filter(|attribute| is_retry(attribute))
+    {
+        faults.push(
+            attribute.path().span(),
+            Entry::S8,
+            "a function has one `#[retry]`; put all keys into one of them",
+        );
+    }
 }
 
 /// A whole value that is polled is no error, so there is none that could ask for a delay.
