@@ -137,7 +137,7 @@ fn names_come_from_a_file() {
 fn faults_end_with_2_and_write_nothing() {
     for (arguments, words) in [
         (&["--load", "0"][..], "error: a load of 0"),
-        (&["max = 0"], "error: `0`: `max`"),
+        (&["strategy = mine"], "error: `strategy = mine` is code"),
         (&["--for", "35s"], "error: the outage ends at 40 s"),
         (&["--outage", "soon"], "invalid value 'soon'"),
         (&["--json", "--ascii"], "cannot be used with"),
@@ -149,4 +149,34 @@ fn faults_end_with_2_and_write_nothing() {
         assert!(fault.contains(words), "{fault}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn a_policy_that_does_not_compile_ends_with_1() {
+    let output = storm(&["max = 0, jitters = 1"]);
+    let fault = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{fault}");
+    for words in [
+        "`max` counts the first attempt too",
+        "did you mean `jitter`?",
+        "^",
+    ] {
+        assert!(fault.contains(words), "{fault}");
+    }
+    assert!(output.stdout.is_empty());
+
+    let output = storm(&["max = 0", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json["faults"][0]["rule"], "R1");
+    assert_eq!(json["faults"][0]["written"], "0");
+
+    let folder = folder("storm-faults");
+    fs::create_dir_all(&folder).expect("it can be made");
+    let file = folder.join("retry.toml");
+    fs::write(&file, "[policies.bad]\nmax = 0\n").expect("it can be written");
+    let output = storm(&["bad", "--config", file.to_str().expect("it is text")]);
+    let fault = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{fault}");
+    assert!(fault.contains("`max`"), "{fault}");
 }

@@ -7,7 +7,7 @@ use crate::plot::Look;
 use crate::policy::{Broken, Given};
 
 /// All of them, each ended by a blank line.
-pub(super) fn words(given: &Given, look: Look) -> String {
+pub(crate) fn words(given: &Given, look: Look) -> String {
     let renderer = if look.colours {
         Renderer::styled()
     } else {

@@ -1,6 +1,6 @@
 //! `cargo retry explain`.
 
-mod faults;
+pub(crate) mod faults;
 mod page;
 mod picture;
 mod report;

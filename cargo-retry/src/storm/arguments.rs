@@ -9,6 +9,8 @@ use retry_runtime::duration;
 ///
 /// A queue, a server, and many calls in virtual time, around the policy, the budget and the breaker as they run in
 /// production. The same arguments give the same run.
+///
+/// Ends with 0 however the policy does, with 1 for a policy that breaks a rule, with 2 when it was called wrongly.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]

@@ -1,12 +1,10 @@
 //! The policy that was asked about: from its keys or from a file, with what cannot be played told.
 
-use std::path::Path;
-
 use retry_runtime::rules::budget_share;
 
 use super::arguments::Arguments;
 use super::contender::{Contender, SHARE};
-use crate::policy::{Given, from_file, from_text};
+use crate::policy::{Given, Refused, from_file, from_text};
 
 /// A policy, and what to say of it.
 #[derive(Debug)]
@@ -15,15 +13,20 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) fn policy(asked: &Arguments) -> Result<Asked, String> {
+/// What the arguments say of it.
+pub(super) fn given(asked: &Arguments) -> Result<Given, Refused> {
     let text = asked.policy.as_deref().unwrap_or_default();
-    let given = match &asked.config {
-        Some(path) => named(path, text)?,
-        None => from_text(text),
-    };
-    refuse(&given)?;
+    match &asked.config {
+        Some(path) => from_file(path, text),
+        None => Ok(from_text(text)),
+    }
+}
+
+/// What there is to play of it; a policy that breaks no rule.
+pub(super) fn policy(asked: &Arguments, given: &Given) -> Result<Asked, String> {
+    is_code(given)?;
     let mut contender = Contender::new("this policy", given.policy);
-    let mut notes = notes(&given);
+    let mut notes = notes(given);
     contender.budget = given.share;
     contender.breaker = asked.breaker;
     if let Some(share) = asked.budget {
@@ -49,22 +52,7 @@ pub(super) fn policy(asked: &Arguments) -> Result<Asked, String> {
     Ok(Asked { contender, notes })
 }
 
-fn named(path: &Path, name: &str) -> Result<Given, String> {
-    from_file(path, name).map_err(|refused| refused.to_string())
-}
-
-/// What does not compile is not played, nor is what is code.
-fn refuse(given: &Given) -> Result<(), String> {
-    if !given.broken.is_empty() {
-        let broken = given.broken.iter().map(|broken| {
-            let at = broken.place.clone().and_then(|place| given.text.get(place));
-            match at {
-                Some(at) => format!("`{at}`: {}", broken.message),
-                None => broken.message.clone(),
-            }
-        });
-        return Err(broken.collect::<Vec<_>>().join("\nerror: "));
-    }
+fn is_code(given: &Given) -> Result<(), String> {
     if let Some((key, code)) = given.unknown.iter().find(|(key, _)| key == "strategy") {
         return Err(format!(
             "`{key} = {code}` is code, which only the program can run; give the keys that come near to it, such as `max = 4, base = \"200ms\"`"

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::play::{Mend, Play, Played};
 use super::{meaning, setting};
+use crate::policy::{Broken, Given};
 
-pub(super) fn text(play: &Play, notes: &[String]) -> Result<String, serde_json::Error> {
+pub(super) fn value(play: &Play, notes: &[String]) -> Value {
     let asked = &play.asked.contender;
-    let value = json!({
+    json!({
         "scene": scene(&play.scene, play.clients),
         "policy": {
             "explanation": asked.policy.explain().to_string(),
@@ -25,9 +26,20 @@ pub(super) fn text(play: &Play, notes: &[String]) -> Result<String, serde_json::
         "runs": play.all().map(run),
         "mends": play.mends.iter().map(mend).collect::<Vec<_>>(),
         "meaning": meaning::sentences(play),
-    });
-    let text = serde_json::to_string_pretty(&value)?;
-    Ok(format!("{text}\n"))
+    })
+}
+
+/// Everything that is wrong with a policy.
+pub(super) fn faults(given: &Given) -> Value {
+    let fault = |broken: &Broken| {
+        let place = broken.place.clone();
+        json!({
+            "rule": broken.rule,
+            "message": broken.message,
+            "written": place.and_then(|place| given.text.get(place)),
+        })
+    };
+    json!({ "faults": given.broken.iter().map(fault).collect::<Vec<_>>() })
 }
 
 fn scene(scene: &Scene, clients: u32) -> Value {

@@ -21,32 +21,51 @@ use std::{fs, io};
 
 pub(crate) use arguments::Arguments;
 
-use crate::output;
+use crate::explain::faults;
 use crate::plot::Look;
+use crate::policy::{Given, Refused};
+use crate::{check, output};
 use asked::Asked;
 use play::Play;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let (play, notes) = played(arguments)?;
+    let given = match asked::given(arguments) {
+        Ok(given) => given,
+        Err(Refused::Words(words)) => return Err(words.into()),
+        Err(Refused::Faults(faults)) => return check::refuse(&faults, arguments.json),
+    };
+    let look = Look {
+        ascii: arguments.ascii,
+        ..Look::of_stdout(report::HEIGHT)
+    };
+    if !given.broken.is_empty() {
+        return refuse(&given, arguments.json, look);
+    }
+    let (play, notes) = played(arguments, &given)?;
     let files = match &arguments.svg {
         Some(folder) => pictures(&play, folder)?,
         None => Vec::new(),
     };
-    let text = if arguments.json {
-        json::text(&play, &notes)?
+    if arguments.json {
+        output::print_json(&json::value(&play, &notes))?;
     } else {
-        let look = Look {
-            ascii: arguments.ascii,
-            ..Look::of_stdout(report::HEIGHT)
-        };
-        report::text(&play, &notes, &files, look)
-    };
-    output::print(&text)?;
+        output::print(&report::text(&play, &notes, &files, look))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn played(arguments: &Arguments) -> Result<(Play, Vec<String>), String> {
-    let Asked { contender, notes } = asked::policy(arguments)?;
+/// A policy that does not compile is not played.
+fn refuse(given: &Given, json: bool, look: Look) -> Result<ExitCode, Box<dyn Error>> {
+    if json {
+        output::print_json(&json::faults(given))?;
+    } else {
+        anstream::eprint!("{}", faults::words(given, look));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn played(arguments: &Arguments, given: &Given) -> Result<(Play, Vec<String>), String> {
+    let Asked { contender, notes } = asked::policy(arguments, given)?;
     let mut scene = setting::scene(arguments)?;
     // Of all of them, so that they differ by their retries alone.
     scene.timeout = contender.limit(scene.timeout);

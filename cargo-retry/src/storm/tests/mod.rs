@@ -5,7 +5,7 @@ mod runs;
 use clap::Parser;
 
 use super::play::Play;
-use super::{Arguments, played, report};
+use super::{Arguments, asked, report};
 use crate::plot::Look;
 
 #[derive(Debug, Parser)]
@@ -27,6 +27,11 @@ fn typed(line: &str) -> Result<Arguments, String> {
         Ok(line) => Ok(line.arguments),
         Err(fault) => Err(fault.to_string()),
     }
+}
+
+fn played(arguments: &Arguments) -> Result<(Play, Vec<String>), String> {
+    let given = asked::given(arguments).map_err(|refused| refused.to_string())?;
+    super::played(arguments, &given)
 }
 
 /// A minute and a half, with what happens in its tenth second.
