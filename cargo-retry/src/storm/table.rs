@@ -70,7 +70,8 @@ fn short(time: Duration) -> String {
     let unit: u128 = match time.as_millis() {
         0 => 1_000,
         1..1000 => 1_000_000,
-        _ => 10_000_000,
+        1000..60_000 => 10_000_000,
+        _ => 1_000_000_000,
     };
     let nanos = time.as_nanos();
     let nanos = nanos.saturating_sub(nanos % unit);
