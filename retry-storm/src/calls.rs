@@ -41,6 +41,11 @@ impl<'c> Calls<'c> {
         self.slots.get_mut(call.checked_sub(self.first)?)?.as_mut()
     }
 
+    /// Those that are not over.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Open<'c>> {
+        self.slots.iter().flatten()
+    }
+
     /// The call, if it waits for this attempt.
     pub(crate) fn waiting(&mut self, call: usize, attempt: u32) -> Option<&mut Open<'c>> {
         self.open(call).filter(|open| open.attempt == attempt)
@@ -77,6 +82,7 @@ mod tests {
         assert_eq!(calls.slots.len(), 2);
         assert!(calls.waiting(2, 0).is_some() && calls.waiting(2, 1).is_none());
         assert_eq!(calls.begin(client.call(&clock)), 4);
+        assert_eq!(calls.all().count(), 3);
         assert!(calls.open(9).is_none() && calls.end(9).is_none());
     }
 }

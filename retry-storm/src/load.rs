@@ -72,8 +72,7 @@ pub fn run_watched(
             break;
         }
     }
-    run.record.end(run.clock.elapsed());
-    run.record
+    run.end()
 }
 
 struct Run<'s, 'c> {
@@ -110,6 +109,16 @@ impl<'s, 'c> Run<'s, 'c> {
             attempts: 0,
             record: Record::new(),
         }
+    }
+
+    fn end(mut self) -> Record {
+        let open = self
+            .calls
+            .all()
+            .map(|open| open.request.elapsed(&self.clock));
+        self.record.open = open.collect();
+        self.record.end(self.clock.elapsed());
+        self.record
     }
 
     fn course(&self) -> Course {

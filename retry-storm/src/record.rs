@@ -28,6 +28,8 @@ pub struct Record {
     pub seconds: Vec<Second>,
     /// How long each call took that is over, in the order in which they ended.
     pub times: Vec<Duration>,
+    /// How long those calls have taken so far that are not over when the run ends.
+    pub open: Vec<Duration>,
     /// When the last attempt timed out.
     pub last_timeout: Option<Duration>,
     /// When the run ended; before the end of its scene where it was broken off.
@@ -39,6 +41,7 @@ impl Record {
         Self {
             seconds: Vec::new(),
             times: Vec::new(),
+            open: Vec::new(),
             last_timeout: None,
             ended: Duration::ZERO,
         }

@@ -18,16 +18,18 @@ pub struct Summary {
     pub amplification: f64,
     /// Attempts that each call made, of those that arrived in the [`WINDOW`] seconds in which that was most.
     pub peak_amplification: f64,
-    /// The share of the calls that succeeded, of those that are over.
+    /// The share of the calls that succeeded.
     pub succeeded: f64,
+    /// The share of the calls that are not over when the run ends.
+    pub open: f64,
     /// The share of what the server served when nobody waited for it any more.
     pub wasted: f64,
     /// From the end of the trigger to the moment from which [`GOOD`] of the calls succeed, in any [`WINDOW`] seconds
     /// to the end of the run; nothing where there is no such moment.
     pub recovered: Option<Duration>,
-    /// How long the calls took that are over: no less than so many percent of them.
+    /// How long the calls took, those that are not over so far: no less than half of them.
     pub median: Duration,
-    /// The same of 99 percent.
+    /// The same of 99 in a hundred.
     pub p99: Duration,
 }
 
@@ -43,11 +45,11 @@ impl Summary {
         let calls = record.total(|it| it.calls);
         let attempts = record.total(|it| it.attempts);
         let succeeded = record.total(|it| it.succeeded);
-        let failed = record.total(|it| it.failed);
+        let open = u64::try_from(record.open.len()).unwrap_or(u64::MAX);
         let wasted = record.total(|it| it.wasted);
         let peak =
             |value: fn(&Sum) -> f64| windows(record).map(|it| value(&it)).fold(0.0, f64::max);
-        let mut times = record.times.clone();
+        let mut times = [&*record.times, &*record.open].concat();
         times.sort_unstable();
         Self {
             calls,
@@ -55,7 +57,8 @@ impl Summary {
             peak_load: peak(Sum::load),
             amplification: share(attempts, calls),
             peak_amplification: peak(Sum::amplification),
-            succeeded: share(succeeded, succeeded.saturating_add(failed)),
+            succeeded: share(succeeded, calls),
+            open: share(open, calls),
             wasted: share(wasted, wasted.saturating_add(succeeded)),
             recovered: recovered(scene, record),
             median: percentile(&times, 50),

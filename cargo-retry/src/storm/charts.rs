@@ -53,7 +53,7 @@ fn chart(
         outage: Some(time.start.as_secs_f64()..time.end.as_secs_f64()),
         trigger: match play.scene.trigger.kind {
             Kind::Slowdown(part) => format!("slowdown to {part}").into(),
-            Kind::Burst(times) => format!("burst, {times} times the load").into(),
+            Kind::Burst(times) => format!("burst, {times} times").into(),
             kind @ Kind::Outage => noun(kind).into(),
         },
         lines: play.all().map(line).into(),

@@ -91,6 +91,7 @@ fn summary(summary: &Summary) -> Value {
         "amplification": summary.amplification,
         "peak_amplification": summary.peak_amplification,
         "succeeded": summary.succeeded,
+        "open": summary.open,
         "wasted": summary.wasted,
         "recovered_after": summary.recovered.as_ref().map(Duration::as_secs_f64),
         "p50": summary.median.as_secs_f64(),

@@ -141,8 +141,12 @@ fn lost(play: &Play) -> String {
             capacity - arriving
         );
     }
+    let too = match play.immediate.summary.recovered {
+        None => ", too,",
+        Some(_) => "",
+    };
     format!(
-        "With this policy, too, the server stays overloaded when the {noun} is long over: in the last {LAST} seconds {arriving:.0} attempts a second arrive and {succeeding:.0} calls succeed, and {wasted} of all that was served was for clients that had gone."
+        "With this policy{too} the server is still overloaded at the end: in the last {LAST} seconds {arriving:.0} attempts a second arrive and {succeeding:.0} calls succeed, and {wasted} of all that was served was for clients that had gone."
     )
 }
 

@@ -23,7 +23,7 @@ pub(super) fn table(play: &Play, look: Look) -> String {
     let [never, immediate, asked] = &names;
     let mut table = table::new(&["", never, immediate, asked], look.width, look.ascii);
     let back = format!("back after the {}", noun(play.scene.trigger.kind));
-    let rows: [Row<'_>; 8] = [
+    let rows: [Row<'_>; 9] = [
         ("attempts in all", |it| it.attempts.to_string()),
         ("attempts/s, worst 10 s", |it| {
             format!("{:.0}", it.peak_load)
@@ -35,6 +35,7 @@ pub(super) fn table(play: &Play, look: Look) -> String {
             format!("{:.2}", it.peak_amplification)
         }),
         ("calls that succeeded", |it| percent(it.succeeded)),
+        ("  still open at the end", |it| percent(it.open)),
         ("served for nobody", |it| percent(it.wasted)),
         (&back, |it| {
             it.recovered
@@ -69,7 +70,8 @@ fn short(time: Duration) -> String {
     let unit: u128 = match time.as_millis() {
         0 => 1_000,
         1..1000 => 1_000_000,
-        _ => 10_000_000,
+        1000..60_000 => 10_000_000,
+        _ => 1_000_000_000,
     };
     let nanos = time.as_nanos();
     let nanos = nanos.saturating_sub(nanos % unit);

@@ -30,7 +30,8 @@ fn record(seconds: &[(u32, u32)]) -> Record {
             wasted: 5,
         })
         .collect();
-    record.times = (1..=200).rev().map(Duration::from_millis).collect();
+    record.times = (1..=150).rev().map(Duration::from_millis).collect();
+    record.open = (151..=200).map(Duration::from_millis).collect();
     record
 }
 
@@ -48,6 +49,7 @@ fn a_run_in_numbers() {
         amplification: 1.75,
         peak_amplification: 4.0,
         succeeded: 0.75,
+        open: 0.125,
         wasted: 0.4,
         // One second in ten is no more than chance.
         recovered: Some(Duration::from_secs(6)),

@@ -24,7 +24,7 @@ fn a_storm_goes_on_and_has_a_mend() {
         "'max = 4'",
         &[
             "does not come back within the run",
-            "stays overloaded when the outage is long over",
+            "With this policy, too, the server is still overloaded at the end",
             "and 0 calls succeed",
         ],
     );
@@ -44,6 +44,14 @@ fn a_storm_goes_on_and_has_a_mend() {
     }
     let load = format!("come to {:.0} attempts", play.immediate.summary.peak_load);
     assert!(said.contains(&load));
+}
+
+#[test]
+fn calls_that_go_on_for_ever_have_not_succeeded() {
+    let play = play("'max = 10, base = \"1s\", cap = \"5m\"'");
+    let summary = play.asked.summary;
+    assert!(summary.open > 0.5 && summary.succeeded < 0.5, "{summary:?}");
+    assert!(summary.median > std::time::Duration::from_secs(10));
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn pictures_have_three_lines_and_the_trigger() {
     for (line, name) in [
         ("", "outage"),
         ("--slowdown 5s --to 0.25", "slowdown to 0.25"),
-        ("--burst 5s", "burst, 3 times the load"),
+        ("--burst 5s", "burst, 3 times"),
     ] {
         let play = play(line);
         let text = text(&play);
