@@ -87,7 +87,9 @@ step_package() {
             echo "\`$crate\` is packed with what is of no use to its users"
             return 1
         fi
-        # What was unpacked of the same version before, cargo takes again, whatever is packed now.
+        # What was unpacked of the same version before, cargo takes again, whatever is packed now. So it does with what
+        # was compiled of that.
+        [[ ! -e $target/package ]] || rm -rf "$target"/debug/.fingerprint/"$crate"-[0-9a-f]*
         rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/"$crate"-[0-9]*
     done
     # shellcheck disable=SC2046
