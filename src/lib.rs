@@ -76,6 +76,12 @@ pub mod overload {}
 #[doc = include_str!("../docs/configuration.md")]
 pub mod configuration {}
 
+/// Every rule by which a policy is refused: why, and what to write in its place.
+///
+#[cfg(any(doc, all(doctest, feature = "tokio")))]
+#[doc = include_str!("../docs/errors.md")]
+pub mod errors {}
+
 /// Events, lines, metrics and statistics of what is retried.
 ///
 #[cfg(any(

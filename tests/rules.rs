@@ -347,9 +347,12 @@ fn refused_and_nearest_accepted() {
         assert_eq!(violation.rule().id(), *id, "{violation}");
         assert_eq!(violation.key(), *key, "{violation}");
         assert_eq!(violation.message(), *message);
+        let anchor = id.to_lowercase();
         assert_eq!(
             refused.validate().expect_err("refused").to_string(),
-            *message
+            format!(
+                "{message} (rule {id}: https://docs.rs/reattempt/latest/reattempt/errors/#{anchor})"
+            )
         );
         assert_eq!(accepted.violation(), None, "{id}: {accepted:?}");
     }

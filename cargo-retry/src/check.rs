@@ -81,22 +81,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         code = code.max(own);
         all.push(checked);
     }
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&all)? + "\n"
+    if arguments.json {
+        output::print_json(&all)?;
     } else {
-        all.iter().map(text).collect()
-    })?;
+        output::print(&all.iter().map(text).collect::<String>())?;
+    }
     Ok(ExitCode::from(code))
 }
 
 /// Shows the faults of a file, and ends with 1.
 pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Error>> {
     let faults: Vec<_> = faults.iter().map(told).collect();
-    output::print(&if json {
-        serde_json::to_string_pretty(&serde_json::json!({ "faults": faults }))? + "\n"
+    if json {
+        output::print_json(&serde_json::json!({ "faults": faults }))?;
     } else {
-        faults.iter().map(line).collect()
-    })?;
+        output::print(&faults.iter().map(line).collect::<String>())?;
+    }
     Ok(ExitCode::FAILURE)
 }
 
@@ -136,10 +136,10 @@ fn told(fault: &Fault) -> Told {
 
 /// `retry.toml:3:1: policies.storage.base: message [R17]`
 fn line(told: &Told) -> String {
-    let mut place = told.file.clone();
-    for number in [told.line, told.column].into_iter().flatten() {
-        place += &format!(":{number}");
-    }
+    let mut place = vec![told.file.clone()];
+    let numbers = [told.line, told.column].into_iter().flatten();
+    place.extend(numbers.map(|number| number.to_string()));
+    let place = place.join(":");
     let key = if told.key.is_empty() {
         String::new()
     } else {

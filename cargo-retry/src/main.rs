@@ -10,6 +10,7 @@ mod policy;
 mod schema;
 mod storm;
 mod table;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! Whether the feature `config` of the facade is on: names from configuration, and the kill switch. Asked here alone, so
 //! that a test sees either whatever the features of its build.
 
+use retry_runtime::rules::Entry;
 use retry_syntax::check;
 use retry_syntax::faults::Faults;
 use retry_syntax::model::Model;
@@ -14,6 +15,7 @@ pub(crate) fn needed(model: &Model, faults: &mut Faults) {
     if !is_on() && check::is_policy_name(&text) {
         faults.push(
             name.span(),
+            Entry::X15,
             format!(
                 "`policy = \"{text}\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`"
             ),

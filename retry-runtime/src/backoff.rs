@@ -31,7 +31,8 @@ use crate::duration::Nanos;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no backoff",
     label = "neither a kind of backoff nor `Fn(u32) -> Duration`",
-    note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`"
+    note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Backoff {
     /// The delay before retry number `retry`, counted from 0.

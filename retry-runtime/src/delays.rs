@@ -54,7 +54,9 @@ impl Policy {
             Shape::Fibonacci => backoff::fibonacci(self.base, retry),
             Shape::Decorrelated => {
                 let longest = Nanos(self.base.0 * 3.0);
-                backoff::exponential(longest, longest, 3.0, retry)
+                // What comes at once is no delay to grow from.
+                let grown = retry.saturating_sub(self.fast_first as u32);
+                backoff::exponential(longest, longest, 3.0, grown)
             }
             Shape::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
             // Not known before it is asked; the cap holds in any case.
@@ -166,6 +168,21 @@ mod tests {
                     assert!((least..=most).contains(&delay), "{jitter:?} {delay:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_decorrelated_delay_after_a_fast_first_starts_from_base() {
+        let base = Duration::from_millis(100);
+        let policy = Policy::new().backoff(Shape::Decorrelated).base(base);
+        for (policy, times) in [(policy, 9), (policy.fast_first(true), 3)] {
+            let mut previous = None;
+            for retry in 0..2 {
+                previous = Some(policy.draw(retry, previous, || u64::MAX));
+            }
+            // Rounded up: the random number is below 1.
+            assert_eq!(previous, Some(times * base));
+            assert_eq!(policy.delay_bounds(1), (base, times * base));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::policy::Policy;
     feature = "reqwest-middleware04",
     feature = "reqwest-middleware05"
 ))]
-use crate::rules::Key;
+use crate::rules::{Entry, Key};
 
 /// What is retried: its name and its policy.
 #[derive(Debug, Clone, Copy)]
@@ -109,15 +109,15 @@ pub(crate) const UNNAMED: &str = "unnamed";
 impl Operation {
     /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented where a layer is made")]
     pub(crate) fn around(policy: Policy) -> Self {
         if let Some(violation) = policy.violation() {
-            panic!("{violation}");
+            violation.refuse();
         }
-        assert!(
-            policy.timeout.is_none(),
-            "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside"
-        );
+        if policy.timeout.is_some() {
+            Entry::S5.refuse(
+                "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
+            );
+        }
         Self::new(UNNAMED, policy)
     }
 

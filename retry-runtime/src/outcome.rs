@@ -7,7 +7,8 @@ use crate::verdict::Absent;
 #[diagnostic::on_unimplemented(
     message = "a retry cannot tell success from failure in `{Self}`",
     label = "neither a `Result` nor an `Option`",
-    note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final"
+    note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final",
+    note = "rule S1: https://docs.rs/reattempt/latest/reattempt/errors/#s1"
 )]
 pub trait Outcome: Sized {
     /// What a success holds.

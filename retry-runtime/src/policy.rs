@@ -460,6 +460,13 @@ impl Policy {
         (self.deadline, self.timeout, self.patience)
     }
 
+    /// The budget that it brings along: for what simulates it.
+    #[doc(hidden)]
+    #[cfg(feature = "std")]
+    pub const fn shared_budget(&self) -> Option<&'static Budget> {
+        self.budget
+    }
+
     /// Whether the operation may be executed twice.
     pub const fn is_idempotent(&self) -> bool {
         self.idempotent

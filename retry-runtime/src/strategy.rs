@@ -52,7 +52,8 @@ use crate::operation::Operation;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no strategy for errors of type `{E}`",
     label = "`Strategy<{E}>` is not implemented for it",
-    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::Decision`; a function is asked by `reattempt::strategy::from_fn`"
+    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::Decision`; a function is asked by `reattempt::strategy::from_fn`",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
 )]
 pub trait Strategy<E: ?Sized> {
     /// What one call remembers from failure to failure.

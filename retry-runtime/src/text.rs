@@ -5,19 +5,22 @@
 use core::fmt;
 use core::time::Duration;
 
-const CAPACITY: usize = 320;
+pub(crate) const CAPACITY: usize = 320;
 
 /// At most 320 bytes; what does not fit is cut off.
+pub(crate) type Text = Letters<CAPACITY>;
+
+/// At most `MOST` bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Text {
-    bytes: [u8; CAPACITY],
+pub(crate) struct Letters<const MOST: usize> {
+    bytes: [u8; MOST],
     length: usize,
 }
 
-impl Text {
+impl<const MOST: usize> Letters<MOST> {
     pub(crate) const fn new() -> Self {
         Self {
-            bytes: [0; CAPACITY],
+            bytes: [0; MOST],
             length: 0,
         }
     }
@@ -37,7 +40,7 @@ impl Text {
     #[expect(clippy::arithmetic_side_effects, reason = "bounded by the capacity")]
     pub(crate) const fn push(mut self, text: &str) -> Self {
         let from = text.as_bytes();
-        if from.len() <= CAPACITY - self.length {
+        if from.len() <= MOST - self.length {
             let mut i = 0;
             while i < from.len() {
                 self.bytes[self.length + i] = from[i];
@@ -137,19 +140,19 @@ impl Text {
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
-impl fmt::Debug for Text {
+impl<const MOST: usize> fmt::Debug for Letters<MOST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.as_str(), f)
     }
 }
 
-impl PartialEq for Text {
+impl<const MOST: usize> PartialEq for Letters<MOST> {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }
 }
 
-impl Eq for Text {}
+impl<const MOST: usize> Eq for Letters<MOST> {}
 
 #[cfg(test)]
 mod tests {

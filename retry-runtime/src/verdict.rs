@@ -74,7 +74,8 @@ impl From<bool> for Verdict {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says nothing about a retry",
     label = "expected `bool` or `Verdict`",
-    note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`"
+    note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
 )]
 pub trait IntoVerdict {
     /// The verdict of `on`.
@@ -133,7 +134,8 @@ impl IntoVerdict for Verdict {
     note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
     note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
-    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`"
+    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
+    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/errors/#s4"
 )]
 pub trait Classify {
     /// The verdict on this value.

@@ -17,7 +17,8 @@ pub enum Verified<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether the operation was executed",
     label = "expected `Verified<{T}>` or `Option<{T}>`",
-    note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value"
+    note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
 )]
 pub trait IntoVerified<T> {
     /// The finding this answer stands for.

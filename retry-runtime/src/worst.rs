@@ -81,6 +81,10 @@ impl Policy {
     }
 
     const fn longest_sleeping(&self) -> Option<Duration> {
+        // What it waits is its own affair.
+        if self.decided && self.max > 1 {
+            return None;
+        }
         let Some(max) = self.attempts() else {
             return if self.shape.is_none() {
                 Some(Duration::ZERO)
@@ -109,5 +113,26 @@ const fn shortest(one: Option<Duration>, other: Option<Duration>) -> Option<Dura
     match (one, other) {
         (Some(one), Some(other)) => Some(shorter(one, other)),
         (None, limit) | (limit, None) => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_a_strategy_waits_nobody_knows() {
+        let decided = Policy::new().decided();
+        for policy in [decided, decided.max(4)] {
+            let worst = policy.worst_case();
+            assert_eq!((worst.sleeping(), worst.wall()), (None, None));
+            let deadline = Duration::from_secs(3);
+            let worst = policy.deadline(deadline).worst_case();
+            assert_eq!(
+                (worst.sleeping(), worst.wall()),
+                (Some(deadline), Some(deadline))
+            );
+        }
+        assert_eq!(decided.max(1).worst_case().sleeping(), Some(Duration::ZERO));
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use retry_runtime::breaker::{Breaker, Permit};
 use retry_runtime::budget::{Account, Budget, Class};
-use retry_runtime::timer::Clock;
+use retry_runtime::timer::{Clock, Moment};
 use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
 
-use crate::clock::Virtual;
+use crate::clock::{START, Virtual};
 
 /// A process whose calls share a budget and a breaker.
 #[derive(Debug)]
@@ -19,11 +19,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client without a budget and without a breaker.
+    /// A client without a breaker; with another budget like that which the policy brings along, if it does.
     pub const fn new(policy: Policy) -> Self {
         Self {
             policy,
-            budget: None,
+            budget: match policy.shared_budget() {
+                Some(budget) => Some(budget.another()),
+                None => None,
+            },
             breaker: None,
         }
     }
@@ -44,9 +47,13 @@ impl Client {
 
     /// A call begins.
     pub fn call(&self, clock: &Virtual) -> Request<'_> {
+        let started = clock.now();
+        let (limit, ..) = self.policy.limits();
         Request {
             client: self,
             call: Call::new(),
+            started,
+            until: limit.map(|limit| started.after(limit)),
             account: self.budget.as_ref().map(|it| it.account_by(clock)),
             permit: None,
             nested: false,
@@ -82,6 +89,9 @@ impl Client {
 pub struct Request<'c> {
     client: &'c Client,
     call: Call,
+    started: Moment,
+    /// The deadline of its policy.
+    until: Option<Moment>,
     account: Option<Account<'c>>,
     permit: Option<Permit<'c>>,
     nested: bool,
@@ -93,6 +103,27 @@ impl Request<'_> {
     pub const fn nested(mut self, nested: bool) -> Self {
         self.nested = nested;
         self
+    }
+
+    /// The limit of an attempt that begins now: that of the policy, or else `timeout`, and never more than is left of
+    /// the policy's deadline.
+    pub fn limit(&self, timeout: Duration, clock: &Virtual) -> Duration {
+        let (_, limit, _) = self.client.policy.limits();
+        let limit = limit.unwrap_or(timeout);
+        match self.until {
+            Some(until) => until.since(clock.now()).min(limit),
+            None => limit,
+        }
+    }
+
+    /// When it began.
+    pub fn began(&self) -> Duration {
+        self.started.since(START)
+    }
+
+    /// Since it began.
+    pub fn elapsed(&self, clock: &Virtual) -> Duration {
+        clock.now().since(self.started)
     }
 
     /// An attempt begins; `false` if the breaker refuses it, which ends the call.
@@ -119,6 +150,7 @@ impl Request<'_> {
         }
         let around = Around {
             clock,
+            until: self.until,
             nested: self.nested,
         };
         let step = self.call.failed(&self.client.policy, verdict, &around);
@@ -161,15 +193,16 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// What the state machine may ask: there is no deadline, and randomness is the run's.
+/// What the state machine may ask: time and randomness are the run's.
 struct Around<'a> {
     clock: &'a Virtual,
+    until: Option<Moment>,
     nested: bool,
 }
 
 impl Surroundings for Around<'_> {
     fn remaining(&self) -> Option<Duration> {
-        None
+        Some(self.until?.since(self.clock.now()))
     }
 
     fn random(&self) -> u64 {

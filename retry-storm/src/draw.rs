@@ -1,39 +1,40 @@
-//! Lines over time as SVG: what a picture looks like. What it shows is in `pictures`.
+//! Lines over time as pictures: what they show. How that looks is in `svg`, what is shown in `pictures`.
 
+mod svg;
+
+use std::borrow::Cow;
 use std::error::Error;
 use std::ops::Range;
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    ChartBuilder, Circle, Color as _, DashedLineSeries, DrawingArea, IntoDrawingArea as _,
-    LineSeries, PathElement, Polygon, RGBColor, Rectangle, SVGBackend, Text,
-};
-use plotters::style::{BLACK, TRANSPARENT, WHITE};
-
-const SIZE: (u32, u32) = (900, 360);
-
-/// Where the plot ends and the legend begins.
-const PLOT: u32 = 690;
-
-const FONT: &str = "sans-serif";
+pub use svg::svg;
 
 /// Told apart by those, too, who see few colours (Okabe and Ito).
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(120, 120, 120),
-    RGBColor(213, 94, 0),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 114, 178),
-    RGBColor(0, 158, 115),
-];
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "colours")]
+pub enum Colour {
+    Grey,
+    Vermilion,
+    Orange,
+    Blue,
+    Green,
+}
 
-/// Sky blue, thinned: lines are seen over it.
-const BAND: RGBColor = RGBColor(187, 225, 246);
+impl Colour {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Grey,
+        Self::Vermilion,
+        Self::Orange,
+        Self::Blue,
+        Self::Green,
+    ];
+}
 
 /// A line and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
 }
@@ -42,16 +43,16 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// From left to right: across, the least, the most.
     pub points: Vec<(f64, f64, f64)>,
 }
 
 /// A level that nothing passes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// What the legend says.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How high it is.
     pub at: f64,
 }
@@ -60,19 +61,25 @@ pub struct Limit {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// What stands over it.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// What is told from left to right.
-    pub across: &'static str,
+    pub across: Cow<'static, str>,
     /// What is told upwards.
-    pub upwards: &'static str,
+    pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,
+    /// What the legend calls that bar; empty, it is not in the legend of a picture.
+    pub trigger: Cow<'static, str>,
     /// Behind the lines.
     pub band: Option<Band>,
     /// Over the lines.
     pub limit: Option<Limit>,
     /// At most five.
     pub lines: Vec<Line>,
+    /// Of the lines, in their order; those of [`Colour::ALL`] where none is given.
+    pub colours: Vec<Colour>,
+    /// Whether lines lie on one another: the first are broader then, so that they are seen below the others.
+    pub layered: bool,
     /// Whether things are counted from left to right: the axis begins at the first, and has whole numbers.
     pub counts: bool,
 }
@@ -87,83 +94,16 @@ impl Chart {
         svg(std::slice::from_ref(self))
     }
 
-    fn draw(&self, area: &Area<'_>) -> Result<(), Box<dyn Error>> {
-        let (across, top) = self.extent();
-        let (plot, legend) = area.split_horizontally(PLOT);
-        let mut chart = ChartBuilder::on(&plot)
-            .caption(self.title, (FONT, 18))
-            .margin(10)
-            .x_label_area_size(38)
-            .y_label_area_size(56)
-            .build_cartesian_2d(across.clone(), 0.0..top)?;
-        if let Some(outage) = &self.outage {
-            let corners = [(outage.start, 0.0), (outage.end, top)];
-            let grey = RGBColor(225, 225, 225).filled();
-            chart.draw_series([Rectangle::new(corners, grey)])?;
-        }
-        let label = |x: &f64| {
-            if self.counts && x.fract() != 0.0 {
-                String::new()
-            } else {
-                x.to_string()
-            }
+    /// The colour of each line.
+    pub fn colours(&self) -> impl Iterator<Item = Colour> {
+        let all: &[Colour] = match &*self.colours {
+            // Grey would be lost on a band.
+            [] => Colour::ALL
+                .get(usize::from(self.band.is_some())..)
+                .unwrap_or_default(),
+            given => given,
         };
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(RGBColor(235, 235, 235))
-            .label_style((FONT, 12))
-            .x_labels(8)
-            .x_label_formatter(&label)
-            .y_label_formatter(&f64::to_string)
-            .x_desc(self.across)
-            .y_desc(self.upwards)
-            .draw()?;
-        let mut rows = (50..).step_by(22);
-        let mut row = || rows.next().unwrap_or_default();
-        if let Some(band) = &self.band {
-            let there = band.points.iter().map(|&(x, least, _)| (x, least));
-            let back = band.points.iter().rev().map(|&(x, _, most)| (x, most));
-            let corners: Vec<_> = there.chain(back).collect();
-            chart.draw_series([Polygon::new(corners, BAND.filled())])?;
-            if self.counts {
-                // A single one has no width.
-                let bars = band.points.iter().map(|&(x, least, most)| {
-                    PathElement::new([(x, least), (x, most)], BAND.stroke_width(8))
-                });
-                chart.draw_series(bars)?;
-            }
-            let y: i32 = row();
-            let field = [(0, y.saturating_sub(6)), (20, y.saturating_add(6))];
-            legend.draw(&Rectangle::new(field, BAND.filled()))?;
-            named(&legend, band.name, y)?;
-        }
-        // Grey would be lost on a band.
-        let colours = COLOURS.iter().skip(usize::from(self.band.is_some()));
-        for (line, colour) in self.lines.iter().zip(colours) {
-            let style = colour.stroke_width(2);
-            let points = line.points.iter().copied();
-            chart.draw_series(LineSeries::new(points.clone(), style))?;
-            if self.counts {
-                let dots = points.map(|point| Circle::new(point, 3, colour.filled()));
-                chart.draw_series(dots)?;
-            }
-            let y = row();
-            legend.draw(&PathElement::new([(0, y), (20, y)], style))?;
-            named(&legend, line.name, y)?;
-        }
-        if let Some(limit) = &self.limit {
-            let style = BLACK.stroke_width(1);
-            let ends = [(across.start, limit.at), (across.end, limit.at)];
-            chart.draw_series(DashedLineSeries::new(ends, 6, 4, style))?;
-            let y = row();
-            for start in [0_i32, 8, 16] {
-                let dash = [(start, y), (start.saturating_add(4), y)];
-                legend.draw(&PathElement::new(dash, style))?;
-            }
-            named(&legend, limit.name, y)?;
-        }
-        Ok(())
+        all.iter().copied()
     }
 
     /// How far the axes go: across from end to end, and a little above the highest point.
@@ -185,81 +125,5 @@ impl Chart {
     }
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-/// Pictures, one below the other, as one SVG.
-///
-/// # Errors
-///
-/// When one of them cannot be drawn, as without a point.
-pub fn svg(charts: &[Chart]) -> Result<String, Box<dyn Error>> {
-    let mut text = String::new();
-    {
-        let rows = u32::try_from(charts.len())?;
-        let size = (SIZE.0, SIZE.1.saturating_mul(rows));
-        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        area.fill(&WHITE)?;
-        for (chart, part) in charts.iter().zip(area.split_evenly((charts.len(), 1))) {
-            chart.draw(&part)?;
-        }
-        area.present()?;
-    }
-    Ok(text)
-}
-
-fn named(legend: &Area<'_>, name: &str, y: i32) -> Result<(), Box<dyn Error>> {
-    let place = (28, y.saturating_sub(6));
-    legend.draw(&Text::new(name.to_owned(), place, (FONT, 13)))?;
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_line_is_drawn_and_named() {
-        let line = |name, y| Line {
-            name,
-            points: vec![(0.0, 0.0), (1.0, y)],
-        };
-        let chart = Chart {
-            title: "a title",
-            across: "s",
-            upwards: "attempts/s",
-            outage: Some(0.2..0.4),
-            lines: vec![line("one", 1.0), line("two", 2.0)],
-            ..Chart::default()
-        };
-        let svg = chart.svg().expect("it can be drawn");
-        for word in ["a title", "attempts/s", "one", "two", "#787878", "#D55E00"] {
-            assert!(svg.contains(word), "{word}");
-        }
-        assert_eq!(svg, chart.svg().expect("it can be drawn"));
-    }
-
-    #[test]
-    fn a_band_and_a_limit_are_within_the_picture_and_named() {
-        let band = Band {
-            name: "the band",
-            points: vec![(1.0, 0.0, 20.0), (2.0, 10.0, 40.0)],
-        };
-        let limit = Limit {
-            name: "the limit",
-            at: 50.0,
-        };
-        let chart = Chart {
-            band: Some(band),
-            limit: Some(limit),
-            counts: true,
-            ..Chart::default()
-        };
-        assert_eq!(chart.extent(), (1.0..2.0, 52.5));
-        let text = svg(&[chart.clone(), chart]).expect("it can be drawn");
-        for word in ["the band", "the limit", "<polygon", "#BBE1F6"] {
-            assert_eq!(text.matches(word).count() % 2, 0, "{word}");
-            assert!(text.contains(word), "{word}");
-        }
-        assert!(text.lines().all(|line| line != "1.5"), "no half of a thing");
-    }
-}
+mod tests;

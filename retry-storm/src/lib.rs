@@ -1,7 +1,6 @@
-//! Retry storms in virtual time: a discrete-event simulator around the policies, the state machine,
-//! the budgets and the breakers of `retry-runtime`, which are the real ones.
+#![doc = include_str!("../README.md")]
 //!
-//! `cargo run --release -p retry-storm` prints the figures and draws the pictures of `docs/storms`.
+//! In the repository, `cargo run --release -p retry-storm` prints the figures and draws the pictures of `docs/storms`.
 // What can panic is mended or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),
@@ -17,6 +16,7 @@
     )
 )]
 
+mod calls;
 pub mod client;
 pub mod clock;
 pub mod draw;
@@ -24,5 +24,8 @@ pub mod engine;
 pub mod figures;
 pub mod load;
 pub mod pictures;
+pub mod record;
 pub mod scenarios;
+pub mod scene;
 pub mod server;
+pub mod summary;

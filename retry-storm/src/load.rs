@@ -1,68 +1,28 @@
-//! The load of many calls on one server, second by second: calls arrive whether the server answers or
-//! not, each attempt has a time-out, and there may be an outage.
+//! The load of many calls on one server: calls arrive whether the server answers or not, each attempt
+//! has a limit, and something happens to the server.
 
-use std::ops::Range;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use retry_runtime::Verdict;
 use retry_runtime::budget::Class;
 use retry_runtime::timer::Clock as _;
 
-use crate::client::{Client, Request};
+use crate::calls::Calls;
+use crate::client::Client;
 use crate::clock::{Virtual, seconds};
 use crate::engine::Agenda;
-use crate::server::{Job, Server, Stale};
+use crate::record::Record;
+use crate::scene::{Arrivals, Kind, Scene};
+use crate::server::{Job, Server};
 
-/// When calls arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrivals {
-    /// In even steps.
-    Regular,
-    /// Independently of each other.
-    Poisson,
-}
-
-/// A server, what arrives at it, and what happens to it.
-#[derive(Debug, Clone)]
-pub struct Scene {
-    /// Calls that arrive in a second.
-    pub calls: f64,
-    /// How they arrive.
-    pub arrivals: Arrivals,
-    /// Requests that the server can serve in a second.
-    pub capacity: f64,
-    /// What it does with stale ones.
-    pub stale: Stale,
-    /// The limit of each attempt.
-    pub timeout: Duration,
-    /// When the server stands still, in seconds from the start.
-    pub outage: Range<u32>,
-    /// When the run ends, in seconds from the start.
-    pub end: u32,
-    /// Of the random numbers.
-    pub seed: u64,
-}
-
-/// What happened in one second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Second {
-    /// Calls that arrived.
-    pub calls: u32,
-    /// Attempts that the server got.
-    pub attempts: u32,
-    /// Calls that succeeded.
-    pub succeeded: u32,
-    /// Attempts that timed out.
-    pub timed_out: u32,
-}
-
-/// What came of a run.
-#[derive(Debug, Clone)]
-pub struct Record {
-    /// Second by second.
-    pub seconds: Vec<Second>,
-    /// When the last attempt timed out.
-    pub last_timeout: Option<Duration>,
+/// How far a run has come.
+#[derive(Debug, Clone, Copy)]
+pub struct Course {
+    /// Since its start, in its own time.
+    pub elapsed: Duration,
+    /// Attempts that the server got so far.
+    pub attempts: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,15 +31,28 @@ enum Event {
     Attempt { call: usize },
     TimeOut { call: usize, attempt: u32 },
     Served(Job),
-    Outage,
-    OutageEnds,
+    Trigger,
+    TriggerEnds,
     End,
 }
 
 /// Runs the scene; the calls go to the clients in turn.
 pub fn run(scene: &Scene, clients: &[Client]) -> Record {
+    run_watched(scene, clients, |_| ControlFlow::Continue(()))
+}
+
+/// Events between two looks of who watches.
+const UNWATCHED: u32 = 4096;
+
+/// The same for somebody who `watch`es, after every so many events, and may break it off.
+pub fn run_watched(
+    scene: &Scene,
+    clients: &[Client],
+    mut watch: impl FnMut(Course) -> ControlFlow<()>,
+) -> Record {
     let mut run = Run::new(scene);
     let mut turn = clients.iter().cycle();
+    let mut events = 0_u32;
     while let Some(event) = run.agenda.next(&run.clock) {
         match event {
             Event::Arrival => {
@@ -89,25 +62,28 @@ pub fn run(scene: &Scene, clients: &[Client]) -> Record {
             Event::Attempt { call } => run.attempt(call),
             Event::TimeOut { call, attempt } => run.time_out(call, attempt),
             Event::Served(job) => run.served(job),
-            Event::Outage => run.server.stop(),
-            Event::OutageEnds => run.server.go_on(),
+            Event::Trigger => run.trigger(true),
+            Event::TriggerEnds => run.trigger(false),
             Event::End => break,
         }
         run.serve();
+        events = events.wrapping_add(1);
+        if events.is_multiple_of(UNWATCHED) && watch(run.course()).is_break() {
+            break;
+        }
     }
-    run.record
+    run.end()
 }
-
-/// A call that is not over, and the number of its attempt.
-type Open<'c> = (Request<'c>, u32);
 
 struct Run<'s, 'c> {
     scene: &'s Scene,
     clock: Virtual,
     agenda: Agenda<Event>,
     server: Server,
-    /// By the number of the call; nothing where it is over.
-    calls: Vec<Option<Open<'c>>>,
+    /// From one arrival to the next, in the mean.
+    gap: Duration,
+    calls: Calls<'c>,
+    attempts: u64,
     record: Record,
 }
 
@@ -115,92 +91,129 @@ impl<'s, 'c> Run<'s, 'c> {
     fn new(scene: &'s Scene) -> Self {
         let clock = Virtual::new(scene.seed);
         let mut agenda = Agenda::new();
-        for (second, event) in [
-            (scene.outage.start, Event::Outage),
-            (scene.outage.end, Event::OutageEnds),
+        for (delay, event) in [
+            (scene.trigger.time.start, Event::Trigger),
+            (scene.trigger.time.end, Event::TriggerEnds),
             (scene.end, Event::End),
-            (0, Event::Arrival),
+            (Duration::ZERO, Event::Arrival),
         ] {
-            agenda.plan(&clock, Duration::from_secs(second.into()), event);
+            agenda.plan(&clock, delay, event);
         }
         Self {
             scene,
             clock,
             agenda,
-            server: Server::new(seconds(scene.capacity.recip()), scene.stale),
-            calls: Vec::new(),
-            record: Record {
-                seconds: Vec::new(),
-                last_timeout: None,
-            },
+            server: Server::new(each(scene.capacity), scene.stale),
+            gap: each(scene.calls),
+            calls: Calls::new(),
+            attempts: 0,
+            record: Record::new(),
+        }
+    }
+
+    fn end(mut self) -> Record {
+        let open = self
+            .calls
+            .all()
+            .map(|open| open.request.elapsed(&self.clock));
+        self.record.open = open.collect();
+        self.record.end(self.clock.elapsed());
+        self.record
+    }
+
+    fn course(&self) -> Course {
+        Course {
+            elapsed: self.clock.elapsed(),
+            attempts: self.attempts,
+        }
+    }
+
+    /// It begins, or it is over.
+    fn trigger(&mut self, on: bool) {
+        match self.scene.trigger.kind {
+            Kind::Outage if on => self.server.stop(),
+            Kind::Outage => self.server.go_on(),
+            Kind::Slowdown(_) if on => self.server.takes(each(self.scene.capacity_meanwhile())),
+            Kind::Slowdown(_) => self.server.takes(each(self.scene.capacity)),
+            Kind::Burst(_) if on => self.gap = each(self.scene.calls_meanwhile()),
+            Kind::Burst(_) => self.gap = each(self.scene.calls),
         }
     }
 
     fn arrival(&mut self, client: &'c Client) {
-        self.count(|second| &mut second.calls);
-        let call = self.calls.len();
-        self.calls.push(Some((client.call(&self.clock), 0)));
+        let now = self.clock.elapsed();
+        self.record.count(now, |second| &mut second.calls);
+        let call = self.calls.begin(client.call(&self.clock));
         self.attempt(call);
 
-        let gap = seconds(self.scene.calls.recip());
         let gap = match self.scene.arrivals {
-            Arrivals::Regular => gap,
-            Arrivals::Poisson => self.clock.exponential(gap),
+            Arrivals::Regular => self.gap,
+            Arrivals::Poisson => self.clock.exponential(self.gap),
         };
         self.agenda.plan(&self.clock, gap, Event::Arrival);
     }
 
     fn attempt(&mut self, call: usize) {
-        let Some(slot) = self.calls.get_mut(call) else {
+        let Some(open) = self.calls.open(call) else {
             return;
         };
-        let Some((request, attempt)) = slot else {
-            return;
-        };
-        if !request.attempt(&self.clock) {
-            *slot = None;
+        if !open.request.attempt(&self.clock) {
+            self.failed(call);
             return;
         }
-        *attempt = attempt.saturating_add(1);
-        let attempt = *attempt;
+        open.attempt = open.attempt.saturating_add(1);
+        let attempt = open.attempt;
 
-        let timeout = self.scene.timeout;
-        let expires = self.clock.now().after(timeout);
+        let limit = open.request.limit(self.scene.timeout, &self.clock);
+        let expires = self.clock.now().after(limit);
         self.server.accept(Job {
             call,
             attempt,
             expires,
         });
         let event = Event::TimeOut { call, attempt };
-        self.agenda.plan(&self.clock, timeout, event);
-        self.count(|second| &mut second.attempts);
+        self.agenda.plan(&self.clock, limit, event);
+        self.attempts = self.attempts.saturating_add(1);
+        let began = open.request.began();
+        let now = self.clock.elapsed();
+        self.record.count(now, |second| &mut second.attempts);
+        self.record.count(began, |second| &mut second.made);
     }
 
     fn time_out(&mut self, call: usize, attempt: u32) {
-        let Some(slot) = waiting(&mut self.calls, call, attempt) else {
+        let Some(open) = self.calls.waiting(call, attempt) else {
             return;
         };
-        let Some((request, _)) = slot else {
-            return;
-        };
-        self.record.last_timeout = Some(self.clock.elapsed());
-        match request.failed(Verdict::Transient, Class::TimedOut, &self.clock) {
-            Some(delay) => self
-                .agenda
-                .plan(&self.clock, delay, Event::Attempt { call }),
-            None => *slot = None,
+        let now = self.clock.elapsed();
+        self.record.last_timeout = Some(now);
+        self.record.count(now, |second| &mut second.timed_out);
+        let step = (open.request).failed(Verdict::Transient, Class::TimedOut, &self.clock);
+        match step {
+            Some(delay) => {
+                let event = Event::Attempt { call };
+                self.agenda.plan(&self.clock, delay, event);
+            }
+            None => self.failed(call),
         }
-        self.count(|second| &mut second.timed_out);
+    }
+
+    fn failed(&mut self, call: usize) {
+        let now = self.clock.elapsed();
+        if let Some(open) = self.calls.end(call) {
+            self.record.times.push(open.request.elapsed(&self.clock));
+            self.record.count(now, |second| &mut second.failed);
+        }
     }
 
     fn served(&mut self, job: Job) {
         self.server.end();
-        // Else its client has gone.
-        if let Some(slot) = waiting(&mut self.calls, job.call, job.attempt)
-            && let Some((request, _)) = slot.take()
-        {
-            request.succeeded(&self.clock);
-            self.count(|second| &mut second.succeeded);
+        let now = self.clock.elapsed();
+        if self.calls.waiting(job.call, job.attempt).is_none() {
+            self.record.count(now, |second| &mut second.wasted);
+        } else if let Some(open) = self.calls.end(job.call) {
+            self.record.times.push(open.request.elapsed(&self.clock));
+            open.request.succeeded(&self.clock);
+            self.record.count(now, |second| &mut second.succeeded);
         }
     }
 
@@ -210,30 +223,15 @@ impl<'s, 'c> Run<'s, 'c> {
             self.agenda.plan(&self.clock, self.server.service(), event);
         }
     }
-
-    /// One more of what `which` names, in this second.
-    fn count(&mut self, which: impl FnOnce(&mut Second) -> &mut u32) {
-        let seconds = &mut self.record.seconds;
-        let now = usize::try_from(self.clock.elapsed().as_secs()).unwrap_or(usize::MAX);
-        if seconds.len() <= now && now < usize::MAX {
-            seconds.resize(now.saturating_add(1), Second::default());
-        }
-        if let Some(second) = seconds.get_mut(now) {
-            let number = which(second);
-            *number = number.saturating_add(1);
-        }
-    }
 }
 
-/// The call, if it waits for this attempt.
-fn waiting<'a, 'c>(
-    calls: &'a mut [Option<Open<'c>>],
-    call: usize,
-    attempt: u32,
-) -> Option<&'a mut Option<Open<'c>>> {
-    let slot = calls.get_mut(call)?;
-    let current = slot.as_ref()?.1;
-    (current == attempt).then_some(slot)
+/// The time that each of so many a second has; for ever where there is none. Never 0, so that time goes by.
+fn each(a_second: f64) -> Duration {
+    if a_second > 0.0 {
+        seconds(a_second.recip()).max(Duration::from_nanos(1))
+    } else {
+        Duration::MAX
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! The pictures of the documentation: their names, and what they show.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy, Shape};
 
 use crate::client::Client;
 use crate::draw::{Chart, Line};
-use crate::load::{Arrivals, Record, Scene, Second, run};
+use crate::load::run;
+use crate::record::{Record, Second, amplification};
 use crate::scenarios::{contention, metastable, tiers};
+use crate::scene::{Arrivals, Scene, Trigger};
 use crate::server::Stale;
 
 /// A picture and the name of its file.
@@ -30,8 +33,8 @@ const PROCESSES: usize = 10;
 /// The same outage for five policies: load, goodput, amplification.
 fn side_by_side() -> Vec<Picture> {
     let scene = Scene {
-        outage: 30..40,
-        end: 240,
+        trigger: Trigger::outage(30..40),
+        end: Duration::from_secs(240),
         ..metastable::scene(Stale::Served, Arrivals::Poisson)
     };
     let exponential = Policy::new().max(4).base(Duration::from_millis(100));
@@ -52,10 +55,10 @@ fn side_by_side() -> Vec<Picture> {
         let clients: Vec<Client> = (0..PROCESSES).map(|_| client()).collect();
         (name, run(&scene, &clients))
     });
-    let chart = |title, upwards, value: fn(&Second) -> f64| Chart {
-        title,
-        across: TIME,
-        upwards,
+    let chart = |title: &'static str, upwards: &'static str, value: fn(&Second) -> f64| Chart {
+        title: title.into(),
+        across: TIME.into(),
+        upwards: upwards.into(),
         outage: Some(outage(&scene)),
         lines: lines(&records, value),
         ..Chart::default()
@@ -71,9 +74,7 @@ fn side_by_side() -> Vec<Picture> {
         ),
         (
             "amplification.svg",
-            chart("Amplification", "attempts for each call", |it| {
-                f64::from(it.attempts) / f64::from(it.calls.max(1))
-            }),
+            chart("Amplification", "attempts for each call", amplification),
         ),
     ]
 }
@@ -94,7 +95,7 @@ fn recovery() -> Chart {
         ),
     ];
     let scene = |stale| Scene {
-        end: 240,
+        end: Duration::from_secs(240),
         ..metastable::scene(stale, Arrivals::Regular)
     };
     let records = cases.map(|(name, stale, budget)| {
@@ -102,9 +103,9 @@ fn recovery() -> Chart {
         (name, run(&scene(stale), &[client]))
     });
     Chart {
-        title: "After an outage of 10 s: goodput",
-        across: TIME,
-        upwards: "successes/s",
+        title: "After an outage of 10 s: goodput".into(),
+        across: TIME.into(),
+        upwards: "successes/s".into(),
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
         ..Chart::default()
@@ -123,12 +124,15 @@ fn contention() -> Chart {
             left -= 1.0;
             points.push((now, left));
         }
-        Line { name, points }
+        Line {
+            name: Cow::Borrowed(name),
+            points,
+        }
     };
     Chart {
-        title: "100 clients contend for one row",
-        across: TIME,
-        upwards: "clients that are not done",
+        title: "100 clients contend for one row".into(),
+        across: TIME.into(),
+        upwards: "clients that are not done".into(),
         outage: None,
         lines: vec![
             line("exp, no jitter", Jitter::None),
@@ -140,19 +144,18 @@ fn contention() -> Chart {
 
 /// Q5 as a picture.
 fn tiers() -> Chart {
-    let line = |name, nested| Line {
-        name,
-        points: (1..=5_u32)
-            .map(|tiers| {
-                let attempts = tiers::attempts_below(tiers, 3, nested);
-                (tiers.into(), attempts.into())
-            })
-            .collect(),
+    let line = |name, nested| {
+        let attempts = |tiers| tiers::attempts_below(tiers, 3, nested);
+        let point = |tiers: u32| (tiers.into(), attempts(tiers).into());
+        Line {
+            name: Cow::Borrowed(name),
+            points: (1..=5).map(point).collect(),
+        }
     };
     Chart {
-        title: "Tiers that make 3 attempts each",
-        across: "tiers",
-        upwards: "attempts at the bottom",
+        title: "Tiers that make 3 attempts each".into(),
+        across: "tiers".into(),
+        upwards: "attempts at the bottom".into(),
         outage: None,
         lines: vec![
             line("nested = \"multiply\"", Nested::Multiply),
@@ -163,20 +166,15 @@ fn tiers() -> Chart {
 }
 
 fn outage(scene: &Scene) -> std::ops::Range<f64> {
-    scene.outage.start.into()..scene.outage.end.into()
+    let time = &scene.trigger.time;
+    time.start.as_secs_f64()..time.end.as_secs_f64()
 }
 
 /// A line for each record: the mean of every two seconds.
-#[expect(clippy::disallowed_methods, reason = "two at a time")]
 fn lines(records: &[(&'static str, Record)], value: fn(&Second) -> f64) -> Vec<Line> {
-    let line = |(name, record): &(&'static str, Record)| {
-        let pairs = record.seconds.chunks_exact(2);
-        let middle = std::iter::successors(Some(1.0), |time| Some(time + 2.0));
-        let mean = |pair: &[Second]| pair.iter().map(value).sum::<f64>() / 2.0;
-        Line {
-            name,
-            points: middle.zip(pairs.map(mean)).collect(),
-        }
+    let line = |(name, record): &(&'static str, Record)| Line {
+        name: Cow::Borrowed(name),
+        points: record.means(2, value),
     };
     records.iter().map(line).collect()
 }

@@ -52,6 +52,11 @@ impl Server {
         self.service
     }
 
+    /// From here on a request takes `service`; the one that was begun takes what it took.
+    pub const fn takes(&mut self, service: Duration) {
+        self.service = service;
+    }
+
     /// Requests that wait for their turn.
     pub fn waiting(&self) -> usize {
         self.queue.len()

@@ -35,7 +35,8 @@ where
 // The first parameter of a step, under whatever name.
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a step is its task, and `{Self}` is none; write `step: &Step`",
-    label = "expected `Step`"
+    label = "expected `Step`",
+    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/errors/#d7"
 )]
 pub trait IsStep {
     fn of(step: &Arc<Step>) -> &Self;
@@ -50,7 +51,8 @@ impl IsStep for Step {
 // The first parameter of a workflow, under whatever name.
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a workflow is its task, and `{Self}` is none; write `flow: &Flow`",
-    label = "expected `Flow`"
+    label = "expected `Flow`",
+    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/errors/#d7"
 )]
 pub trait IsFlow {
     fn of(flow: &Flow) -> &Self;
@@ -65,7 +67,8 @@ impl IsFlow for Flow {
 // The two types of a `Result`, also behind an alias.
 #[diagnostic::on_unimplemented(
     message = "a step or a workflow answers with a `Result`, and `{Self}` is none",
-    label = "expected `Result<T, E>`"
+    label = "expected `Result<T, E>`",
+    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/errors/#d10"
 )]
 pub trait AnyResult {
     type Value;
@@ -90,7 +93,8 @@ pub fn final_error<T, E: Said>(outcome: Result<T, E>) -> Result<T, Fault> {
 // An error, of which the record has what it says.
 #[diagnostic::on_unimplemented(
     message = "an error of a durable task is recorded in its own words, and `{Self}` has none; implement `Display` for it",
-    label = "this error has no `Display`"
+    label = "this error has no `Display`",
+    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/errors/#d10"
 )]
 pub trait Said: fmt::Display {}
 
@@ -116,7 +120,8 @@ pub fn resource<T: Lent>(flow: &Flow, step: &str) -> Result<Arc<T>, String> {
 // What a scheduler can lend to steps.
 #[diagnostic::on_unimplemented(
     message = "what a scheduler lends is used by many steps at once, and `{Self}` cannot be; take a type that is `Sized + Send + Sync + 'static`",
-    label = "expected a type that is `Sized + Send + Sync + 'static`"
+    label = "expected a type that is `Sized + Send + Sync + 'static`",
+    note = "rule D8: https://docs.rs/reattempt/latest/reattempt/errors/#d8"
 )]
 pub trait Lent: Sized + Send + Sync + 'static {}
 
@@ -147,7 +152,8 @@ pub fn lend_some<T: Kept + ?Sized>(kept: &Option<T::Copy>) -> Option<&T> {
 // What can be kept for a compensation.
 #[diagnostic::on_unimplemented(
     message = "the compensation gets a copy of each argument, and of `{Self}` there can be none; implement `Clone` for it",
-    label = "this argument has no `Clone`"
+    label = "this argument has no `Clone`",
+    note = "rule D4: https://docs.rs/reattempt/latest/reattempt/errors/#d4"
 )]
 pub trait Kept {
     type Copy: Borrow<Self> + Send + 'static;

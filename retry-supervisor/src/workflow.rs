@@ -30,7 +30,8 @@ pub enum Failure {
 /// `Sync` and `'static`.
 #[diagnostic::on_unimplemented(
     message = "what a durable task is given and answers is written down, and `{Self}` cannot be; add `#[derive(serde::Serialize, serde::Deserialize)]` to it",
-    label = "expected a type that is `Serialize + DeserializeOwned + Send + Sync + 'static`"
+    label = "expected a type that is `Serialize + DeserializeOwned + Send + Sync + 'static`",
+    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/errors/#d10"
 )]
 pub trait Written: Serialize + DeserializeOwned + Send + Sync + 'static {}
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
+use retry_runtime::rules::Entry;
 use retry_runtime::{Jitter, Nested, Shape, Telemetry};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -18,7 +19,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
-use crate::faults::Faults;
+use crate::faults::{Fault, Faults};
 use crate::keys;
 use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 
@@ -75,9 +76,9 @@ pub struct Value<T> {
 }
 
 /// What stands behind a key.
-#[expect(
+#[allow(
     clippy::large_enum_variant,
-    reason = "one for each key of one attribute, and never moved again"
+    reason = "only where spans have places, as in `cargo retry`, which has few of them"
 )]
 pub enum Given<T> {
     /// A literal, and where it stands.
@@ -85,7 +86,7 @@ pub enum Given<T> {
     /// What only the compiler can evaluate.
     Expression(Expr),
     /// Neither, and why.
-    Wrong(syn::Error),
+    Wrong(Fault),
 }
 
 /// `on`, `except`.
@@ -120,22 +121,22 @@ pub struct Code {
     /// Where the key stands.
     pub key: Span,
     /// The expression.
-    pub given: Result<Expr, syn::Error>,
+    pub given: Result<Expr, Fault>,
 }
 
 /// `context = name`.
-pub struct Binding(pub Result<Ident, syn::Error>);
+pub struct Binding(pub Result<Ident, Fault>);
 
 /// `clone(a, b)`.
 pub struct Names {
     /// Where the key stands.
     pub key: Span,
     /// The names.
-    pub given: Result<Vec<Ident>, syn::Error>,
+    pub given: Result<Vec<Ident>, Fault>,
 }
 
 /// `crate = ::path`.
-pub struct CratePath(pub Result<Path, syn::Error>);
+pub struct CratePath(pub Result<Path, Fault>);
 
 /// Reads the arguments of an attribute.
 pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
@@ -150,7 +151,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
         Ok(found) => from_items(found, keys::KEYS, faults),
         Err(fault) => {
             let message = format!("{fault}; keys are written `key = value`, `key(...)` or alone");
-            faults.push(fault.span(), message);
+            faults.push(fault.span(), Entry::Syntax, message);
             Args::default()
         }
     }
@@ -158,7 +159,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
 
 /// Keys of which nothing but `key =` stands there; the parser would only miss an
 /// expression, at the end of the attribute without a place.
-pub fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
+pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
     use proc_macro2::TokenTree;
     let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let tokens: Vec<_> = tokens.into_iter().collect();
@@ -173,8 +174,9 @@ pub fn without_value(tokens: TokenStream) -> Vec<syn::Error> {
         let value = tokens.get(i.saturating_add(2));
         if starts && is(tokens.get(i.saturating_add(1)), '=') && (value.is_none() || is(value, ','))
         {
-            faults.push(syn::Error::new(
+            faults.push(Fault::new(
                 key.span(),
+                Entry::Syntax,
                 format!("`{key}` needs a value; write `{key} = ...`, or drop `{key}`"),
             ));
         }
@@ -204,22 +206,28 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -
                 continue;
             }
             NestedMeta::Lit(lit) => {
-                faults.push(lit.span(), "expected `key = value`; write `max = 3`");
+                faults.push(
+                    lit.span(),
+                    Entry::Syntax,
+                    "expected `key = value`; write `max = 3`",
+                );
                 continue;
             }
         };
         let word = path.get_ident().map(|ident| ident.unraw().to_string());
         let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
         if !keys::is_one_of(&word, keys::KEYS) {
-            faults.push(span, keys::unknown(&word));
+            faults.push(span, Entry::R15, keys::unknown(&word));
         } else if !keys::is_one_of(&word, known) {
             faults.push(
                 span,
+                Entry::R15,
                 format!("`{word}` stands on functions only; clone inside the block instead"),
             );
         } else if seen.contains(&word) {
             faults.push(
                 span,
+                Entry::R16,
                 format!("`{word}` stands here twice; keep one of them"),
             );
         } else {
@@ -229,38 +237,40 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -
     }
     Args::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
-            faults.push(fault.span(), fault.to_string());
+            faults.push(fault.span(), Entry::Syntax, fault.to_string());
         }
         Args::default()
     })
 }
 
 /// The value of `key = value`, or why there is none.
-fn value(meta: &Meta, example: &str) -> Result<Expr, syn::Error> {
+fn value(meta: &Meta, example: &str) -> Result<Expr, Fault> {
     match meta {
         Meta::NameValue(pair) => Ok(pair.value.clone()),
         _ => Err(needs_value(meta, example)),
     }
 }
 
-fn needs_value(meta: &Meta, example: &str) -> syn::Error {
+fn needs_value(meta: &Meta, example: &str) -> Fault {
     let word = meta
         .path()
         .get_ident()
         .map(ToString::to_string)
         .unwrap_or_default();
-    syn::Error::new(
+    Fault::new(
         meta.span(),
+        Entry::Syntax,
         format!("`{word}` needs a value; write `{word} = {example}`"),
     )
 }
 
 /// A value that is no expression at all.
-pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> syn::Error {
+pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> Fault {
     let path = &pair.path;
     let key = quote::quote!(#path);
-    syn::Error::new(
+    Fault::new(
         pair.value.span(),
+        Entry::Syntax,
         format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
     )
 }
@@ -276,14 +286,15 @@ impl<T: Literal> FromMeta for Value<T> {
             },
             Meta::NameValue(pair) => match literal::read(&pair.value) {
                 Some(Ok(literal)) => Given::Literal(literal, pair.value.span()),
-                Some(Err(message)) => Given::Wrong(syn::Error::new(pair.value.span(), message)),
+                Some(Err(wrong)) => Given::Wrong(Fault::of(pair.value.span(), wrong)),
                 None => Given::Expression(pair.value.clone()),
             },
             _ => {
                 let path = meta.path();
                 let word = quote::quote!(#path);
-                Given::Wrong(syn::Error::new(
+                Given::Wrong(Fault::new(
                     key,
+                    Entry::Syntax,
                     format!("`{word}` takes a value after `=`, {}", T::EXAMPLE),
                 ))
             }
@@ -299,8 +310,9 @@ impl FromMeta for Filter {
         let word = quote::quote!(#path).to_string();
         let given = match meta {
             Meta::NameValue(pair) if matches!(pair.value, Expr::Lit(_)) => {
-                Given::Wrong(syn::Error::new(
+                Given::Wrong(Fault::new(
                     pair.value.span(),
+                    Entry::S9,
                     format!(
                         "`{word}` asks a closure, a path or a pattern about the error; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
                     ),
@@ -311,20 +323,23 @@ impl FromMeta for Filter {
             }
             Meta::List(list) => match list.parse_args_with(pattern) {
                 Ok(pattern) => match lone_binding(&pattern) {
-                    Some(name) => Given::Wrong(syn::Error::new(
+                    Some(name) => Given::Wrong(Fault::new(
                         name.span(),
+                        Entry::S9,
                         format!(
                             "`{name}` alone is a binding and matches any error; write `{word} = {name}` for a function, or `{word}(_)` for any error"
                         ),
                     )),
                     None => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
                 },
-                Err(_) if list.tokens.is_empty() => Given::Wrong(syn::Error::new(
+                Err(_) if list.tokens.is_empty() => Given::Wrong(Fault::new(
                     meta.span(),
+                    Entry::R13,
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
                 )),
-                Err(fault) => Given::Wrong(syn::Error::new(
+                Err(fault) => Given::Wrong(Fault::new(
                     fault.span(),
+                    Entry::Syntax,
                     format!(
                         "this is no pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
                     ),
@@ -392,9 +407,10 @@ impl FromMeta for Code {
 impl FromMeta for Binding {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self(value(meta, "attempt").and_then(|expr| match &expr {
-            Expr::Path(path) => path.path.require_ident().cloned(),
-            _ => Err(syn::Error::new(
+            Expr::Path(path) => path.path.require_ident().cloned().map_err(|fault| Fault::syntax(&fault)),
+            _ => Err(Fault::new(
                 expr.span(),
+                Entry::Syntax,
                 "`context` is the name by which the body sees its attempt; write `context = attempt`",
             )),
         })))
@@ -404,17 +420,22 @@ impl FromMeta for Binding {
 impl FromMeta for Names {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let given = match meta {
-            Meta::List(list) => list.parse_args_with(names).and_then(|names| {
-                if names.is_empty() {
-                    return Err(syn::Error::new(
-                        meta.span(),
-                        "`clone` names no parameter; write `clone(parameter)`, or drop it",
-                    ));
-                }
-                Ok(names)
-            }),
-            _ => Err(syn::Error::new(
+            Meta::List(list) => list
+                .parse_args_with(names)
+                .map_err(|fault| Fault::syntax(&fault))
+                .and_then(|names| {
+                    if names.is_empty() {
+                        return Err(Fault::new(
+                            meta.span(),
+                            Entry::S7,
+                            "`clone` names no parameter; write `clone(parameter)`, or drop it",
+                        ));
+                    }
+                    Ok(names)
+                }),
+            _ => Err(Fault::new(
                 meta.span(),
+                Entry::Syntax,
                 "`clone` takes a list of parameters; write `clone(parameter)`",
             )),
         };
@@ -440,13 +461,15 @@ impl FromMeta for CratePath {
                     lit: syn::Lit::Str(text),
                     ..
                 }) => text.parse().map_err(|_| {
-                    syn::Error::new(
+                    Fault::new(
                         text.span(),
+                        Entry::Syntax,
                         "`crate` is the path of this crate; write `crate = ::reattempt`",
                     )
                 }),
-                _ => Err(syn::Error::new(
+                _ => Err(Fault::new(
                     expr.span(),
+                    Entry::Syntax,
                     "`crate` is the path of this crate; write `crate = ::reattempt`",
                 )),
             },

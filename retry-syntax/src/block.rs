@@ -3,14 +3,15 @@
 use darling::ast::NestedMeta;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
+use retry_runtime::rules::Entry;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
 
 use crate::args;
 use crate::check;
-use crate::faults::Faults;
+use crate::faults::{Fault, Faults};
 use crate::item::{self, Answer};
 use crate::keys;
 use crate::model::Model;
@@ -36,6 +37,23 @@ pub struct Body {
 }
 
 impl Block {
+    /// Reads the keys and the body; what is neither breaks S10.
+    ///
+    /// # Errors
+    ///
+    /// What is no block, or keys without a value.
+    pub fn read(input: TokenStream) -> Result<Self, Faults> {
+        let mut faults = Faults::default();
+        for fault in args::without_value(input.clone()) {
+            faults.add(fault);
+        }
+        faults.finish(())?;
+        let fault = |fault: syn::Error| Fault::new(fault.span(), Entry::S10, fault);
+        Self::parse
+            .parse2(input)
+            .map_err(|wrong| fault(wrong).into())
+    }
+
     /// Checks the keys.
     pub fn check(items: Vec<NestedMeta>, body: &Body, faults: &mut Faults) -> Model {
         let known: Vec<&str> = keys::KEYS

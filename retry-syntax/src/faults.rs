@@ -1,19 +1,83 @@
-//! The faults of one use of a macro: collected, then reported together.
+//! The faults of one use of a macro: collected, then reported together. Each names its entry of the error index.
+
+use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
+use retry_runtime::rules::Entry;
+use retry_runtime::words::Wrong;
+
+/// One fault: where, which rule, and in words.
+#[derive(Clone)]
+pub struct Fault {
+    place: Span,
+    entry: Entry,
+    message: String,
+}
+
+impl Fault {
+    /// A fault at `place`.
+    pub fn new(place: Span, entry: Entry, message: impl fmt::Display) -> Self {
+        Self {
+            place,
+            entry,
+            message: message.to_string(),
+        }
+    }
+
+    /// What is wrong with the value at `place`.
+    pub fn of(place: Span, wrong: Wrong) -> Self {
+        Self {
+            place,
+            entry: wrong.rule,
+            message: wrong.message,
+        }
+    }
+
+    /// What the parser of Rust has found.
+    pub fn syntax(fault: &syn::Error) -> Self {
+        Self::new(fault.span(), Entry::Syntax, fault)
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        self.place
+    }
+
+    /// What the error index says about it.
+    pub fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The rule with the user's value, then the mend.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The message, and below it where the rule is explained: editors show the first line alone.
+    fn to_compile_error(&self) -> TokenStream {
+        let text = format!("{}\n{}", self.message, self.entry.line());
+        syn::Error::new(self.place, text).to_compile_error()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.message, self.entry)
+    }
+}
 
 /// Faults in the order in which they were found.
 #[derive(Default)]
-pub struct Faults(Vec<syn::Error>);
+pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Adds a fault at `span`.
-    pub fn push(&mut self, span: Span, message: impl std::fmt::Display) {
-        self.0.push(syn::Error::new(span, message));
+    /// Adds a fault at `place`.
+    pub fn push(&mut self, place: Span, entry: Entry, message: impl fmt::Display) {
+        self.0.push(Fault::new(place, entry, message));
     }
 
     /// Adds a fault.
-    pub fn add(&mut self, fault: syn::Error) {
+    pub fn add(&mut self, fault: Fault) {
         self.0.push(fault);
     }
 
@@ -21,7 +85,7 @@ impl Faults {
     /// said once.
     pub fn merge(&mut self, other: Self) {
         // Spans have no equality; what they show has.
-        let shown = |fault: &syn::Error| format!("{fault} {:?}", fault.span());
+        let shown = |fault: &Fault| format!("{fault} {:?}", fault.span());
         for fault in other.0 {
             if !self.0.iter().any(|known| shown(known) == shown(&fault)) {
                 self.0.push(fault);
@@ -48,27 +112,34 @@ impl Faults {
     }
 
     /// Each of them, in the order in which they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, syn::Error> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
         self.0.iter()
     }
 
     /// As errors of the compiler, at their places.
     pub fn into_compile_errors(self) -> TokenStream {
-        self.0.iter().map(syn::Error::to_compile_error).collect()
+        self.0.iter().map(Fault::to_compile_error).collect()
     }
 }
 
 impl<'f> IntoIterator for &'f Faults {
-    type Item = &'f syn::Error;
-    type IntoIter = std::slice::Iter<'f, syn::Error>;
+    type Item = &'f Fault;
+    type IntoIter = std::slice::Iter<'f, Fault>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self(vec![fault])
+    }
+}
+
 impl From<syn::Error> for Faults {
     fn from(fault: syn::Error) -> Self {
-        Self(vec![fault])
+        let faults = fault.into_iter();
+        Self(faults.map(|fault| Fault::syntax(&fault)).collect())
     }
 }

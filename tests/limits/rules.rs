@@ -161,7 +161,10 @@ fn refused_and_nearest_accepted() {
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| refused.downcast_ref().copied());
-        assert_eq!(message, Some(case.message), "{}", case.id);
+        let (id, anchor) = (case.id, case.id.to_lowercase());
+        let address = format!("https://docs.rs/reattempt/latest/reattempt/errors/#{anchor}");
+        let expected = format!("{}\nrule {id}: {address}", case.message);
+        assert_eq!(message, Some(&*expected), "{id}");
         (case.accepted)();
     }
 }
@@ -183,7 +186,7 @@ fn asked_before() {
     assert_eq!(
         late.as_deref(),
         Some(
-            "`deadline` of 2s is over before hedge 3 of 3 can start, which `hedge` starts after 3s; raise `deadline` or lower `hedge` or its `max`"
+            "`deadline` of 2s is over before hedge 3 of 3 can start, which `hedge` starts after 3s; raise `deadline` or lower `hedge` or its `max` (rule X12: https://docs.rs/reattempt/latest/reattempt/errors/#x12)"
         )
     );
     let policy = Policy::new().deadline(2 * SECOND);

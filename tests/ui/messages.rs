@@ -3,16 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A message of the compiler: its first line, and where it points.
+use retry_runtime::rules::Entry;
+
+/// A message of the compiler: its first line, the others below it, and where it points.
 pub(crate) struct Message {
     pub(crate) file: PathBuf,
     pub(crate) text: String,
+    below: String,
     line: usize,
     column: usize,
 }
 
-/// The messages in all expected outputs of a folder.
-pub(crate) fn messages(folder: &str) -> Vec<Message> {
+fn outputs(folder: &str) -> Vec<PathBuf> {
     let outputs: Vec<_> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -21,27 +23,39 @@ pub(crate) fn messages(folder: &str) -> Vec<Message> {
         .collect();
     assert!(!outputs.is_empty(), "{folder} says nothing");
     outputs
+}
+
+/// The messages in all expected outputs of a folder.
+pub(crate) fn messages(folder: &str) -> Vec<Message> {
+    outputs(folder)
         .into_iter()
         .flat_map(|file| {
             let output = fs::read_to_string(&file).unwrap_or_default();
             let lines: Vec<_> = output.lines().collect();
-            let pairs = lines.windows(2);
-            let found = pairs.filter_map(|pair| Message::of(&file, pair[0], pair[1]));
-            found.collect::<Vec<_>>()
+            let starts = (0..lines.len()).filter_map(|start| Message::of(&file, &lines[start..]));
+            starts.collect::<Vec<_>>()
         })
         .collect()
 }
 
 impl Message {
-    /// What a line says if it begins a message; the next line says where.
-    fn of(file: &Path, said: &str, place: &str) -> Option<Self> {
+    /// What the first of some lines says if it begins a message: those that follow are indented, and the one after them
+    /// says where.
+    fn of(file: &Path, lines: &[&str]) -> Option<Self> {
+        let (said, rest) = lines.split_first()?;
         if !said.starts_with("error") && !said.starts_with("warning") {
             return None;
         }
-        let mut place = place.split("--> ").nth(1)?.split(':').skip(1);
+        let end = rest.iter().position(|line| line.contains("--> "))?;
+        let (below, rest) = rest.split_at(end);
+        if below.iter().any(|line| !line.starts_with(' ')) {
+            return None;
+        }
+        let mut place = rest.first()?.split("--> ").nth(1)?.split(':').skip(1);
         Some(Self {
             file: file.to_owned(),
-            text: said.to_owned(),
+            text: (*said).to_owned(),
+            below: below.join("\n"),
             line: place.next()?.parse().ok()?,
             column: place.next()?.parse().ok()?,
         })
@@ -84,6 +98,37 @@ pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], mends: &[&str]) {
         }
     }
     report(&faults, "these name no mend, or are no fragment");
+}
+
+/// The last line of our own messages says where the rule is explained; the first is about the user's value alone.
+pub(crate) fn end_with_their_rule(folders: &[&str]) {
+    let mut faults = Vec::new();
+    for message in folders.iter().flat_map(|folder| messages(folder)) {
+        if !message.text.starts_with("error: ") && !message.text.contains("evaluation panicked") {
+            continue; // the compiler's own
+        }
+        let line = message.below.lines().last().unwrap_or_default().trim();
+        let known = Entry::ALL.iter().any(|entry| entry.line() == line);
+        if !known || message.text.contains("rule ") {
+            faults.push(format!("{}: {}", message.file.display(), message.text));
+        }
+    }
+    report(&faults, "these do not say where their rule is explained");
+}
+
+/// A rule is spelled with its own address wherever it is named: in notes, too, which are written by hand.
+pub(crate) fn name_rules_that_exist(folders: &[&str]) {
+    let mut faults = Vec::new();
+    for file in folders.iter().flat_map(|folder| outputs(folder)) {
+        let output = fs::read_to_string(&file).unwrap_or_default();
+        for line in output.lines().filter(|line| line.contains("/errors/#")) {
+            let said = line.find("rule ").and_then(|start| line.get(start..));
+            if !Entry::ALL.iter().any(|entry| Some(entry.line()) == said) {
+                faults.push(format!("{}: {line}", file.display()));
+            }
+        }
+    }
+    report(&faults, "these name a rule that is not in the index");
 }
 
 /// What was refused causes no second message: neither its callers nor what follows it.

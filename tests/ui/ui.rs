@@ -37,6 +37,12 @@ fn our_messages_name_the_rule_and_the_mend() {
 }
 
 #[test]
+fn our_messages_end_with_their_rule() {
+    messages::end_with_their_rule(&OURS);
+    messages::name_rules_that_exist(&["parse", "rules", "function", "types"]);
+}
+
+#[test]
 fn refusals_do_not_cascade() {
     messages::do_not_cascade(&OURS, |message| {
         // The label of the user's own loop is no refusal of ours.

@@ -1,6 +1,6 @@
 //! What stands in a macro that is not known: items, statements or expressions, as far as it looks like them.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Block, Expr, Item, Meta, MetaList, Stmt, Token, parse_quote};
@@ -122,33 +122,31 @@ fn equals(tokens: &TokenStream) -> Option<usize> {
         .is_err()
         .then_some(())?;
     let mut tokens = tokens.clone().into_iter();
-    tokens.position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=' && sign.spacing() == proc_macro2::Spacing::Alone))
+    tokens.position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=' && sign.spacing() == Spacing::Alone))
 }
 
 /// Between `,`, `;` and `=>`.
 fn pieces(tokens: &TokenStream) -> Vec<TokenStream> {
-    let mut pieces = vec![TokenStream::new()];
-    let mut was_equals = false;
+    let mut pieces: Vec<Vec<TokenTree>> = vec![Vec::new()];
     for token in tokens.clone() {
         let sign = match &token {
-            TokenTree::Punct(sign) => Some(sign.as_char()),
-            _ => None,
+            TokenTree::Punct(sign) => sign.as_char(),
+            _ => ' ',
         };
-        let is_end = matches!(sign, Some(',' | ';')) || (was_equals && sign == Some('>'));
-        if is_end {
-            if was_equals && let Some(piece) = pieces.last_mut() {
-                // The `=` of `=>`.
-                let all = piece.clone().into_iter();
-                let count = all.clone().count().saturating_sub(1);
-                *piece = all.take(count).collect();
-            }
-            pieces.push(TokenStream::new());
-        } else if let Some(piece) = pieces.last_mut() {
-            piece.extend([token]);
+        let Some(piece) = pieces.last_mut() else {
+            break;
+        };
+        let was_equals = matches!(piece.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == '=' && sign.spacing() == Spacing::Joint);
+        if sign == '>' && was_equals {
+            piece.pop();
+            pieces.push(Vec::new());
+        } else if matches!(sign, ',' | ';') {
+            pieces.push(Vec::new());
+        } else {
+            piece.push(token);
         }
-        was_equals = sign == Some('=');
     }
-    pieces
+    pieces.into_iter().map(TokenStream::from_iter).collect()
 }
 
 fn groups(tokens: &TokenStream) -> Vec<TokenStream> {

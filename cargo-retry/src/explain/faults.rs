@@ -7,7 +7,7 @@ use crate::plot::Look;
 use crate::policy::{Broken, Given};
 
 /// All of them, each ended by a blank line.
-pub(super) fn words(given: &Given, look: Look) -> String {
+pub(crate) fn words(given: &Given, look: Look) -> String {
     let renderer = if look.colours {
         Renderer::styled()
     } else {
@@ -18,9 +18,17 @@ pub(super) fn words(given: &Given, look: Look) -> String {
         .term_width(look.width.into());
     let shown = given.broken.iter().map(|broken| {
         let group = group(broken, &given.text);
-        renderer.render(&[group]) + "\n\n"
+        let mut shown = renderer.render(&[group]);
+        shown.push_str("\n\n");
+        shown
     });
-    shown.collect()
+    let mut shown: String = shown.collect();
+    if let Some(first) = given.broken.first() {
+        shown += "more of a rule: cargo retry explain ";
+        shown += &first.rule;
+        shown += "\n\n";
+    }
+    shown
 }
 
 fn group<'a>(broken: &'a Broken, text: &'a str) -> Group<'a> {

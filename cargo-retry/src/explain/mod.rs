@@ -1,9 +1,13 @@
 //! `cargo retry explain`.
 
-mod faults;
+pub(crate) mod faults;
+mod page;
 mod picture;
 mod report;
+mod rows;
 mod schedule;
+#[cfg(test)]
+mod tests;
 mod worst;
 
 use std::error::Error;
@@ -23,7 +27,7 @@ use report::Report;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
-    /// operation
+    /// operation, or keys with `policy = "name"`; or a rule, such as `X4`
     #[arg(value_name = "POLICY")]
     policy: String,
 
@@ -45,9 +49,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    if arguments.config.is_none()
+        && let Some(page) = page::asked(&arguments.policy)
+    {
+        output::print(&page?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let given = match &arguments.config {
-        Some(path) => match policy::from_file(path, &arguments.policy) {
-            Ok((given, _)) => given,
+        Some(path) => match read(path, &arguments.policy) {
+            Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::Faults(faults)) => {
                 return crate::check::refuse(&faults, arguments.json);
@@ -69,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         draw(&report, path)?;
     }
     if arguments.json {
-        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        output::print_json(&report)?;
     } else if !is_svg_alone || !given.is_read {
         let look = Look {
             ascii: arguments.ascii,
@@ -78,6 +88,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         output::print(&report.text(look))?;
     }
     Ok(exit(&given))
+}
+
+/// A name in a file, or keys that name a policy of it.
+fn read(path: &Path, policy: &str) -> Result<Given, Refused> {
+    if policy.contains('=') {
+        policy::over(path, policy::from_text(policy))
+    } else {
+        policy::from_file(path, policy)
+    }
 }
 
 fn exit(given: &Given) -> ExitCode {
@@ -91,7 +110,10 @@ fn exit(given: &Given) -> ExitCode {
 fn draw(report: &Report<'_>, path: &Path) -> Result<(), Box<dyn Error>> {
     let charts = report.charts();
     if charts.is_empty() {
-        return Err("there is nothing to draw: the policy makes 1 attempt; write `max = 3`, or leave `--svg` out".into());
+        return Err(
+            "there is nothing to draw, as no delay is known; write `max = 3`, or leave `--svg` out"
+                .into(),
+        );
     }
     let svg = retry_storm::draw::svg(&charts)?;
     if path == Path::new("-") {

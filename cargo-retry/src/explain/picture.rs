@@ -18,16 +18,25 @@ const UNITS: [Unit; 6] = [
     (1e-9, "delay (ns)", "time since the call (ns)"),
 ];
 
+/// Attempts that are drawn: later ones tell nothing new.
+const DRAWN: usize = 30;
+
 /// The pictures; none of a policy without a retry.
 pub(super) fn charts(schedule: &Schedule) -> Vec<Chart> {
     if schedule.attempts.len() < 2 {
         return Vec::new();
     }
-    vec![delays(schedule), starts(schedule)]
+    let mut charts = vec![delays(schedule), starts(schedule)];
+    if schedule.attempts.len() > DRAWN {
+        for chart in &mut charts {
+            chart.across = "attempt (the first 30)".into();
+        }
+    }
+    charts
 }
 
 fn delays(schedule: &Schedule) -> Chart {
-    let attempts = schedule.attempts.iter();
+    let attempts = schedule.attempts.iter().take(DRAWN);
     let delays: Vec<_> = attempts
         .filter_map(|attempt| Some((attempt, attempt.delay?)))
         .collect();
@@ -50,16 +59,13 @@ fn delays(schedule: &Schedule) -> Chart {
 }
 
 fn starts(schedule: &Schedule) -> Chart {
-    let last = schedule
-        .attempts
-        .iter()
-        .map(|attempt| attempt.start.latest)
-        .max();
+    let attempts = || schedule.attempts.iter().take(DRAWN);
+    let last = attempts().map(|attempt| attempt.start.latest).max();
     let highest = last
         .unwrap_or_default()
         .max(schedule.deadline.unwrap_or_default());
     let (unit, _, upwards) = unit(highest);
-    let band = schedule.attempts.iter().map(|attempt| {
+    let band = attempts().map(|attempt| {
         let start = attempt.start;
         (
             across(attempt),
@@ -67,9 +73,7 @@ fn starts(schedule: &Schedule) -> Chart {
             scaled(start.latest, unit),
         )
     });
-    let nominal = schedule
-        .attempts
-        .iter()
+    let nominal = attempts()
         .filter_map(|attempt| Some((across(attempt), scaled(attempt.start.nominal?, unit))));
     let mut chart = chart(
         "Start of each attempt",
@@ -79,7 +83,7 @@ fn starts(schedule: &Schedule) -> Chart {
         nominal.collect(),
     );
     chart.limit = schedule.deadline.map(|deadline| Limit {
-        name: "deadline",
+        name: "deadline".into(),
         at: scaled(deadline, unit),
     });
     chart
@@ -93,15 +97,15 @@ fn chart(
     points: Vec<(f64, f64)>,
 ) -> Chart {
     let line = Line {
-        name: nominal,
+        name: nominal.into(),
         points,
     };
     Chart {
-        title,
-        across: "attempt",
-        upwards,
+        title: title.into(),
+        across: "attempt".into(),
+        upwards: upwards.into(),
         band: Some(Band {
-            name: all,
+            name: all.into(),
             points: band,
         }),
         // Of decorrelated delays there is none.

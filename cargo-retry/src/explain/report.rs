@@ -1,17 +1,15 @@
 //! Everything there is to say about a policy: as JSON by its fields, as text here.
 
-use std::fmt::Write as _;
-
-use retry_runtime::duration::Human;
 use retry_storm::draw::Chart;
 use serde::Serialize;
 
-use super::schedule::{Attempt, Schedule};
+use super::rows::{attempts, counted};
+use super::schedule::Schedule;
 use super::worst::{self, Worst};
 use super::{faults, picture};
 use crate::plot::{self, Look};
 use crate::policy::Given;
-use crate::table;
+use crate::wrap::wrapped;
 
 /// What is said of one policy.
 #[derive(Debug, Serialize)]
@@ -20,7 +18,7 @@ pub(super) struct Report<'a> {
     given: &'a Given,
     policy: &'a str,
     faults: Vec<Fault<'a>>,
-    notes: &'a [String],
+    notes: Vec<String>,
     unknown: Vec<Unknown<'a>>,
     /// Nothing of this where what is given cannot be read.
     #[serde(flatten)]
@@ -30,10 +28,11 @@ pub(super) struct Report<'a> {
 #[derive(Debug, Serialize)]
 struct Known {
     words: String,
+    /// None where a strategy has its own.
     #[serde(flatten)]
-    schedule: Schedule,
+    schedule: Option<Schedule>,
     worst_case: Worst,
-    not_known: Vec<String>,
+    open_questions: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,16 +69,21 @@ impl<'a> Report<'a> {
         };
         let known = || Known {
             words: given.policy.explain().to_string(),
-            schedule: Schedule::of(&given.policy),
+            schedule: (!given.is_decided()).then(|| Schedule::of(&given.policy)),
             worst_case: Worst::of(given),
-            not_known: worst::not_known(given),
+            open_questions: worst::not_known(given),
         };
         let unknown = given.unknown.iter();
         Self {
             given,
             policy: &given.text,
             faults: given.broken.iter().map(fault).collect(),
-            notes: &given.notes,
+            notes: given
+                .notes
+                .iter()
+                .cloned()
+                .chain(worst::stand_ins(given))
+                .collect(),
             unknown: unknown
                 .map(|(key, written)| Unknown { key, written })
                 .collect(),
@@ -90,7 +94,8 @@ impl<'a> Report<'a> {
     pub(super) fn charts(&self) -> Vec<Chart> {
         self.known
             .iter()
-            .flat_map(|known| picture::charts(&known.schedule))
+            .filter_map(|known| known.schedule.as_ref())
+            .flat_map(picture::charts)
             .collect()
     }
 
@@ -103,155 +108,49 @@ impl<'a> Report<'a> {
             out += text;
             out += "\n";
         };
-        for text in wrapped(&known.words, "", look) {
+        for text in wrapped(&known.words, "", look.width) {
             line(&text);
         }
-        for note in self.notes {
-            for text in wrapped(note, "note: ", look) {
+        for note in &self.notes {
+            for text in wrapped(note, "note: ", look.width) {
                 line(&text);
             }
         }
-        line("");
-        line(&attempts(&known.schedule, look));
-        if known.schedule.attempts.len() > 1 || known.schedule.never.is_some() {
-            line(&counted(&known.schedule));
+        if let Some(schedule) = &known.schedule {
+            line("");
+            line(&attempts(schedule, look));
+            if schedule.attempts.len() > 1 || schedule.never.is_some() {
+                for words in counted(schedule) {
+                    for text in wrapped(&words, "", look.width) {
+                        line(&text);
+                    }
+                }
+            }
         }
         for chart in self.charts() {
             line("");
             line(plot::draw(&chart, look).trim_end_matches('\n'));
         }
         line("");
-        line("Worst case");
+        line(if self.unknown.is_empty() || self.given.is_decided() {
+            "Worst case"
+        } else {
+            "Worst case, with these defaults"
+        });
         for (heading, words) in known.worst_case.words(self.given) {
-            for text in wrapped(&words, &format!("  {heading:<12}"), look) {
+            for text in wrapped(&words, &format!("  {heading:<12}"), look.width) {
                 line(&text);
             }
         }
-        if !known.not_known.is_empty() {
+        if !known.open_questions.is_empty() {
             line("");
             line("Not known from the keys");
         }
-        for words in &known.not_known {
-            for text in wrapped(words, "  - ", look) {
+        for words in &known.open_questions {
+            for text in wrapped(words, "  - ", look.width) {
                 line(&text);
             }
         }
         out
     }
-}
-
-/// Rows of a table that is shown whole.
-const ROWS: usize = 20;
-
-fn attempts(schedule: &Schedule, look: Look) -> String {
-    let headings = [
-        "attempt",
-        "delay: least",
-        "nominal",
-        "longest",
-        "start: earliest",
-        "latest",
-    ];
-    let mut table = table::new(&headings, look.width, look.ascii);
-    let all = &schedule.attempts;
-    let shown = if all.len() > ROWS {
-        ROWS.saturating_sub(5)
-    } else {
-        all.len()
-    };
-    for attempt in all.iter().take(shown) {
-        table.add_row(row(attempt, schedule).map(table::right));
-    }
-    if let Some(last) = all.last().filter(|_| shown < all.len()) {
-        table.add_row(["..."; 6].map(table::right));
-        table.add_row(row(last, schedule).map(table::right));
-    }
-    if let Some(rest) = schedule.rest {
-        let to = rest
-            .to
-            .map_or_else(|| "...".to_owned(), |to| to.to_string());
-        let (least, longest) = (
-            Human(rest.least).to_string(),
-            Human(rest.longest).to_string(),
-        );
-        let cells = [
-            format!("{}-{to}", rest.from),
-            least,
-            "-".to_owned(),
-            longest,
-            "-".to_owned(),
-            "-".to_owned(),
-        ];
-        table.add_row(cells.map(table::right));
-    }
-    table.to_string()
-}
-
-fn row(attempt: &Attempt, schedule: &Schedule) -> [String; 6] {
-    let human = |duration| Human(duration).to_string();
-    let delay = |of: fn(&super::schedule::Delay) -> Option<std::time::Duration>| {
-        attempt
-            .delay
-            .as_ref()
-            .and_then(of)
-            .map_or_else(|| "-".to_owned(), human)
-    };
-    let start = attempt.start;
-    let latest = match schedule.deadline {
-        Some(deadline) if start.may_not_start => format!("before {}", Human(deadline)),
-        _ => human(start.latest),
-    };
-    [
-        attempt.number.to_string(),
-        delay(|it| Some(it.least)),
-        delay(|it| it.nominal),
-        delay(|it| Some(it.longest)),
-        human(start.earliest),
-        latest,
-    ]
-}
-
-/// What the moments of the table count.
-fn counted(schedule: &Schedule) -> String {
-    let mut lines = vec![match schedule.timeout {
-        Some(_) => {
-            "starts: delays, and at the latest all of `timeout` for each attempt before".to_owned()
-        }
-        None => "starts: delays alone, as if attempts took no time".to_owned(),
-    }];
-    if schedule
-        .attempts
-        .iter()
-        .any(|attempt| attempt.start.may_not_start)
-    {
-        lines.push("\"before ...\": or never, if the deadline comes first".to_owned());
-    }
-    if let Some(never) = schedule.never {
-        lines.push(format!(
-            "attempt {never} never starts: the deadline always comes first"
-        ));
-    }
-    lines.join("\n")
-}
-
-/// Lines no wider than `look`, the first one after `first`, the others under it.
-fn wrapped(words: &str, first: &str, look: Look) -> Vec<String> {
-    let mut lines = vec![first.to_owned()];
-    let width = usize::from(look.width);
-    let indent = " ".repeat(first.chars().count());
-    let mut is_new = true;
-    for word in words.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        let needed = line.saturating_add(word.chars().count()).saturating_add(1);
-        if !is_new && needed > width {
-            lines.push(indent.clone());
-            is_new = true;
-        }
-        if let Some(line) = lines.last_mut() {
-            // Writing to a `String` does not fail.
-            _ = write!(line, "{}{word}", if is_new { "" } else { " " });
-        }
-        is_new = false;
-    }
-    lines
 }

@@ -59,8 +59,8 @@ pub(crate) struct Start {
     /// When each attempt takes all of `timeout`, or no time without one.
     #[serde(rename = "latest_ns", serialize_with = "nanos")]
     pub(crate) latest: Duration,
-    /// Whether the deadline may be over before.
-    pub(crate) may_not_start: bool,
+    /// Whether no deadline may be over before.
+    pub(crate) is_certain: bool,
 }
 
 /// Attempts that are not listed one by one.
@@ -87,36 +87,43 @@ impl Schedule {
                 earliest: Duration::ZERO,
                 nominal: Some(Duration::ZERO),
                 latest: Duration::ZERO,
-                may_not_start: false,
+                is_certain: true,
             },
         }];
-        let last = policy.attempts();
+        let limit = policy.attempts();
         let (mut earliest, mut nominal, mut latest) =
             (Duration::ZERO, Some(Duration::ZERO), Duration::ZERO);
         let (mut rest, mut never) = (None, None);
         for retry in 0_u32.. {
             let number = retry.saturating_add(2);
-            let (least, longest) = policy.delay_bounds(retry);
-            if last.is_some_and(|last| number > last) {
+            let (least, mut longest) = policy.delay_bounds(retry);
+            if limit.is_some_and(|last| number > last) {
                 break;
             }
             if is_over(earliest.saturating_add(least)) {
-                never = last.map(|_| number);
+                never = limit.map(|_| number);
                 break;
             }
             if attempts.len() >= LISTED {
                 rest = Some(Rest {
                     from: number,
-                    to: last,
+                    to: limit,
                     least,
                     longest: policy
-                        .delay_bounds(last.map_or(u32::MAX, |last| last.saturating_sub(2)))
+                        .delay_bounds(limit.map_or(u32::MAX, |last| last.saturating_sub(2)))
                         .1,
                 });
                 break;
             }
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(earliest));
-            let longest = longest.min(left);
+            longest = longest.min(left);
+            if let (Shape::Decorrelated, Some(deadline)) = (policy.shape(), deadline)
+                && !longest.is_zero()
+            {
+                let before = attempts.iter().filter_map(|attempt| attempt.delay);
+                let drawn = before.filter(|delay| !delay.longest.is_zero()).count();
+                longest = grown(least, longest, drawn, deadline);
+            }
             let computed = Some(policy.delay(retry))
                 .filter(|_| !matches!(policy.shape(), Shape::Decorrelated) || longest.is_zero());
             earliest = earliest.saturating_add(least);
@@ -135,7 +142,7 @@ impl Schedule {
                     earliest,
                     nominal,
                     latest: latest.min(deadline.unwrap_or(Duration::MAX)),
-                    may_not_start: is_over(latest),
+                    is_certain: !is_over(latest),
                 },
             });
         }
@@ -149,6 +156,29 @@ impl Schedule {
     }
 }
 
+/// The longest that a decorrelated delay can be before `deadline`: each of those before it is at least a third of the
+/// next.
+fn grown(least: Duration, longest: Duration, drawn: usize, deadline: Duration) -> Duration {
+    let fits = |delay: Duration| {
+        let before = std::iter::successors(Some(delay), |next| Some((*next / 3).max(least)));
+        let all = before.take(drawn.saturating_add(1));
+        all.fold(Duration::ZERO, Duration::saturating_add) < deadline
+    };
+    if fits(longest) {
+        return longest;
+    }
+    let (mut good, mut bad) = (least, longest);
+    while bad.saturating_sub(good) > Duration::from_nanos(1) {
+        let middle = good.saturating_add(bad.saturating_sub(good) / 2);
+        if fits(middle) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    bad
+}
+
 fn add(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     Some(one?.saturating_add(other?))
 }
@@ -158,6 +188,7 @@ pub(super) fn nanos<S: Serializer>(duration: &Duration, serializer: S) -> Result
     serializer.serialize_u64(whole(*duration))
 }
 
+#[expect(clippy::ref_option, reason = "as serde calls it")]
 pub(super) fn optional<S: Serializer>(
     duration: &Option<Duration>,
     serializer: S,

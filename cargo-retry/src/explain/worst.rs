@@ -37,6 +37,7 @@ impl Worst {
         let attempts = match self.attempts {
             Some(1) => "1, no retry".to_owned(),
             Some(attempts) => format!("{attempts} for each call, if all of them fail"),
+            None if given.is_decided() => "as many as its strategy says".to_owned(),
             None if deadline.is_some() => "as many as start before the deadline".to_owned(),
             None => "no limit of its own; its budget bounds them".to_owned(),
         };
@@ -50,32 +51,40 @@ impl Worst {
         if self.load != Some(1)
             && let Some(share) = given.share
         {
-            load += &format!(
-                "; the budget holds all calls together to {} times, once its reserve is spent",
-                trimmed(1.0 + share)
+            let times = trimmed(1.0 + share);
+            load = format!(
+                "{load}; the budget holds all calls together to {times} times, once its reserve is spent"
             );
         } else if self.load != Some(1) && given.policy.is_budgeted() {
             load += "; its budget bounds that of all calls together";
         }
         let sleeping = match self.sleeping {
             Some(sleeping) => format!("{} at most", Human(sleeping)),
+            None if given.is_decided() => "as long as its strategy says".to_owned(),
             None => "no limit".to_owned(),
         };
-        let clock = match (deadline, self.wall, timeout) {
-            (Some(deadline), ..) => format!(
+        // Where time-outs end it before the deadline does, that is the bound.
+        let ended = self
+            .wall
+            .zip(timeout)
+            .map(|(wall, timeout)| (wall, wall.saturating_add(timeout)));
+        let ended = ended.filter(|(_, end)| deadline.is_none_or(|deadline| *end <= deadline));
+        let clock = match (deadline, ended) {
+            (_, Some((wall, end))) => format!(
+                "{} at most: the last attempt starts {} after the call at the latest",
+                Human(end),
+                Human(wall)
+            ),
+            (Some(deadline), None) => format!(
                 "{} at most in async functions, where the deadline cuts the last attempt off; in others no attempt starts later, and the last one ends when it ends",
                 Human(deadline)
-            ),
-            (None, Some(wall), Some(timeout)) => format!(
-                "{} at most: the last attempt starts {} after the call at the latest",
-                Human(wall.saturating_add(timeout)),
-                Human(wall)
             ),
             _ => match self.sleeping {
                 Some(sleeping) if !sleeping.is_zero() => format!(
                     "{} of delays and however long the attempts take",
                     Human(sleeping)
                 ),
+                _ if given.is_decided() => "delays and attempts, which nothing bounds".to_owned(),
                 _ => "however long the attempts take".to_owned(),
             },
         };
@@ -88,12 +97,10 @@ impl Worst {
     }
 }
 
-/// What nobody can know from the keys.
-pub(super) fn not_known(given: &Given) -> Vec<String> {
-    let (deadline, timeout, patience) = given.policy.limits();
-    let mut lines: Vec<String> = given
-        .unknown
-        .iter()
+/// What stands in for values that are not known.
+pub(super) fn stand_ins(given: &Given) -> Vec<String> {
+    let unknown = given.unknown.iter();
+    unknown
         .map(|(key, written)| match key.as_str() {
             "policy" if written.starts_with('"') => format!(
                 "`policy = {written}` names a policy of a configuration: its keys hold over these. `--config FILE` explains it"
@@ -102,7 +109,13 @@ pub(super) fn not_known(given: &Given) -> Vec<String> {
             "strategy" => format!("`strategy = {written}`: it says how often and after which delays"),
             _ => format!("`{key} = {written}`: only the compiler knows its value, here is the default"),
         })
-        .collect();
+        .collect()
+}
+
+/// What nobody can know from the keys.
+pub(super) fn not_known(given: &Given) -> Vec<String> {
+    let (deadline, timeout, patience) = given.policy.limits();
+    let mut lines = Vec::new();
     if timeout.is_none() {
         lines.push(if deadline.is_none() {
             "how long an attempt takes: without `timeout` and `deadline` nothing bounds it, and each start is that much later".to_owned()

@@ -1,56 +1,12 @@
-//! Calls: what is written at them, and which function of the workspace that means.
+//! Which functions of the workspace a call means.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use syn::Expr;
-
-use super::sites::{Call, Node, Survey};
+use super::sites::{Call, Callee, Node, Scope, Survey};
 use super::types::Types;
 use crate::code::Place;
-use crate::code::modules::{Code, Use};
+use crate::code::modules::Code;
 use crate::code::names::{Meaning, Path};
-
-/// What is called.
-pub(crate) enum Callee {
-    Path(Path),
-    /// A method of a type, or of a trait, of this name.
-    Method(String, String),
-    /// A retried block in the same function, by the number of its node.
-    Block(usize),
-}
-
-/// What the blocks around a call bring into scope.
-#[derive(Default)]
-pub(crate) struct Scope {
-    pub(crate) uses: Vec<Use>,
-    /// Functions in the block, by the places of their names.
-    pub(crate) functions: Vec<(String, Place)>,
-    pub(crate) constants: Vec<(String, Expr)>,
-    pub(crate) outer: Option<Rc<Scope>>,
-}
-
-impl Scope {
-    pub(crate) fn uses(&self) -> Vec<&Use> {
-        let outer = self.outer.as_ref().map(|outer| outer.uses());
-        self.uses
-            .iter()
-            .chain(outer.into_iter().flatten())
-            .collect()
-    }
-
-    fn function(&self, name: &str) -> Option<&Place> {
-        let own = self.functions.iter().find(|(known, _)| known == name);
-        let outer = || self.outer.as_ref().and_then(|outer| outer.function(name));
-        own.map(|(_, place)| place).or_else(outer)
-    }
-
-    pub(crate) fn constant(&self, name: &str) -> Option<&Expr> {
-        let own = self.constants.iter().find(|(known, _)| known == name);
-        let outer = || self.outer.as_ref().and_then(|outer| outer.constant(name));
-        own.map(|(_, expr)| expr).or_else(outer)
-    }
-}
 
 /// Where each function stands that can be called.
 pub(crate) struct Index<'a> {

@@ -5,6 +5,7 @@ mod calls;
 mod macros;
 mod nesting;
 mod policy;
+mod reading;
 mod report;
 mod sites;
 mod types;
@@ -70,8 +71,8 @@ fn listed(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let workspace = workspace.only(&arguments.packages)?;
     let code = Code::read(&workspace);
     let types = Types::of(&code);
-    let survey = sites::survey(&code, &types);
-    let effective = survey.effective(&Constants::of(&code), configuration.as_ref());
+    let survey = visit::survey(&code, &types);
+    let effective = policy::of(&survey, &Constants::of(&code), configuration.as_ref());
     let nested = nesting::of(&survey, &Index::new(&code, &types, &survey), &effective);
     let listing = Listing::new(
         &survey,

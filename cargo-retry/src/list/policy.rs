@@ -1,216 +1,18 @@
-//! The policy of a place: read as the macro reads it, then with what constants and a configuration say.
+//! The policy that holds at a place: what is written there, with what constants and a configuration say.
 
 use std::error::Error;
 use std::path::Path;
-use std::rc::Rc;
 
-use darling::ast::NestedMeta;
-use proc_macro2::{TokenStream, TokenTree};
 use retry_runtime::Policy;
 use retry_runtime::config::Config;
 use retry_runtime::rules::{Key, Keys, Rule};
-use retry_syntax::args::{self, Args, Given};
-use retry_syntax::block::Block;
-use retry_syntax::check;
-use retry_syntax::faults::Faults;
-use retry_syntax::item::{self, Answer, Flow, Function};
-use retry_syntax::keys::KEYS;
-use retry_syntax::literal::Name;
 use retry_syntax::model::Model;
 use syn::Expr;
-use syn::parse::{Parse as _, Parser as _};
 
 use super::nesting::Count;
+use super::sites::{Site, Survey};
 use super::values::{Constants, Standing, Value, with};
-use crate::code::{File, Place, written};
-
-/// What is written at one place.
-pub(crate) struct Reading {
-    /// `name = "..."`
-    pub(crate) name: Option<String>,
-    /// Each key with its value, as written.
-    pub(crate) written: Vec<(String, String)>,
-    /// Nothing without a fault that leaves nothing else to say.
-    model: Option<Model>,
-    pub(crate) faults: Vec<Fault>,
-    /// Whether an attempt can be cut off.
-    pub(crate) is_async: bool,
-}
-
-/// Why it would not compile.
-#[derive(Debug, Clone)]
-pub(crate) struct Fault {
-    pub(crate) place: Place,
-    pub(crate) rule: Option<&'static str>,
-    pub(crate) message: String,
-}
-
-impl Reading {
-    /// `#[retry(...)]` on a function.
-    pub(crate) fn of_function(
-        file: &Rc<File>,
-        arguments: TokenStream,
-        function: Option<&Function>,
-    ) -> Self {
-        let mut faults = Faults::default();
-        let keys = args::items.parse2(arguments.clone()).unwrap_or_default();
-        let args = args::parse(arguments, &mut faults);
-        let name = name(&args);
-        let (model, is_async) = match function {
-            Some(function) => {
-                let (flow, answer) = item::flow(&function.signature);
-                let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
-                let model = check::function(args, function, &answer, &flow, &mut faults);
-                (model, !matches!(flow, Flow::Sync))
-            }
-            None => (check::block(args, true, None, &mut faults), true),
-        };
-        Self {
-            name,
-            is_async,
-            ..Self::new(file, &keys, Some(model), &faults)
-        }
-    }
-
-    /// `retry_block!(...)`, and its body.
-    pub(crate) fn of_block(file: &Rc<File>, tokens: TokenStream) -> (Self, TokenStream) {
-        let mut faults = Faults::default();
-        match Block::parse.parse2(tokens.clone()) {
-            Ok(Block { items, body }) => {
-                let args = args::from_items(items.clone(), KEYS, &mut Faults::default());
-                let model = Block::check(items.clone(), &body, &mut faults);
-                let reading = Self {
-                    name: name(&args),
-                    is_async: body.asynchronous,
-                    ..Self::new(file, &items, Some(model), &faults)
-                };
-                (reading, body.statements.stream())
-            }
-            Err(fault) => {
-                faults.add(fault);
-                (Self::new(file, &[], None, &faults), tokens)
-            }
-        }
-    }
-
-    /// In the rules of a macro, where `$max` may stand for anything.
-    pub(crate) fn of_rules(file: &Rc<File>, tokens: TokenStream) -> Self {
-        // Its body is no part of the policy.
-        if Block::parse.parse2(tokens.clone()).is_ok() {
-            return Self::of_block(file, tokens).0;
-        }
-        if mentions_parameter(tokens.clone()) {
-            let written = vec![(String::new(), written(&tokens))];
-            return Self {
-                written,
-                ..Self::new(file, &[], None, &Faults::default())
-            };
-        }
-        Self::of_function(file, tokens, None)
-    }
-
-    fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
-        let faults = faults.iter().map(|fault| Fault {
-            place: Place::of(file, fault.span()),
-            rule: None,
-            message: fault.to_string(),
-        });
-        Self {
-            name: None,
-            written: keys.iter().filter_map(key).collect(),
-            model,
-            faults: faults.collect(),
-            is_async: false,
-        }
-    }
-
-    /// What stands at `key`.
-    pub(crate) fn key(&self, key: &str) -> Option<&str> {
-        let found = self.written.iter().find(|(known, _)| known == key);
-        found.map(|(_, value)| value.as_str())
-    }
-
-    /// The policy that holds, as far as it is known before the program runs.
-    pub(crate) fn effective(
-        &self,
-        operation: &str,
-        constants: &Constants<'_>,
-        at: Standing<'_>,
-        configuration: Option<&Config>,
-    ) -> Option<Effective> {
-        let model = self.model.as_ref()?;
-        let mut effective = Effective {
-            policy: model.known,
-            has_strategy: model.strategy.is_some(),
-            is_off: false,
-            polls: model.until.is_some(),
-            copies: copies(model, constants, at),
-            given: Keys::NONE,
-            unknown: Keys::NONE,
-            share: share(self.key("budget"), constants, at),
-            inherited: None,
-            label: None,
-            violations: Vec::new(),
-        };
-        for setting in &model.settings {
-            effective.given = effective.given.with(setting.key);
-        }
-        let mut is_literal = true;
-        for setting in model
-            .settings
-            .iter()
-            .filter(|setting| setting.expression.is_some())
-        {
-            is_literal = false;
-            let value = syn::parse2::<Expr>(setting.value.clone()).ok();
-            let value = value.and_then(|expr| constants.value(&expr, at));
-            match value.and_then(|value| with(effective.policy, setting.key.word(), value)) {
-                Some(policy) => effective.policy = policy,
-                None => effective.unknown = effective.unknown.with(setting.key),
-            }
-        }
-        if let Some(inherited) = &model.inherited {
-            is_literal = false;
-            match constants.value(&inherited.expr, at) {
-                Some(Value::Policy(base)) => {
-                    effective.policy = base.overridden_by(&effective.policy);
-                }
-                _ => effective.inherited = Some(written(&inherited.expr)),
-            }
-        }
-        if let Some(named) = &model.named {
-            let named = named.value();
-            match configuration {
-                Some(configuration) if configuration.policy(&named).is_some() => {
-                    let resolved = configuration.resolve(operation, &named, &effective.policy);
-                    let (label, enabled) = (resolved.label.to_owned(), resolved.enabled);
-                    effective.policy = if resolved.enabled {
-                        resolved.policy
-                    } else {
-                        resolved.policy.max(1)
-                    };
-                    effective.label = Some(label);
-                    effective.is_off = !enabled;
-                }
-                _ => {
-                    effective.inherited = Some(format!("\"{named}\""));
-                    // A file says more than the code.
-                    effective.given = Keys::NONE;
-                }
-            }
-        }
-        if !is_literal && effective.inherited.is_none() {
-            let known = Rule::ALL
-                .iter()
-                .filter(|rule| !rule.reads().touches(effective.unknown));
-            let broken = known.filter_map(|rule| rule.check(&effective.policy));
-            effective.violations = broken
-                .map(|it| (it.rule().id(), it.message().to_owned()))
-                .collect();
-        }
-        Some(effective)
-    }
-}
+use crate::code::written;
 
 /// The policy of a place, and what of it is not known.
 pub(crate) struct Effective {
@@ -245,14 +47,9 @@ impl Effective {
 
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
-        !self.has_strategy && self.knows_shape()
-    }
-
-    fn knows_shape(&self) -> bool {
         use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
-        [Backoff, Base, Cap, Factor, FastFirst, First, Jitter]
-            .into_iter()
-            .all(|key| self.knows(key))
+        let mut keys = [Backoff, Base, Cap, Factor, FastFirst, First, Jitter].into_iter();
+        !self.has_strategy && keys.all(|key| self.knows(key))
     }
 
     /// Keys whose value is not known.
@@ -261,6 +58,103 @@ impl Effective {
             .into_iter()
             .filter(|key| self.unknown.contains(*key))
     }
+}
+
+/// That of each site; nothing where not even its keys could be read.
+pub(crate) fn of(
+    survey: &Survey,
+    constants: &Constants<'_>,
+    configuration: Option<&Config>,
+) -> Vec<Option<Effective>> {
+    let sites = survey.sites.iter();
+    sites
+        .map(|site| effective(site, constants, configuration))
+        .collect()
+}
+
+/// The policy that holds, as far as it is known before the program runs.
+fn effective(
+    site: &Site,
+    constants: &Constants<'_>,
+    configuration: Option<&Config>,
+) -> Option<Effective> {
+    let model = site.reading.model.as_ref()?;
+    let at = Standing {
+        module: site.module,
+        scope: Some(&site.scope),
+        owner: site.owner.as_deref(),
+    };
+    let mut effective = Effective {
+        policy: model.known,
+        has_strategy: model.strategy.is_some(),
+        is_off: false,
+        polls: model.until.is_some(),
+        copies: copies(model, constants, at),
+        share: share(site.reading.key("budget"), constants, at),
+        given: Keys::NONE,
+        unknown: Keys::NONE,
+        inherited: None,
+        label: None,
+        violations: Vec::new(),
+    };
+    for setting in &model.settings {
+        effective.given = effective.given.with(setting.key);
+    }
+    let mut is_literal = true;
+    for setting in model
+        .settings
+        .iter()
+        .filter(|setting| setting.expression.is_some())
+    {
+        is_literal = false;
+        let value = syn::parse2::<Expr>(setting.value.clone()).ok();
+        let value = value.and_then(|expr| constants.value(&expr, at));
+        match value.and_then(|value| with(effective.policy, setting.key.word(), value)) {
+            Some(policy) => effective.policy = policy,
+            None => effective.unknown = effective.unknown.with(setting.key),
+        }
+    }
+    if let Some(inherited) = &model.inherited {
+        is_literal = false;
+        match constants.value(&inherited.expr, at) {
+            Some(Value::Policy(base)) => {
+                effective.policy = base.overridden_by(&effective.policy);
+            }
+            _ => effective.inherited = Some(written(&inherited.expr)),
+        }
+    }
+    if let Some(named) = &model.named {
+        let named = named.value();
+        // A file says more than the code.
+        effective.given = Keys::NONE;
+        match configuration {
+            Some(configuration) if configuration.policy(&named).is_some() => {
+                let resolved = configuration.resolve(&site.operation, &named, &effective.policy);
+                effective.is_off = !resolved.enabled;
+                let label = resolved.label.to_owned();
+                effective.policy = if resolved.enabled {
+                    resolved.policy
+                } else {
+                    resolved.policy.max(1)
+                };
+                effective.label = Some(label);
+            }
+            Some(_) => {
+                effective.inherited = Some(format!("\"{named}\", which the file does not have"));
+            }
+            None => effective.inherited = Some(format!("\"{named}\"")),
+        }
+    }
+    if !is_literal && effective.inherited.is_none() {
+        let known = Rule::ALL
+            .iter()
+            .filter(|rule| !rule.reads().touches(effective.unknown));
+        let broken = known.filter_map(|rule| rule.check(&effective.policy));
+        effective.violations = broken
+            .map(|it| (it.rule().id(), it.message().to_owned()))
+            .collect();
+    }
+    Some(effective)
 }
 
 /// How often one attempt is made.
@@ -284,34 +178,6 @@ fn share(budget: Option<&str>, constants: &Constants<'_>, at: Standing<'_>) -> O
         Value::Budget(share) | Value::Number(share) => Some(share),
         _ => None,
     }
-}
-
-fn name(args: &Args) -> Option<String> {
-    match &args.name.as_ref()?.given {
-        Given::Literal(Name(name), _) => Some(name.clone()),
-        _ => None,
-    }
-}
-
-fn key(item: &NestedMeta) -> Option<(String, String)> {
-    let NestedMeta::Meta(meta) = item else {
-        return None;
-    };
-    let key = written(meta.path());
-    let value = match meta {
-        syn::Meta::Path(_) => "true".to_owned(),
-        syn::Meta::List(list) => written(&list.tokens),
-        syn::Meta::NameValue(pair) => written(&pair.value),
-    };
-    Some((key, value))
-}
-
-fn mentions_parameter(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Punct(sign) => sign.as_char() == '$',
-        TokenTree::Group(group) => mentions_parameter(group.stream()),
-        _ => false,
-    })
 }
 
 /// The configuration: a file that is named, or the one that lies at the root.

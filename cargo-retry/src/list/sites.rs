@@ -1,17 +1,14 @@
-//! The places that retry, and the functions around them: what the visitor finds.
+//! What is found in the code: the places that retry, the functions around them, and what is called in each.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use retry_runtime::config::Config;
+use syn::Expr;
 
-use super::calls::{Callee, Scope};
-use super::policy::{Effective, Reading};
-use super::types::Types;
-use super::values::{Constants, Standing};
-use super::visit;
+use super::reading::Reading;
 use crate::code::Place;
-use crate::code::modules::Code;
+use crate::code::modules::Use;
+use crate::code::names::Path;
 
 /// All of them.
 #[derive(Default)]
@@ -84,31 +81,43 @@ pub(crate) struct Call {
     pub(crate) is_spawned: bool,
 }
 
-impl Survey {
-    /// The policy that holds at each site.
-    pub(crate) fn effective(
-        &self,
-        constants: &Constants<'_>,
-        configuration: Option<&Config>,
-    ) -> Vec<Option<Effective>> {
-        let sites = self.sites.iter().map(|site| {
-            let at = Standing {
-                module: site.module,
-                scope: Some(&site.scope),
-                owner: site.owner.as_deref(),
-            };
-            site.reading
-                .effective(&site.operation, constants, at, configuration)
-        });
-        sites.collect()
-    }
+/// What is called.
+pub(crate) enum Callee {
+    Path(Path),
+    /// A method of a type, or of a trait, of this name.
+    Method(String, String),
+    /// A retried block in the same function, by the number of its node.
+    Block(usize),
 }
 
-/// Finds everything.
-pub(crate) fn survey(code: &Code, types: &Types) -> Survey {
-    let mut survey = Survey::default();
-    for module in 0..code.modules.len() {
-        visit::module(code, types, module, &mut survey);
+/// What the blocks around a call bring into scope.
+#[derive(Default)]
+pub(crate) struct Scope {
+    pub(crate) uses: Vec<Use>,
+    /// Functions in the block, by the places of their names.
+    pub(crate) functions: Vec<(String, Place)>,
+    pub(crate) constants: Vec<(String, Expr)>,
+    pub(crate) outer: Option<Rc<Scope>>,
+}
+
+impl Scope {
+    pub(crate) fn uses(&self) -> Vec<&Use> {
+        let outer = self.outer.as_ref().map(|outer| outer.uses());
+        self.uses
+            .iter()
+            .chain(outer.into_iter().flatten())
+            .collect()
     }
-    survey
+
+    pub(crate) fn function(&self, name: &str) -> Option<&Place> {
+        let own = self.functions.iter().find(|(known, _)| known == name);
+        let outer = || self.outer.as_ref().and_then(|outer| outer.function(name));
+        own.map(|(_, place)| place).or_else(outer)
+    }
+
+    pub(crate) fn constant(&self, name: &str) -> Option<&Expr> {
+        let own = self.constants.iter().find(|(known, _)| known == name);
+        let outer = || self.outer.as_ref().and_then(|outer| outer.constant(name));
+        own.map(|(_, expr)| expr).or_else(outer)
+    }
 }

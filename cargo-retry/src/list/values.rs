@@ -7,7 +7,7 @@ use retry_runtime::{Jitter, Nested, Policy, Shape};
 use syn::ext::IdentExt as _;
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, ImplItem, Item, Lit, Stmt, UnOp};
 
-use super::calls::Scope;
+use super::sites::Scope;
 use super::types;
 use crate::code::modules::Code;
 use crate::code::names::{Meaning, Path};

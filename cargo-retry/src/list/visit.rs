@@ -1,4 +1,4 @@
-//! One module: its functions, what they call, and where they retry.
+//! Through the modules: their functions, what they call, and where they retry.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -12,17 +12,25 @@ use syn::{
     ItemTrait, Local, Macro, Meta, Pat, Signature, Stmt, TraitItemFn,
 };
 
-use super::calls::{Callee, Scope};
 use super::macros;
-use super::policy::Reading;
-use super::sites::{Call, Form, Node, Site, Survey};
+use super::reading::Reading;
+use super::sites::{Call, Callee, Form, Node, Scope, Site, Survey};
 use super::types::{self, Types, Variables};
 use crate::code::conditions::{self, Given};
 use crate::code::modules::{Code, uses};
 use crate::code::names::Path;
 use crate::code::{File, Place, loose};
 
-pub(crate) fn module(code: &Code, types: &Types, number: usize, survey: &mut Survey) {
+/// Finds everything.
+pub(crate) fn survey(code: &Code, types: &Types) -> Survey {
+    let mut survey = Survey::default();
+    for number in 0..code.modules.len() {
+        module(code, types, number, &mut survey);
+    }
+    survey
+}
+
+fn module(code: &Code, types: &Types, number: usize, survey: &mut Survey) {
     let Some(module) = code.modules.get(number) else {
         return;
     };

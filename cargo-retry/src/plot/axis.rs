@@ -28,10 +28,18 @@ impl Axis {
         } else {
             1.0
         };
-        // More labels could not be told apart.
-        let step = step(top, (f64::from(rows) / 2.5).max(2.0));
+        // As many lines from each label to the next, and as little as can be above the top.
+        let above = f64::from(rows.saturating_sub(1)).max(2.0);
+        let candidates = [2.0, 3.0, 4.0].map(|each| {
+            let step = step(top, above / each);
+            (step * above / each, step)
+        });
+        let lowest = candidates
+            .into_iter()
+            .min_by(|one, other| one.0.total_cmp(&other.0));
+        let (end, step) = lowest.unwrap_or((top, top));
         Self {
-            bounds: [0.0, (top / step).ceil() * step],
+            bounds: [0.0, end],
             cells: rows,
             step,
         }
@@ -47,9 +55,9 @@ impl Axis {
         } else {
             (0.0, 1.0)
         };
-        let longest = format!("{end:.0}").len().max(4);
-        let room = f64::from(columns) / (longest as f64 + 4.0);
-        let wanted = step(end - start, room.max(2.0).min(12.0));
+        let longest = u16::try_from(format!("{end:.0}").len()).unwrap_or(u16::MAX);
+        let room = columns / longest.max(4).saturating_add(4);
+        let wanted = step(end - start, room.clamp(2, 12).into());
         let (step, room) = if counts {
             (wanted.ceil(), (end - start) * 0.02)
         } else {
@@ -110,6 +118,8 @@ fn decimals(step: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "round numbers")]
+
     use super::*;
 
     fn texts(axis: &Axis) -> Vec<String> {
@@ -119,17 +129,12 @@ mod tests {
     #[test]
     fn numbers_are_round_and_reach_the_top() {
         let axis = Axis::upwards(1.05, 12);
-        assert_eq!(
-            texts(&axis),
-            ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]
-        );
-        assert_eq!(axis.labels().last().map(|label| label.at), Some(11));
-        assert_eq!(
-            texts(&Axis::upwards(840.0, 12)),
-            ["0", "250", "500", "750", "1000"]
-        );
+        assert_eq!(texts(&axis), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let places: Vec<_> = axis.labels().iter().map(|label| label.at).collect();
+        assert_eq!(places, [0, 2, 4, 6, 8, 10]);
+        assert_eq!(texts(&Axis::upwards(840.0, 12)), ["0", "250", "500", "750"]);
         for odd in [0.0, f64::NAN, f64::INFINITY, -1.0] {
-            assert_eq!(Axis::upwards(odd, 12).bounds, [0.0, 1.0], "{odd}");
+            assert_eq!(Axis::upwards(odd, 12), Axis::upwards(1.0, 12), "{odd}");
         }
     }
 

@@ -28,7 +28,8 @@ impl Look {
 
     /// As fits to standard output, which is a terminal or none.
     pub(crate) fn of_stdout(height: u16) -> Self {
-        let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0);
+        let width =
+            terminal_size::terminal_size_of(std::io::stdout()).map_or(80, |(width, _)| width.0);
         let (least, most) = Self::WIDTHS;
         Self {
             width: width.max(least).min(most),

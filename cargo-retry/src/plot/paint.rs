@@ -6,13 +6,21 @@ use ratatui_core::style::Color;
 use ratatui_core::symbols::Marker;
 use ratatui_core::widgets::Widget as _;
 use ratatui_widgets::canvas::{Canvas, Context, Line as Stroke, Points};
-use retry_storm::draw::Chart;
+use retry_storm::draw::{Chart, Colour};
 
 use super::Look;
 use super::axis::Axis;
 
-/// Those of Okabe and Ito, in the palette that terminals have had for long; in the order of `draw::COLOURS`.
-const COLOURS: [u8; 5] = [245, 166, 214, 32, 36];
+/// Those of Okabe and Ito, in the palette that terminals have had for long.
+const fn indexed(colour: Colour) -> u8 {
+    match colour {
+        Colour::Grey => 245,
+        Colour::Vermilion => 166,
+        Colour::Orange => 214,
+        Colour::Blue => 32,
+        Colour::Green => 36,
+    }
+}
 
 /// Sky blue, as in the pictures.
 const BAND: u8 = 74;
@@ -71,12 +79,10 @@ impl Ink {
 
     /// Of each line of `chart`.
     pub(super) fn lines(chart: &Chart, look: Look) -> impl Iterator<Item = Self> {
-        let skipped = usize::from(chart.band.is_some());
-        let colours = COLOURS.into_iter().skip(skipped);
         // One line needs no sign to be told from others.
         let is_fine = !look.ascii && (look.colours || chart.lines.len() == 1);
-        colours.zip(SIGNS).map(move |(colour, sign)| Self {
-            colour: Color::Indexed(colour),
+        chart.colours().zip(SIGNS).map(move |(colour, sign)| Self {
+            colour: Color::Indexed(indexed(colour)),
             sign: (!is_fine).then_some(sign),
         })
     }
@@ -92,14 +98,15 @@ pub(super) fn grid(
 ) -> Buffer {
     let area = Rect::new(0, 0, columns, rows);
     let mut grid = Buffer::empty(area);
-    let mut layer = |ink: Ink, paint: &dyn Fn(&mut Context<'_>)| {
+    let on = |grid: &mut Buffer, ink: Ink, paint: &dyn Fn(&mut Context<'_>)| {
         Canvas::default()
             .x_bounds(across.bounds)
             .y_bounds(upwards.bounds)
             .marker(ink.marker())
             .paint(paint)
-            .render(area, &mut grid);
+            .render(area, grid);
     };
+    let mut layer = |ink: Ink, paint: &dyn Fn(&mut Context<'_>)| on(&mut grid, ink, paint);
     let cells = Cells {
         columns,
         rows,
@@ -114,7 +121,8 @@ pub(super) fn grid(
     if let Some(band) = &chart.band {
         let ink = Ink::band(look);
         let inside = cells.points(|x, y| {
-            at(&band.points, x).is_some_and(|(least, most)| (least..=most).contains(&y))
+            at(&band.points, x, cells.half())
+                .is_some_and(|(least, most)| (least..=most).contains(&y))
         });
         // Its borders besides: a band may be thinner than a character.
         let least: Vec<_> = band
@@ -136,14 +144,39 @@ pub(super) fn grid(
             layer(ink, &|context| dots(context, &line.points, ink));
         }
     }
+    if chart.layered {
+        let alone = chart.lines.iter().zip(Ink::lines(chart, look));
+        let alone = alone.map(|(line, ink)| {
+            let mut grid = Buffer::empty(area);
+            on(&mut grid, ink, &|context| {
+                strokes(context, &line.points, ink);
+            });
+            grid
+        });
+        take_turns(&mut grid, &alone.collect::<Vec<_>>());
+    }
     if let Some(limit) = &chart.limit {
         let ink = Ink::limit(look);
         let [start, end] = across.bounds;
-        layer(ink, &|context| {
+        on(&mut grid, ink, &|context| {
             context.draw(&Stroke::new(start, limit.at, end, limit.at, ink.colour));
         });
     }
     grid
+}
+
+/// Where several lines are in one character, each has it now and then.
+fn take_turns(grid: &mut Buffer, lines: &[Buffer]) {
+    for place in grid.area.positions() {
+        let there = lines.iter().filter_map(|line| line.cell(place));
+        let there: Vec<_> = there.filter(|cell| cell.symbol().trim() != "").collect();
+        let turn = usize::from(place.x).checked_rem(there.len());
+        if let Some(cell) = turn.and_then(|turn| there.get(turn))
+            && let Some(taken) = grid.cell_mut(place)
+        {
+            taken.set_symbol(cell.symbol()).set_fg(cell.fg);
+        }
+    }
 }
 
 fn dots(context: &mut Context<'_>, points: &[(f64, f64)], ink: Ink) {
@@ -158,13 +191,14 @@ fn strokes(context: &mut Context<'_>, points: &[(f64, f64)], ink: Ink) {
 }
 
 /// The band at `x`: its two borders, straight between the points that are given.
-fn at(points: &[(f64, f64, f64)], x: f64) -> Option<(f64, f64)> {
-    let pairs = points.iter().zip(points.iter().skip(1));
-    if let [(only, least, most)] = points
-        && (x - only).abs() < 0.01
-    {
+/// A little beyond its ends, `half` a character, it is as it is there.
+fn at(points: &[(f64, f64, f64)], x: f64, half: f64) -> Option<(f64, f64)> {
+    let ends = [points.first()?, points.last()?];
+    let near = |end: &&&(f64, f64, f64)| (x - end.0).abs() <= half;
+    if let Some((_, least, most)) = ends.iter().find(near) {
         return Some((*least, *most));
     }
+    let pairs = points.iter().zip(points.iter().skip(1));
     let mut around = pairs.filter(|(left, right)| (left.0..=right.0).contains(&x));
     let (left, right) = around.next()?;
     let part = (x - left.0) / (right.0 - left.0).max(f64::MIN_POSITIVE);
@@ -181,6 +215,12 @@ struct Cells {
 }
 
 impl Cells {
+    /// Half the width of a character.
+    fn half(&self) -> f64 {
+        let [start, end] = self.across;
+        (end - start) / f64::from(self.columns.max(2)) * 0.51
+    }
+
     /// The middles of those that `is_inside`.
     fn points(&self, is_inside: impl Fn(f64, f64) -> bool) -> Vec<(f64, f64)> {
         let middle = |[start, end]: [f64; 2], cell: u16, cells: u16| {

@@ -11,19 +11,19 @@ const LOOK: Look = Look {
 
 fn chart() -> Chart {
     Chart {
-        title: "Delays",
-        across: "attempt",
-        upwards: "delay (s)",
+        title: "Delays".into(),
+        across: "attempt".into(),
+        upwards: "delay (s)".into(),
         band: Some(Band {
-            name: "least to longest",
+            name: "least to longest".into(),
             points: vec![(2.0, 0.0, 1.0), (3.0, 0.0, 2.0), (4.0, 0.0, 4.0)],
         }),
         limit: Some(Limit {
-            name: "deadline",
+            name: "deadline".into(),
             at: 5.0,
         }),
         lines: vec![Line {
-            name: "nominal",
+            name: "nominal".into(),
             points: vec![(2.0, 0.5), (3.0, 1.0), (4.0, 2.0)],
         }],
         counts: true,
@@ -58,7 +58,10 @@ fn everything_is_there_and_nothing_is_wider_or_higher_than_asked_for() {
             assert!(text.contains(word), "{word}\n{text}");
         }
         let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(look.width.into()), "{widest:?}\n{text}");
+        assert!(
+            widest <= Some(usize::from(look.width)),
+            "{widest:?}\n{text}"
+        );
         assert_eq!(text.lines().count(), usize::from(look.height), "{text}");
         assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
         assert!(!text.contains('\u{1b}'));
@@ -81,13 +84,13 @@ fn what_is_higher_stands_higher() {
             .unwrap_or(99)
     };
     assert!(row_of("-----") < row_of("*"), "{text}");
-    assert!(row_of("*") < row_of("0+"), "{text}");
+    assert!(row_of("*") < row_of("0.0+"), "{text}");
 }
 
 #[test]
 fn lines_are_told_apart_without_colours() {
-    let line = |name, y| Line {
-        name,
+    let line = |name: &'static str, y| Line {
+        name: name.into(),
         points: vec![(0.0, y), (10.0, y)],
     };
     let chart = Chart {
@@ -123,4 +126,26 @@ fn nothing_to_show_is_no_mistake() {
     ] {
         assert!(!draw(&Chart::default(), look).is_empty());
     }
+}
+
+#[test]
+fn lines_on_one_another_are_all_seen() {
+    let line = |name: &'static str| Line {
+        name: name.into(),
+        points: vec![(0.0, 1.0), (10.0, 1.0)],
+    };
+    let layered = Chart {
+        lines: vec![line("one"), line("two"), line("three")],
+        layered: true,
+        ..Chart::default()
+    };
+    let text = draw(&layered, LOOK);
+    assert!(text.contains("*+x*+x*+x"), "{text}");
+    let above = Chart {
+        layered: false,
+        ..layered
+    };
+    let text = draw(&above, LOOK);
+    assert!(text.contains("xxxxxxxxx"), "{text}");
+    assert!(!text.contains("+x*"), "{text}");
 }

@@ -26,11 +26,15 @@ const AROUND: u16 = 5;
 impl<'a> Frame<'a> {
     pub(super) fn new(chart: &'a Chart, look: Look) -> Self {
         let mut legend = Vec::new();
-        legend.extend(chart.outage.iter().map(|_| (Ink::outage(look), "outage")));
-        legend.extend(chart.band.iter().map(|it| (Ink::band(look), it.name)));
+        let trigger = match &*chart.trigger {
+            "" => "outage",
+            name => name,
+        };
+        legend.extend(chart.outage.iter().map(|_| (Ink::outage(look), trigger)));
+        legend.extend(chart.band.iter().map(|it| (Ink::band(look), &*it.name)));
         let lines = chart.lines.iter().zip(Ink::lines(chart, look));
-        legend.extend(lines.map(|(line, ink)| (ink, line.name)));
-        legend.extend(chart.limit.iter().map(|it| (Ink::limit(look), it.name)));
+        legend.extend(lines.map(|(line, ink)| (ink, &*line.name)));
+        legend.extend(chart.limit.iter().map(|it| (Ink::limit(look), &*it.name)));
         let mut frame = Self {
             chart,
             look,
@@ -74,7 +78,7 @@ impl<'a> Frame<'a> {
         };
         let margin = usize::from(margin).saturating_add(1);
         let mut lines = vec![
-            self.bold(self.chart.title),
+            self.bold(&self.chart.title),
             format!(" {}", self.chart.upwards),
         ];
         let labels = upwards.labels();
@@ -111,7 +115,8 @@ impl<'a> Frame<'a> {
             margin.saturating_add(columns).saturating_add(1)
         ));
         lines.extend(self.legend());
-        lines.join("\n") + "\n"
+        lines.push(String::new());
+        lines.join("\n")
     }
 
     /// A line of the grid.

@@ -9,15 +9,6 @@ use retry_runtime::words::nearest;
 
 use super::Given;
 
-/// What a name is in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// `[policies.NAME]`, or what `default` stands for.
-    Policy,
-    /// `[operations."NAME"]`.
-    Operation,
-}
-
 /// Why a file has no policy for a name.
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -37,29 +28,71 @@ impl fmt::Display for Refused {
 }
 
 /// The policy `name` of the file at `path`, or that of the operation `name`; variables of the environment hold, too.
-pub(crate) fn from_file(path: &Path, name: &str) -> Result<(Given, Asked), Refused> {
-    let config = Config::from_file(path).map_err(|faults| {
+pub(crate) fn from_file(path: &Path, name: &str) -> Result<Given, Refused> {
+    let config = read(path)?;
+    named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
+}
+
+/// The same keys where the file at `path` has the policy that they name.
+pub(crate) fn over(path: &Path, mut given: Given) -> Result<Given, Refused> {
+    let config = read(path)?;
+    let Some(name) = given.named.take() else {
+        let words = "with `--config` a policy is a name in the file, or keys with `policy = \"name\"`; leave `--config` out for keys alone";
+        return Err(Refused::Words(words.to_owned()));
+    };
+    let resolved = config.resolve(
+        given.operation.as_deref().unwrap_or_default(),
+        &name,
+        &given.policy,
+    );
+    let path = path.display();
+    if resolved.label == name && config.policy(&name).is_none() {
+        let note = format!("`{path}` has no policy `{name}`, so the keys hold as they are here");
+        given.notes.push(note);
+    } else {
+        given.notes.push(format!(
+            "`{}` of `{path}` holds over the keys",
+            resolved.label
+        ));
+    }
+    given
+        .notes
+        .extend((!resolved.enabled).then(|| OFF.to_owned()));
+    given.unknown.retain(|(key, _)| key != "policy");
+    if given.is_read {
+        given.policy = resolved.policy;
+        let all = Given::known("", resolved.policy).broken;
+        let own: Vec<_> = given.broken.iter().map(|it| it.rule.clone()).collect();
+        let others = all.into_iter().filter(|it| !own.contains(&it.rule));
+        given.broken.extend(others);
+    }
+    Ok(given)
+}
+
+fn read(path: &Path) -> Result<Config, Refused> {
+    Config::from_file(path).map_err(|faults| {
         if faults.iter().any(|fault| fault.rule() == "file") {
             Refused::Words(faults.to_string())
         } else {
             Refused::Faults(faults)
         }
-    })?;
-    named(&config, name).ok_or_else(|| Refused::Words(unknown(&config, path, name)))
+    })
 }
 
-fn named(config: &Config, name: &str) -> Option<(Given, Asked)> {
+const OFF: &str = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
+
+fn named(config: &Config, name: &str) -> Option<Given> {
     let is_policy =
         config.policy(name).is_some() || (name == "default" && config.default().is_some());
     let is_operation = config.operations().any(|operation| operation == name);
-    let (operation, policy, asked) = match (is_policy, is_operation) {
-        (true, _) => ("", name, Asked::Policy),
-        (_, true) => (name, "", Asked::Operation),
+    let (operation, policy) = match (is_policy, is_operation) {
+        (true, _) => ("", name),
+        (_, true) => (name, ""),
         _ => return None,
     };
     let resolved = config.resolve(operation, policy, &Policy::new());
     let mut given = Given::known(name, resolved.policy);
-    if asked == Asked::Operation && resolved.label.is_empty() {
+    if resolved.label.is_empty() {
         let note = format!(
             "the file gives `{name}` no policy of its own, so that of the code holds under these keys: here are the defaults in its place"
         );
@@ -69,11 +102,10 @@ fn named(config: &Config, name: &str) -> Option<(Given, Asked)> {
             .notes
             .push(format!("`{name}` has the policy `{}`", resolved.label));
     }
-    if !resolved.enabled {
-        let note = "retries are switched off (`enabled = false`): it is called once, and all this holds when they are on again";
-        given.notes.push(note.to_owned());
-    }
-    Some((given, asked))
+    given
+        .notes
+        .extend((!resolved.enabled).then(|| OFF.to_owned()));
+    Some(given)
 }
 
 /// What there is in place of `name`.
@@ -85,21 +117,23 @@ fn unknown(config: &Config, path: &Path, name: &str) -> String {
         .chain(&operations)
         .map(|name| &**name)
         .collect();
-    let path = path.display();
-    let mut words = format!("`{path}` has no policy and no operation `{name}`; ");
-    if let Some(near) = nearest(name, &all) {
-        words += &format!("did you mean `{near}`? ");
-    }
-    if all.is_empty() {
-        return words + "it has none at all: write `[policies.storage]`";
-    }
     let listed = |kind: &str, names: &[String]| {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        (!names.is_empty()).then(|| format!("{kind}: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("{kind} {}", names.join(", ")))
     };
     let lists = [
         listed("policies", &policies),
         listed("operations", &operations),
     ];
-    words + "it has " + &lists.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let lists: Vec<_> = lists.into_iter().flatten().collect();
+    let path = path.display();
+    let nothing = format!("`{path}` has no policy and no operation `{name}`");
+    match nearest(name, &all) {
+        _ if all.is_empty() => format!("{nothing}, and no others; write `[policies.{name}]`"),
+        Some(near) => format!(
+            "{nothing}; did you mean `{near}`? it has {}",
+            lists.join("; ")
+        ),
+        None => format!("{nothing}; it has {}", lists.join("; ")),
+    }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use retry_runtime::Policy;
 
-pub(crate) use file::{Refused, from_file};
+pub(crate) use file::{Refused, from_file, over};
 pub(crate) use text::from_text;
 
 /// A policy and what there is to say about how it was given.
@@ -26,6 +26,10 @@ pub(crate) struct Given {
     pub(crate) beside: Vec<&'static str>,
     /// What holds besides: retries that are switched off, the function that is out of every policy.
     pub(crate) notes: Vec<String>,
+    /// `policy = "storage"`.
+    pub(crate) named: Option<String>,
+    /// `name = "payments.charge"`.
+    pub(crate) operation: Option<String>,
     /// Whether all that is given is a key with a value, so that `policy` is what was meant.
     pub(crate) is_read: bool,
     /// Everything that is wrong with it.
@@ -33,6 +37,11 @@ pub(crate) struct Given {
 }
 
 impl Given {
+    /// Whether a strategy says how often and after which delays.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.unknown.iter().any(|(key, _)| key == "strategy")
+    }
+
     /// A policy that is known, and that nobody wrote down here.
     pub(crate) fn known(text: &str, policy: Policy) -> Self {
         let broken = policy.violations().map(|violation| Broken {
@@ -47,6 +56,8 @@ impl Given {
             share: None,
             beside: Vec::new(),
             notes: Vec::new(),
+            named: None,
+            operation: None,
             is_read: true,
             broken: broken.collect(),
         }

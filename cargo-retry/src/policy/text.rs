@@ -40,16 +40,19 @@ pub(crate) fn from_text(text: &str) -> Given {
     };
     let beside = beside(&args);
     let asked = asked(&args, text);
+    let operation = match args.name.as_ref().map(|name| &name.given) {
+        Some(Value::Literal(name, _)) => Some(name.0.clone()),
+        _ => None,
+    };
     let model = check::block(args, true, None, &mut faults);
     let mut unknown = asked;
     unknown.extend(expressions(&model, text));
     let mut is_read = true;
     let broken = faults.iter().map(|fault| {
-        let message = fault.to_string();
-        let own = rule::of_policy(&message, &model);
-        is_read &= own.is_some();
+        let message = fault.message().to_owned();
+        is_read &= rule::is_of_policy(&message, &model);
         Broken {
-            rule: own.unwrap_or_else(|| rule::of_words(&message)).to_owned(),
+            rule: fault.entry().id().to_owned(),
             message,
             place: place(fault.span(), text),
         }
@@ -64,6 +67,8 @@ pub(crate) fn from_text(text: &str) -> Given {
         share,
         beside,
         notes: Vec::new(),
+        named: model.named.map(|name| name.value()),
+        operation,
         is_read,
         broken,
     }

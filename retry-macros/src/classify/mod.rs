@@ -17,6 +17,7 @@ use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
 
 use self::verdict::{Said, Word};
+use retry_runtime::rules::Entry;
 use retry_syntax::faults::Faults;
 use retry_syntax::model::at;
 
@@ -51,7 +52,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
                     // What is wrong with its verdict was said.
                 } else if said.is_none() {
                     let name = &variant.ident;
-                    arms.faults.push(name.span(), format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
+                    arms.faults.push(name.span(), Entry::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
                     continue;
                 }
                 let name = &variant.ident;
@@ -71,21 +72,25 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
                 let arm = arms.arm(&ours!(Self), name.span(), said, &data.fields);
                 ours!(match self { #arm })
             } else {
-                arms.faults
-                    .push(name.span(), format!("`{name}` has no verdict; {MENDS}"));
+                arms.faults.push(
+                    name.span(),
+                    Entry::S11,
+                    format!("`{name}` has no verdict; {MENDS}"),
+                );
                 TokenStream::new()
             }
         }
         Data::Union(data) => {
             arms.faults.push(
                 data.union_token.span,
+                Entry::S11,
                 "a union cannot say which of its fields is the error; implement `Classify` by hand",
             );
             TokenStream::new()
         }
     };
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
-        arms.faults.push(said.span, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
+        arms.faults.push(said.span, Entry::S11, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
     }
     let bounds = std::mem::take(&mut arms.bounds);
     let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
@@ -151,8 +156,11 @@ impl Arms<'_> {
                 [] => "there are none".to_owned(),
                 _ => format!("there are {}", retry_syntax::keys::listed(&list)),
             };
-            self.faults
-                .push(field.span(), format!("`after` names no field here; {has}"));
+            self.faults.push(
+                field.span(),
+                Entry::S11,
+                format!("`after` names no field here; {has}"),
+            );
             return TokenStream::new();
         };
         let krate = self.krate;
@@ -175,6 +183,7 @@ impl Arms<'_> {
             let span = if said.is_default { place } else { said.span };
             self.faults.push(
                 span,
+                Entry::S11,
                 format!(
                     "`inherit` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
                     members(fields).count()

@@ -8,7 +8,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
 
-use retry_syntax::faults::Faults;
+use retry_runtime::rules::Entry;
+use retry_syntax::faults::{Fault, Faults};
 use retry_syntax::keys;
 
 /// A verdict as written.
@@ -109,6 +110,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                     }
                     None => faults.push(
                         pair.value.span(),
+                        Entry::S11,
                         format!("`default` is one of the verdicts {}", keys::listed(WORDS)),
                     ),
                 }
@@ -118,6 +120,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                     Some(path) => found.krate = Some(path.clone()),
                     None => faults.push(
                         pair.value.span(),
+                        Entry::Syntax,
                         "`crate` is the path of this crate; write `crate = ::reattempt`",
                     ),
                 }
@@ -151,6 +154,7 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
         let Meta::List(list) = &attribute.meta else {
             faults.push(
                 attribute.path().span(),
+                Entry::S11,
                 "a verdict is missing; write `#[retry(transient)]` or another one",
             );
             continue;
@@ -159,11 +163,12 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
             Ok(found) if found.is_empty() => {
                 faults.push(
                     attribute.path().span(),
+                    Entry::S11,
                     "a verdict is missing; write `#[retry(transient)]` or another one",
                 );
             }
             Ok(found) => items.extend(found),
-            Err(fault) => faults.add(fault),
+            Err(fault) => faults.add(Fault::syntax(&fault)),
         }
     }
     items
@@ -183,7 +188,11 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     .unwrap_or_default();
                 match (Word::of(&word), &said) {
                     (Some(_), Some(_)) => {
-                        faults.push(span, "a variant has one verdict; keep one of them");
+                        faults.push(
+                            span,
+                            Entry::S11,
+                            "a variant has one verdict; keep one of them",
+                        );
                     }
                     (Some(word), None) => {
                         said = Some(Said {
@@ -193,7 +202,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                             is_default: false,
                         });
                     }
-                    (None, _) => faults.push(span, unknown(&word)),
+                    (None, _) => faults.push(span, Entry::S11, unknown(&word)),
                 }
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
@@ -201,6 +210,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     Some(field) => after = Some((pair.path.span(), field)),
                     None => faults.push(
                         pair.value.span(),
+                        Entry::S11,
                         "`after` names a field; write `after = field`, or `after = 0` in a tuple",
                     ),
                 }
@@ -211,9 +221,13 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     .get_ident()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                faults.push(span, unknown(&word));
+                faults.push(span, Entry::S11, unknown(&word));
             }
-            _ => faults.push(span, format!("expected a verdict: {}", keys::listed(WORDS))),
+            _ => faults.push(
+                span,
+                Entry::S11,
+                format!("expected a verdict: {}", keys::listed(WORDS)),
+            ),
         }
     }
     let Some((span, field)) = after else {
@@ -222,10 +236,11 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
     match &mut said {
         Some(said) => match said.word.no_delay() {
             None => said.after = Some(field),
-            Some(why) => faults.push(span, why),
+            Some(why) => faults.push(span, Entry::S11, why),
         },
         None => faults.push(
             span,
+            Entry::S11,
             "`after` goes with a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` in its place",
         ),
     }

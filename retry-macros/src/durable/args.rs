@@ -21,8 +21,9 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, Meta, Path, Token};
 
 use super::limit::Limit;
+use retry_runtime::rules::Entry;
 use retry_syntax::args::{Given, Value, without_value};
-use retry_syntax::faults::Faults;
+use retry_syntax::faults::{Fault, Faults};
 use retry_syntax::keys;
 use retry_syntax::literal::Name;
 
@@ -56,11 +57,11 @@ pub(crate) const OF_WORKFLOW: &[&str] =
     &["name", "version", "complete_by", "max_failures", "crate"];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
-pub(super) struct Retries(pub(super) Result<TokenStream, syn::Error>);
+pub(super) struct Retries(pub(super) Result<TokenStream, Fault>);
 
 impl FromMeta for Retries {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
-        let wrong = |span, message| Self(Err(syn::Error::new(span, message)));
+        let wrong = |span, message| Self(Err(Fault::new(span, Entry::D1, message)));
         Ok(match meta {
             Meta::List(list) if list.tokens.to_string() == "never" => wrong(
                 list.tokens.span(),
@@ -80,7 +81,7 @@ impl FromMeta for Retries {
 }
 
 /// `undo = path`.
-pub(super) struct Undo(pub(super) Result<Path, syn::Error>);
+pub(super) struct Undo(pub(super) Result<Path, Fault>);
 
 impl FromMeta for Undo {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
@@ -89,8 +90,9 @@ impl FromMeta for Undo {
             _ => Err(meta.span()),
         };
         Ok(Self(path.map_err(|span| {
-            syn::Error::new(
+            Fault::new(
                 span,
+                Entry::D4,
                 "`undo` is the name of another step; write `undo = refund`",
             )
         })))
@@ -107,7 +109,7 @@ fn path(value: &Expr) -> Option<Path> {
 }
 
 /// `crate = ::path`.
-pub(super) struct Krate(pub(super) Result<Path, syn::Error>);
+pub(super) struct Krate(pub(super) Result<Path, Fault>);
 
 impl FromMeta for Krate {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
@@ -123,8 +125,9 @@ impl FromMeta for Krate {
             _ => Err(meta.span()),
         };
         Ok(Self(given.map_err(|span| {
-            syn::Error::new(
+            Fault::new(
                 span,
+                Entry::Syntax,
                 "`crate` is the path of this crate; write `crate = ::retry_supervisor`",
             )
         })))
@@ -138,8 +141,9 @@ impl FromMeta for Number {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let wrong = |span: Span| {
             let path = meta.path().to_token_stream();
-            Given::Wrong(syn::Error::new(
+            Given::Wrong(Fault::new(
                 span,
+                Entry::D5,
                 format!(
                     "`{path}` is a whole number from 0 to {}; write `{path} = 1`",
                     i32::MAX
@@ -155,7 +159,8 @@ impl FromMeta for Number {
                 lit: Lit::Int(number),
                 ..
             }) => match number.base10_parse() {
-                Ok(value) if matches!(number.suffix(), "" | "i32") => {
+                // In the last key the sign is part of the literal.
+                Ok(value) if value >= 0 && matches!(number.suffix(), "" | "i32") => {
                     Given::Literal(value, number.span())
                 }
                 _ => wrong(number.span()),
@@ -185,14 +190,14 @@ pub(super) fn parse<T: FromMeta + Default>(
         Ok(items) => items,
         Err(fault) => {
             let message = format!("{fault}; keys are written `key = value` or `key(...)`");
-            faults.push(fault.span(), message);
+            faults.push(fault.span(), Entry::Syntax, message);
             return T::default();
         }
     };
     let good = sorted_out(items, known, faults);
     T::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
-            faults.push(fault.span(), fault.to_string());
+            faults.push(fault.span(), Entry::Syntax, fault.to_string());
         }
         T::default()
     })
@@ -217,6 +222,7 @@ fn sorted_out(
                 let all = keys::listed(known);
                 faults.push(
                     lit.span(),
+                    Entry::Syntax,
                     format!("expected `key = value`; the keys are {all}"),
                 );
                 continue;
@@ -227,10 +233,11 @@ fn sorted_out(
             None => path.to_token_stream().to_string().replace(' ', ""),
         };
         if !keys::is_one_of(&word, known) {
-            faults.push(path.span(), unknown(&word, known));
+            faults.push(path.span(), Entry::R15, unknown(&word, known));
         } else if seen.contains(&word) {
             faults.push(
                 path.span(),
+                Entry::R16,
                 format!("`{word}` stands here twice; keep one of them"),
             );
         } else {

@@ -11,6 +11,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
 use super::types::{bare, borrowed, value};
+use retry_runtime::rules::Entry;
 use retry_syntax::faults::Faults;
 use retry_syntax::item::{Answer, Function};
 use retry_syntax::model::at;
@@ -55,6 +56,7 @@ impl Durable {
             let name = &function.signature.ident;
             faults.push(
                 name.span(),
+                Entry::D6,
                 format!("a {what} is run, so it needs a body; write `{{ ... }}`"),
             );
         }
@@ -100,7 +102,7 @@ fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
             } else {
                 "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
             };
-            faults.push(attribute.path().span(), message);
+            faults.push(attribute.path().span(), Entry::D1, message);
         }
     }
 }
@@ -115,18 +117,21 @@ fn qualifiers(signature: &Signature, what: &str, faults: &mut Faults) {
     if signature.asyncness.is_none() {
         faults.push(
             signature.fn_token.span,
+            Entry::D6,
             format!("a {what} waits for others; write `async fn`"),
         );
     }
     if let syn::Safety::Unsafe(token) = &signature.safety {
         faults.push(
             token.span,
+            Entry::D6,
             format!("a {what} is called by its scheduler, which keeps no promise; drop `unsafe` and keep it in the body"),
         );
     }
     if let Some(abi) = &signature.abi {
         faults.push(
             abi.span(),
+            Entry::D6,
             format!("a {what} is called by its scheduler; drop `extern`"),
         );
     }
@@ -143,6 +148,7 @@ fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
         if !matches!(parameter, GenericParam::Lifetime(_)) {
             faults.push(
                 parameter.span(),
+                Entry::D9,
                 format!("a {what} is found by its name after a restart, so it cannot be generic; write the type"),
             );
         }
@@ -152,6 +158,7 @@ fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
     for span in found.0 {
         faults.push(
             span,
+            Entry::D9,
             format!("a {what} is found by its name after a restart, so it cannot be generic; write the type in place of `impl`"),
         );
     }
@@ -168,13 +175,14 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
         Some(FnArg::Receiver(receiver)) => {
             faults.push(
                 receiver.span(),
+                Entry::D9,
                 format!("a {what} is run again without the `self` it was called on; make it a function, and take what it needs as parameters"),
             );
             None
         }
         Some(FnArg::Typed(first)) => {
             if let Some(with) = first.attrs.iter().find(|attribute| is_with(attribute)) {
-                faults.push(with.path().span(), message);
+                faults.push(with.path().span(), Entry::D7, message);
                 return None;
             }
             match bare(&first.ty) {
@@ -182,13 +190,13 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
                     Some((*reference.elem).clone())
                 }
                 other => {
-                    faults.push(other.span(), message);
+                    faults.push(other.span(), Entry::D7, message);
                     None
                 }
             }
         }
         None => {
-            faults.push(signature.paren_token.span.close(), message);
+            faults.push(signature.paren_token.span.close(), Entry::D7, message);
             None
         }
     }
@@ -201,12 +209,14 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
             if let Answer::Option(other) | Answer::Other(other) = Answer::of(ty) {
                 faults.push(
                     other.span(),
+                    Entry::D10,
                     format!("a {what} can fail; write `-> Result<T, E>`"),
                 );
             }
             if let Some(span) = value(ty).and_then(borrowed) {
                 faults.push(
                     span,
+                    Entry::D10,
                     format!("what a {what} answers is read again from the record, so it owns all it has; write `String` for `&str`, or the type without `&`"),
                 );
             }
@@ -215,6 +225,7 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
         ReturnType::Default => {
             faults.push(
                 signature.paren_token.span.close(),
+                Entry::D10,
                 format!("a {what} can fail; write `-> Result<T, E>`"),
             );
             None
@@ -228,17 +239,20 @@ fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults
         if !wanted.takes_with {
             faults.push(
                 with.path().span(),
+                Entry::D8,
                 "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
             );
         } else if !is_shared_reference(&typed.ty) {
             faults.push(
                 typed.ty.span(),
+                Entry::D8,
                 "what the scheduler has is lent to many steps at once; write `&T`",
             );
         }
         if let Ok(list) = with.meta.require_list() {
             faults.push(
                 list.tokens.span(),
+                Entry::D8,
                 "`#[with]` takes nothing: what is lent is found by its type; write `#[with]`",
             );
         }

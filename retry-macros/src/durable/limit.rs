@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use proc_macro2::TokenStream;
 use retry_runtime::duration::{self, Fault, LONGEST};
+use retry_runtime::rules::Entry;
 use retry_runtime::words::{Whole, Word, Wrong};
 
 use retry_syntax::literal::Literal;
@@ -51,11 +52,15 @@ impl Word for Limit {
                 )));
             }
             Err(Fault::UnknownUnit) => {
-                return Some(Err(wrong(
+                return Some(Err(Wrong::new(
+                    Entry::R2,
                     "the unit of `complete_by` is one of `ms`, `s`, `m`, `h`, `d`; write `\"30s\"`",
                 )));
             }
-            Err(fault) => return Some(Err(wrong(&fault.to_string()))),
+            Err(fault @ Fault::NoUnit) => {
+                return Some(Err(Wrong::new(Entry::R17, fault.to_string())));
+            }
+            Err(fault) => return Some(Err(Wrong::new(Entry::R2, fault.to_string()))),
         };
         Some(Ok(Self(LONGEST.saturating_mul(days).saturating_add(rest))))
     }
@@ -76,5 +81,5 @@ impl Literal for Limit {
 }
 
 fn wrong(message: &str) -> Wrong {
-    Wrong::new(Wrong::TYPE, message)
+    Wrong::new(Entry::D2, message)
 }

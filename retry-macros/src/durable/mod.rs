@@ -19,6 +19,7 @@ use proc_macro2::TokenStream;
 use syn::FnArg;
 use syn::spanned::Spanned as _;
 
+use retry_runtime::rules::Entry;
 use retry_syntax::faults::Faults;
 use retry_syntax::item::Function;
 
@@ -43,6 +44,7 @@ pub(crate) fn attribute(
     } else {
         faults.push(
             item.clone().into_iter().next().span(),
+            Entry::D6,
             "a durable task is made of functions; put this attribute on an `async fn`",
         );
         None

@@ -31,7 +31,7 @@ use super::function::{Durable, Parameter, Wanted};
 use super::types::bare;
 use super::{Expanded, args, attributes, undo, values};
 use retry_syntax::args::Given;
-use retry_syntax::faults::Faults;
+use retry_syntax::faults::{Fault, Faults};
 use retry_syntax::item::Function;
 use retry_syntax::model::{at, located};
 
@@ -232,7 +232,7 @@ pub(super) fn argument(i: usize) -> Ident {
     Ident::new(&format!("argument_{i}"), Span::mixed_site())
 }
 
-fn told<T>(given: Result<T, syn::Error>, faults: &mut Faults) -> Option<T> {
+fn told<T>(given: Result<T, Fault>, faults: &mut Faults) -> Option<T> {
     given.map_err(|fault| faults.add(fault)).ok()
 }
 

@@ -13,6 +13,7 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 use super::function::Parameter;
 use super::step::{Step, argument};
 use super::types::{bare, borrowed};
+use retry_runtime::rules::Entry;
 use retry_syntax::faults::Faults;
 use retry_syntax::model::{at, located};
 
@@ -66,6 +67,7 @@ pub(super) fn keeps(parameters: &[Parameter], faults: &mut Faults) -> bool {
         if let Some(span) = borrowed(Kept::of(&parameter.ty).ty()) {
             faults.push(
                 span,
+                Entry::D4,
                 "the compensation gets a copy of this after the call, and it borrows; take `&T`, `Option<&T>` or an owned type, or drop `undo`",
             );
             can = false;

@@ -8,6 +8,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use retry_runtime::duration::Human;
+use retry_runtime::rules::Entry;
 use syn::Path;
 
 use super::args::{Krate, Number};
@@ -24,6 +25,7 @@ pub(super) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenSt
             if limit.0.is_zero() {
                 faults.push(
                     span,
+                    Entry::D2,
                     "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it",
                 );
             }
@@ -60,6 +62,7 @@ pub(super) fn within(
             let (value, limit) = (Human(value), Human(limit.0));
             faults.push(
                 span,
+                Entry::D3,
                 format!(
                     "`{key}` of {value} is above `complete_by` of {limit}, which ends the step before; lower `{key}`, or raise `complete_by`"
                 ),

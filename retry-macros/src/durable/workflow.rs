@@ -27,6 +27,7 @@ use super::function::{Durable, Wanted};
 use super::step::argument;
 use super::types::borrowed;
 use super::{Expanded, args, attributes, values};
+use retry_runtime::rules::Entry;
 use retry_syntax::faults::Faults;
 use retry_syntax::item::Function;
 use retry_syntax::model::{at, located};
@@ -72,6 +73,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
         if let Some(span) = borrowed(&parameter.ty) {
             faults.push(
                 span,
+                Entry::D11,
                 "the arguments of a workflow are written down and outlive their submission; take them by value",
             );
         }
@@ -79,6 +81,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
     if let Some(parameter) = durable.parameters.get(MAX_ARGUMENTS) {
         faults.push(
             parameter.ty.span(),
+            Entry::D11,
             format!(
                 "a workflow takes at most {MAX_ARGUMENTS} arguments; put some of them into a struct"
             ),

@@ -8,11 +8,9 @@
 //! ```
 
 use proc_macro2::TokenStream;
-use retry_syntax::args;
 use retry_syntax::block::{Block, Body};
 use retry_syntax::faults::Faults;
 use retry_syntax::item::Answer;
-use syn::parse::{Parse as _, Parser as _};
 
 use super::{asynchronous, sync};
 use crate::config;
@@ -20,16 +18,8 @@ use crate::config;
 /// On any fault an expression is left, so that nothing else fails: of the type
 /// of the body, as far as one is known.
 pub(crate) fn block(input: TokenStream) -> TokenStream {
-    let left_out = args::without_value(input.clone());
-    let mut faults = Faults::default();
-    if !left_out.is_empty() {
-        for fault in left_out {
-            faults.add(fault);
-        }
-        return refused(faults, &anything());
-    }
-    match Block::parse.parse2(input) {
-        Err(fault) => refused(fault.into(), &anything()),
+    match Block::read(input) {
+        Err(faults) => refused(faults, &anything()),
         Ok(input) => {
             let standing = standing(&input);
             block_or_faults(input).unwrap_or_else(|faults| refused(faults, &standing))

@@ -26,7 +26,6 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
     config::needed(&model, &mut faults);
-    second_attribute(&function, &mut faults);
     let model = faults.finish(model)?;
 
     let Function {
@@ -110,19 +109,5 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
             let _ = (#(&#parameters,)*);
             ::core::panic!()
         }
-    }
-}
-
-/// One policy a function: the second attribute would retry the first.
-fn second_attribute(function: &Function, faults: &mut Faults) {
-    for attribute in function
-        .attributes
-        .iter()
-        .filter(|attribute| item::is_retry(attribute))
-    {
-        faults.push(
-            syn::spanned::Spanned::span(attribute.path()),
-            "a function has one `#[retry]`; put all keys into one of them",
-        );
     }
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
+use retry_runtime::rules::Entry;
 use retry_syntax::args;
 use retry_syntax::faults::Faults;
 use retry_syntax::item::{self, Answer, Function};
@@ -24,7 +25,7 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     if !items.iter().any(is_meant) {
         let place = head.clone().into_iter().next();
         faults.push(
-            place.map_or_else(Span::call_site, |token| token.span()),
+            place.map_or_else(Span::call_site, |token| token.span()), Entry::S1,
             "no method of this block returns a `Result`, so nothing would be retried; put `#[retry]` on the methods, or drop it here",
         );
     }
@@ -37,6 +38,7 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
             {
                 faults.push(
                     attribute.path().span(),
+                    Entry::S8,
                     "the policy of the `impl` block cannot see a `#[retry]` behind `cfg_attr`; put `#[cfg(...)]` on two versions of the method",
                 );
             }

@@ -22,7 +22,8 @@ mod tests;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use retry_syntax::faults::Faults;
+use retry_runtime::rules::Entry;
+use retry_syntax::faults::{Fault, Faults};
 use retry_syntax::item::{self, Kind};
 
 pub(crate) use block::block;
@@ -45,8 +46,9 @@ fn attribute_or_faults(arguments: TokenStream, item: &TokenStream) -> Result<Tok
         Kind::Function | Kind::Impl if is_never(&arguments) => Ok(item.clone()),
         Kind::Function => function::expand(arguments, syn::parse2(item.clone())?),
         Kind::Impl => methods::expand(&arguments, item.clone()),
-        Kind::Other(span) => Err(syn::Error::new(
+        Kind::Other(span) => Err(Fault::new(
             span,
+            Entry::S3,
             "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
         )
         .into()),

@@ -9,8 +9,7 @@ use super::window::Window;
 use super::word::{Limits, Word};
 use super::{Breaker, Change};
 use crate::operation::UNNAMED;
-use crate::rules::breaker as rules;
-use crate::text::Text;
+use crate::rules::{Refusal, breaker as rules};
 use crate::timer::{Clock, Moment};
 
 pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
@@ -304,10 +303,9 @@ impl Breaker {
 }
 
 #[track_caller]
-#[expect(clippy::panic, reason = "documented where it is called")]
-const fn refuse(broken: Option<&Text>) {
-    if let Some(text) = broken {
-        panic!("{}", text.as_str());
+const fn refuse(broken: Option<&Refusal>) {
+    if let Some(refusal) = broken {
+        refusal.refuse();
     }
 }
 

@@ -29,6 +29,10 @@ impl Credit {
         }
     }
 
+    pub(crate) const fn unit(&self) -> u64 {
+        self.unit
+    }
+
     /// Counts a deposit, and answers with the number of those before it.
     // Release, and acquire below: who sees a deposit sees the samples that its thread took before.
     #[inline]

@@ -43,6 +43,18 @@ impl Deposits {
         }
     }
 
+    /// The same settings, and nothing deposited yet.
+    pub(super) const fn another(&self) -> Self {
+        Self {
+            credit: Credit::new(self.credit.unit()),
+            samples: Samples::new(),
+            reserve: Reserve::new(self.initial as u64, self.period),
+            tick: self.tick,
+            initial: self.initial,
+            period: self.period,
+        }
+    }
+
     pub(super) const fn set_ttl(&mut self, ttl: Duration) {
         self.tick = ticks(ttl);
     }

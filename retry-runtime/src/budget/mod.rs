@@ -20,7 +20,7 @@ use settings::obey;
 
 use core::fmt;
 
-use crate::rules::budget as rules;
+use crate::rules::{Entry, budget as rules};
 use crate::timer::{Clock, Shared};
 
 /// How many retries all calls of a service may make together.
@@ -142,10 +142,9 @@ impl Budget {
     #[must_use = "a budget does nothing unless its calls have accounts"]
     #[track_caller]
     pub const fn tokens(capacity: u32) -> Self {
-        assert!(
-            capacity != 0,
-            "`tokens` of 0 would never allow a retry; the SDKs of AWS have 500"
-        );
+        if capacity == 0 {
+            Entry::R11.refuse("`tokens` of 0 would never allow a retry; the SDKs of AWS have 500");
+        }
         Self {
             kind: Kind::Tokens(Tokens {
                 purse: Purse::new(capacity),
@@ -195,14 +194,14 @@ impl Budget {
     #[must_use = "a budget does nothing unless its calls have accounts"]
     #[track_caller]
     pub const fn grpc(max_tokens: u32, token_ratio: f64) -> Self {
-        assert!(
-            1 <= max_tokens && max_tokens <= 1000,
-            "`max_tokens` is from 1 to 1000; gRPC's own examples have 10"
-        );
-        assert!(
-            token_ratio.is_finite() && token_ratio >= 0.001,
-            "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes"
-        );
+        if max_tokens == 0 || max_tokens > 1000 {
+            Entry::R11.refuse("`max_tokens` is from 1 to 1000; gRPC's own examples have 10");
+        }
+        if !(token_ratio.is_finite() && token_ratio >= 0.001) {
+            Entry::R11.refuse(
+                "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes",
+            );
+        }
         Self {
             kind: Kind::Grpc(Grpc {
                 purse: Purse::new(max_tokens.saturating_mul(THOUSANDTHS)),
@@ -251,6 +250,27 @@ impl Budget {
                 purse.put(purse.capacity());
             }
         }
+    }
+
+    /// Another budget with the settings of this one, as new: that of another process, in a simulation.
+    #[doc(hidden)]
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    pub const fn another(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::PerSuccess(deposits) => Kind::PerSuccess(deposits.another()),
+            Kind::PerRequest(deposits) => Kind::PerRequest(deposits.another()),
+            Kind::Tokens(tokens) => Kind::Tokens(Tokens {
+                purse: Purse::new(tokens.purse.capacity()),
+                cost: tokens.cost,
+                timeout_cost: tokens.timeout_cost,
+                throttled_cost: tokens.throttled_cost,
+            }),
+            Kind::Grpc(grpc) => Kind::Grpc(Grpc {
+                purse: Purse::new(grpc.purse.capacity()),
+                gain: grpc.gain,
+            }),
+        };
+        Self { kind }
     }
 }
 

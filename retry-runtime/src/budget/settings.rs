@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::deposits::Deposits;
 use super::{Budget, Kind, Tokens};
-use crate::rules::budget as rules;
+use crate::rules::{Entry, Refusal, budget as rules};
 use crate::text::Text;
 
 impl Budget {
@@ -167,14 +167,13 @@ impl Budget {
 }
 
 #[track_caller]
-pub(super) const fn obey(broken: Option<&Text>) {
-    if let Some(text) = broken {
-        refuse(text)
+pub(super) const fn obey(broken: Option<&Refusal>) {
+    if let Some(refusal) = broken {
+        refusal.refuse()
     }
 }
 
 #[track_caller]
-#[expect(clippy::panic, reason = "documented where it is called")]
 const fn refuse(text: &Text) -> ! {
-    panic!("{}", text.as_str())
+    Entry::R11.refuse(text.as_str())
 }

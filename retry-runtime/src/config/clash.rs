@@ -45,5 +45,5 @@ pub(super) fn fault(
         "{} (together with the keys in the code of `{operation}`)",
         violation.message()
     );
-    Fault::new(place, path, violation.rule().id(), message)
+    Fault::new(place, path, violation.rule().entry(), message)
 }

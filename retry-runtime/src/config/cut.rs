@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::place::Place;
+use crate::rules::Entry;
 
 /// The last line of a file that says that it is whole.
 const END: &str = "# end";
@@ -18,7 +19,7 @@ pub(super) fn fault(text: &str, before: Option<&str>) -> Option<Fault> {
         "looks cut off in the middle of a write: {missing}; write to another file and rename it, or end the file with a line `# end`"
     );
     let place = Place::at("TOML", text, text.len());
-    Some(Fault::new(place, "", "cut off", message))
+    Some(Fault::new(place, "", Entry::CutOff, message))
 }
 
 fn has_end(text: &str) -> bool {

@@ -4,6 +4,7 @@ use core::fmt;
 use std::error::Error;
 
 use super::place::Place;
+use crate::rules::{Entry, INDEX};
 
 /// One mistake in a configuration.
 ///
@@ -28,7 +29,7 @@ use super::place::Place;
 pub struct Fault {
     place: Place,
     key: String,
-    rule: &'static str,
+    entry: Entry,
     message: String,
 }
 
@@ -36,13 +37,13 @@ impl Fault {
     pub(super) fn new(
         place: Place,
         key: impl Into<String>,
-        rule: &'static str,
+        entry: Entry,
         message: impl Into<String>,
     ) -> Self {
         Self {
             place,
             key: key.into(),
-            rule,
+            entry,
             message: message.into(),
         }
     }
@@ -70,7 +71,12 @@ impl Fault {
     /// The rule: `R3` or `X15` as in the list of rules; `type` for a value of another type, `word` for an unknown one,
     /// `syntax` for what is no TOML, `file` for what cannot be read, `cut off` for what was read while it was written.
     pub fn rule(&self) -> &str {
-        self.rule
+        self.entry.id()
+    }
+
+    /// The same as an entry of the error index, which says why.
+    pub fn entry(&self) -> Entry {
+        self.entry
     }
 
     /// The rule in words, then the mend.
@@ -101,7 +107,7 @@ impl fmt::Display for Fault {
         if !self.key.is_empty() {
             write!(f, ": {}", self.key)?;
         }
-        write!(f, ": {} [{}]", self.message, self.rule)
+        write!(f, ": {} [{}]", self.message, self.entry)
     }
 }
 
@@ -116,7 +122,7 @@ impl Error for Fault {}
 /// Everything that is wrong with a configuration: at least one [`Fault`].
 ///
 /// In the order of the lines; `Display` gives each a line of its own, and so does `Debug`, which is what a `main` that
-/// returns the error shows.
+/// returns the error shows. It ends with where their rules are explained.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Faults(Vec<Fault>);
 
@@ -146,7 +152,11 @@ impl fmt::Display for Faults {
             }
             write!(f, "{fault}")?;
         }
-        Ok(())
+        // A line of a log stays one.
+        match self.0.as_slice() {
+            [fault] => write!(f, " ({})", fault.entry.address()),
+            _ => write!(f, "\nrules: {INDEX}"),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::place;
 use super::read::{Drafts, Reader};
 use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
 use crate::policy::Policy;
-use crate::rules::{Key, Keys, Rule, Violation};
+use crate::rules::{Entry, Key, Keys, Rule, Violation};
 use crate::words::{listed, nearest};
 
 impl Reader<'_> {
@@ -51,7 +51,11 @@ impl Reader<'_> {
             }
             None => format!("the policies are {}", listed(&names)),
         };
-        self.fault(tag, "X15", format!("there is no policy `{name}`; {mend}"));
+        self.fault(
+            tag,
+            Entry::X15,
+            format!("there is no policy `{name}`; {mend}"),
+        );
     }
 
     pub(super) fn judge(&mut self, drafts: &Drafts) {
@@ -132,7 +136,7 @@ impl Reader<'_> {
             self.path.push(key.word().to_owned());
             tag = of;
         }
-        self.fault(tag, violation.rule().id(), message);
+        self.fault(tag, violation.rule().entry(), message);
         self.path.clear();
     }
 }

@@ -9,7 +9,7 @@ use super::{ENABLED, POLICY, variable};
 use crate::backoff::Shape;
 use crate::jitter::Jitter;
 use crate::policy::{Nested, Policy};
-use crate::rules::{Key, Keys};
+use crate::rules::{Entry, Key, Keys};
 use crate::words::{self, Attempts, CODE, OWN_BACKOFF};
 
 /// A layer, and what the rules and messages need to know of it.
@@ -51,7 +51,9 @@ impl Reader<'_> {
         let Some(key) = Key::ALL.into_iter().find(|key| key.word() == word) else {
             let (rule, message) = match value {
                 // `[operations.payments.charge]` is two tables.
-                Value::Dict(..) if is_strange(word) => ("R15", self.table_in_table(word, value)),
+                Value::Dict(..) if is_strange(word) => {
+                    (Entry::R15, self.table_in_table(word, value))
+                }
                 _ => unknown(word, more),
             };
             return self.fault(value.tag(), rule, message);
@@ -132,11 +134,11 @@ fn is_strange(word: &str) -> bool {
 }
 
 /// What to say about a key that neither policies nor operations have.
-fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
+fn unknown(word: &str, more: &[&str]) -> (Entry, String) {
     let operation = "`[operations.\"payments.charge\"]`";
     if word == POLICY {
         return (
-            "X15",
+            Entry::X15,
             format!(
                 "a policy is made of keys, not of another policy; drop `policy`, which stands below {operation}"
             ),
@@ -144,7 +146,7 @@ fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
     }
     if word == ENABLED {
         return (
-            "X15",
+            Entry::X15,
             format!(
                 "`enabled` is of an operation or of the whole file; write it below {operation} or at the top"
             ),
@@ -153,7 +155,7 @@ fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
     let ours = words::foreign(word).map(|(ours, _)| ours);
     if CODE.contains(&word) {
         return (
-            "X15",
+            Entry::X15,
             format!(
                 "`{word}` can be set in the code alone; drop it here and write it in `#[retry(...)]`"
             ),
@@ -161,7 +163,7 @@ fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
     }
     if let Some(ours) = ours.filter(|ours| CODE.contains(ours)) {
         return (
-            "X15",
+            Entry::X15,
             format!(
                 "unknown key `{word}`; it is called `{ours}` here and can be set in the code alone: drop it and write it in `#[retry(...)]`"
             ),
@@ -169,5 +171,5 @@ fn unknown(word: &str, more: &[&str]) -> (&'static str, String) {
     }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.word()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
-    ("R15", words::unknown(word, &all))
+    (Entry::R15, words::unknown(word, &all))
 }

@@ -13,6 +13,7 @@ use super::site::Site;
 use super::{Config, Fault, Faults, environment, switch, text_of};
 use crate::operation::Operation;
 use crate::policy::Policy;
+use crate::rules::Entry;
 
 /// What is loaded, and who has asked for it.
 struct State {
@@ -120,7 +121,7 @@ pub fn reload() -> Result<(), Faults> {
 
 fn nothing_to_reload() -> Came {
     let message = "nothing was loaded from a file; call `config::load` first";
-    let fault = Fault::new(Place::of("reload"), "", "file", message);
+    let fault = Fault::new(Place::of("reload"), "", Entry::File, message);
     Came::Refused(Arc::new(fault.into()))
 }
 

@@ -31,6 +31,7 @@ use std::path::Path;
 use figment::Figment;
 
 use crate::policy::Policy;
+use crate::rules::Entry;
 use place::{File, Place};
 
 pub use fault::{Fault, Faults};
@@ -292,13 +293,13 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
 pub(crate) fn text_of(path: &Path, name: &str) -> Result<String, Fault> {
     let unreadable = |error: &dyn fmt::Display| {
         let message = format!("cannot read the file ({error}); check the path and its permissions");
-        Fault::new(Place::of(name), "", "file", message)
+        Fault::new(Place::of(name), "", Entry::File, message)
     };
     let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes());
         let message = "no TOML: a byte here is no UTF-8; save the file as UTF-8";
-        Fault::new(Place::at(name, &text, valid), "", "syntax", message)
+        Fault::new(Place::at(name, &text, valid), "", Entry::Syntax, message)
     })
 }

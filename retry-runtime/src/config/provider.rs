@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::place::Place;
 use super::variable::{self, LEVEL, PREFIX};
 use super::{DEFAULT, ENABLED, TOP};
+use crate::rules::Entry;
 use crate::words::nearest;
 
 /// A text of TOML under its own name.
@@ -64,7 +65,7 @@ pub(super) fn over(
         let value = read(value);
         if let Some(mend) = variable::separated(&key, &value) {
             let message = format!("levels are separated by `{LEVEL}`; write `{mend}`");
-            faults.push(Fault::new(Place::of(name), key, "R15", message));
+            faults.push(Fault::new(Place::of(name), key, Entry::R15, message));
         } else if let Some(path) = path(&key) {
             ours.push(Variable { name, path, value });
         }

@@ -9,7 +9,7 @@ use super::fault::{Fault, Faults};
 use super::layer::Draft;
 use super::place::{self, File, Place, Places};
 use super::{Config, DEFAULT, ENABLED, Listed, OPERATIONS, POLICIES, POLICY, TOP};
-use crate::rules::Key;
+use crate::rules::{Entry, Key};
 use crate::words::{Name, Whole, Word, Written, Wrong, nearest, unknown};
 
 /// The keys of an operation that are none of a policy.
@@ -63,7 +63,12 @@ fn unreadable(error: &Error) -> Fault {
     }
     let said = error.kind.to_string().trim().replace('\n', "; ");
     let message = format!("{said}; mend the source");
-    Fault::new(Place::of(source), error.path.join("."), "syntax", message)
+    Fault::new(
+        Place::of(source),
+        error.path.join("."),
+        Entry::Syntax,
+        message,
+    )
 }
 
 /// What the tables give, before the rules.
@@ -113,7 +118,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// A fault of the key that is read.
-    pub(super) fn fault(&mut self, tag: Tag, rule: &'static str, message: impl Into<String>) {
+    pub(super) fn fault(&mut self, tag: Tag, rule: Entry, message: impl Into<String>) {
         let place = self.places.of(&self.path, tag);
         let fault = Fault::new(place, place::shown(&self.path), rule, message);
         self.faults.push(fault);
@@ -162,7 +167,7 @@ impl Reader<'_> {
         } else {
             unknown(key, TOP)
         };
-        self.fault(value.tag(), "R15", message);
+        self.fault(value.tag(), Entry::R15, message);
     }
 
     /// Each table of a table of names.
@@ -183,7 +188,11 @@ impl Reader<'_> {
                     } else {
                         "a name has no spaces or control characters"
                     };
-                    this.fault(value.tag(), "R14", format!("{message}; write `{example}`"));
+                    this.fault(
+                        value.tag(),
+                        Entry::R14,
+                        format!("{message}; write `{example}`"),
+                    );
                 }
                 read(this, name, value);
             });
@@ -235,7 +244,7 @@ impl Reader<'_> {
                 let key = self.path.last().map(String::as_str).unwrap_or_default();
                 let message =
                     format!("expected the name of a policy; write `{key} = \"standard\"`");
-                self.fault(value.tag(), Wrong::TYPE, message);
+                self.fault(value.tag(), Entry::Type, message);
                 None
             }
         }
@@ -247,7 +256,7 @@ impl Reader<'_> {
             Value::Dict(_, table) if !is_date(value) => Some(table),
             _ => {
                 let message = format!("expected a table; write `{example}` and its keys below it");
-                self.fault(value.tag(), Wrong::TYPE, message);
+                self.fault(value.tag(), Entry::Type, message);
                 None
             }
         }

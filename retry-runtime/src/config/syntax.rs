@@ -5,7 +5,7 @@ use toml_edit::TomlError;
 use super::fault::Fault;
 use super::place::{Place, shown};
 use super::{OPERATIONS, POLICIES};
-use crate::rules::Key;
+use crate::rules::{Entry, Key};
 use crate::words::nearest;
 
 /// What is no TOML: toml says what it expected, which is the mend.
@@ -24,7 +24,7 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
         return Fault::new(
             place,
             format!("{table}{separate}{key}"),
-            "R16",
+            Entry::R16,
             format!("`{key}` stands here twice; keep one of them"),
         );
     }
@@ -33,7 +33,7 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
         .line
         .and_then(|line| text.lines().nth(line.saturating_sub(1)));
     let message = format!("no TOML: {said}; {}", mend(line.unwrap_or_default()));
-    Fault::new(place, "", "syntax", message)
+    Fault::new(place, "", Entry::Syntax, message)
 }
 
 /// What was most likely meant by a line that is no TOML.

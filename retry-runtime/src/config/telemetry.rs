@@ -3,6 +3,7 @@
 use figment::value::Value;
 
 use super::read::Reader;
+use crate::rules::Entry;
 use crate::telemetry::Telemetry;
 use crate::words;
 
@@ -27,7 +28,7 @@ impl Reader<'_> {
         for (key, value) in table {
             if !TELEMETRY.contains(&&**key) {
                 let message = words::unknown(key, TELEMETRY);
-                self.within(key, |this| this.fault(value.tag(), "R15", message));
+                self.within(key, |this| this.fault(value.tag(), Entry::R15, message));
             }
         }
         let mut telemetry = Telemetry::new();

@@ -13,6 +13,7 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 
 use super::Faults;
 use super::live;
+use crate::rules::Entry;
 
 /// Nothing has been written for this long, so that whoever writes is done with it.
 const QUIET: Duration = Duration::from_millis(50);
@@ -190,7 +191,8 @@ impl fmt::Display for WatchError {
             ErrorKind::MaxFilesWatch => "raise the limit, or load the file without watching it",
             _ => "check the path and its permissions",
         };
-        write!(f, "); {mend} [file]")
+        let file = Entry::File;
+        write!(f, "); {mend} [{file}] ({})", file.address())
     }
 }
 

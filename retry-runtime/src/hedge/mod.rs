@@ -78,10 +78,9 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented")]
     pub const fn after(delay: Duration) -> Self {
-        if let Some(text) = rules::delay(delay) {
-            panic!("{}", text.as_str());
+        if let Some(refusal) = rules::delay(delay) {
+            refusal.refuse();
         }
         Self {
             when: When::After(delay),
@@ -102,10 +101,9 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented")]
     pub const fn quantile(quantile: f64) -> Self {
-        if let Some(text) = rules::quantile(quantile) {
-            panic!("{}", text.as_str());
+        if let Some(refusal) = rules::quantile(quantile) {
+            refusal.refuse();
         }
         Self {
             when: When::Quantile(quantile),
@@ -127,11 +125,10 @@ impl Hedge {
     ///
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented")]
     #[expect(clippy::cast_possible_truncation, reason = "at most 10")]
     pub const fn max(self, copies: u32) -> Self {
-        if let Some(text) = rules::copies(copies) {
-            panic!("{}", text.as_str());
+        if let Some(refusal) = rules::copies(copies) {
+            refusal.refuse();
         }
         Self {
             max: copies as u8,

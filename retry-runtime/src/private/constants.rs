@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use crate::backoff::Backoff;
 use crate::policy::Policy;
+#[cfg(feature = "std")]
+use crate::rules::Entry;
 use crate::rules::Key;
 
 // `policy = ...`: says at the user's expression what is expected there.
@@ -88,29 +90,22 @@ impl BudgetOf<&'static crate::Budget> {
 // X12: a hedge beside the policy of its operation.
 #[cfg(feature = "std")]
 #[track_caller]
-#[expect(
-    clippy::panic,
-    reason = "an error of the compiler: it is called in constants alone"
-)]
 pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
-    assert!(
-        policy.is_idempotent(),
-        "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them"
-    );
+    if !policy.is_idempotent() {
+        Entry::X12.refuse(
+            "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them",
+        );
+    }
     if let Some(refusal) = hedge.refusal(policy) {
-        panic!("{}", refusal.message());
+        refusal.refuse();
     }
 }
 
 // X10: a breaker that a constant names, beside the policy of the operation.
 #[cfg(feature = "std")]
 #[track_caller]
-#[expect(
-    clippy::panic,
-    reason = "an error of the compiler: it is called in constants alone"
-)]
 pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
     if let Some(refusal) = breaker.refusal(policy) {
-        panic!("{}", refusal.message());
+        refusal.refuse();
     }
 }

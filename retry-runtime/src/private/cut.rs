@@ -12,6 +12,7 @@ use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
+use crate::rules::Entry;
 use crate::timer::Clock;
 
 // An attempt that was cut off, or that came too late to be started.
@@ -27,7 +28,8 @@ pub struct TimedOut {
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<Interrupted>`",
     note = "`breaker` and `throttle`, and on an async function `timeout` and `deadline`, end a call where no error of its own exists",
-    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`",
+    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Cut {
     fn cut(end: Interrupted) -> Self;
@@ -69,28 +71,31 @@ impl<R: ?Sized> IsNotCut for IsCut<R> {}
 // An inherited constant policy on an async function.
 #[track_caller]
 pub const fn refuse_uncut(policy: &Policy, can: bool) {
-    assert!(
-        can || policy.timeout.is_none(),
-        "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type"
-    );
+    if !can && policy.timeout.is_some() {
+        Entry::S5.refuse(
+            "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::Failed<E>>`, or implement `From<reattempt::Interrupted>` for the error type",
+        );
+    }
 }
 
 // The same where no type is written that could be asked.
 #[track_caller]
 pub const fn refuse_untold(policy: &Policy) {
-    assert!(
-        policy.timeout.is_none(),
-        "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::Failed<E>> {{ ... }}`"
-    );
+    if policy.timeout.is_some() {
+        Entry::S5.refuse(
+            "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::Failed<E>> { ... }`",
+        );
+    }
 }
 
 // An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
-    assert!(
-        policy.timeout.is_none(),
-        "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`"
-    );
+    if policy.timeout.is_some() {
+        Entry::S2.refuse(
+            "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`",
+        );
+    }
 }
 
 // What is left where an attempt gave nothing: the proof that it was cut off, or
@@ -251,7 +256,8 @@ pub fn finished<R, L>(outcome: Result<R, L>) -> R {
 #[diagnostic::on_unimplemented(
     message = "`verify` is asked about the error, and after a time-out there is none",
     label = "`From<Interrupted>` is not implemented for this error",
-    note = "implement `From<reattempt::Interrupted>` for the error type, or drop `verify` or `timeout`"
+    note = "implement `From<reattempt::Interrupted>` for the error type, or drop `verify` or `timeout`",
+    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Unasked {
     fn unasked(end: Interrupted) -> Self;

@@ -8,6 +8,7 @@ use crate::attempt::Cause;
 use crate::failure::{Failed, Interrupted};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
+use crate::rules::Entry;
 use crate::verdict::{Absent, Verdict};
 use crate::verified::{IntoVerified, Verified};
 
@@ -90,10 +91,11 @@ impl<T: ?Sized> IsNoResult for IsResult<T> {}
 // An alias that the policy of an `impl` block does not reach.
 #[track_caller]
 pub const fn refuse_alias(is_result: bool) {
-    assert!(
-        !is_result,
-        "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method"
-    );
+    if is_result {
+        Entry::S1.refuse(
+            "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method",
+        );
+    }
 }
 
 // Tells the type of an attempt: `if let Some(outcome) = never::<R>() { return outcome; }`.
@@ -106,7 +108,8 @@ pub const fn never<R>() -> Option<R> {
 #[diagnostic::on_unimplemented(
     message = "`fallback` answers with `{Self}`, which does not fit `{R}`",
     label = "neither the value nor the whole answer of the function",
-    note = "`fallback` answers with what the function returns, or with the value inside it"
+    note = "`fallback` answers with what the function returns, or with the value inside it",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
 )]
 pub trait Answer<R> {
     fn answer(self) -> R;

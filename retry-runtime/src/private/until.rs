@@ -99,7 +99,8 @@ impl<R> WholeEnd for Polled<R> {
     message = "polling can end without a final value, and `{Self}` cannot say so",
     label = "`From<Interrupted>` is not implemented for this error",
     note = "`until` ends a call where no error of its own exists",
-    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`"
+    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`",
+    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Unfinished {
     fn unfinished(end: Interrupted) -> Self;

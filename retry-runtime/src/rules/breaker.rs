@@ -3,10 +3,11 @@
 
 use core::time::Duration;
 
+use super::{Entry, Refusal};
 use crate::duration::{LONGEST, is_shorter};
 use crate::text::Text;
 
-type Broken = Option<Text>;
+type Broken = Option<Refusal>;
 
 const fn say(text: &str) -> Text {
     Text::new().push(text)
@@ -23,7 +24,11 @@ pub(crate) const fn count_window(calls: u32) -> Broken {
         return None;
     }
     let text = say("a breaker's `count` is a number of calls from 1 to 1024, and this is ");
-    Some(text.number(calls as u64).push("; write `count(20)`"))
+    Some(
+        text.number(calls as u64)
+            .push("; write `count(20)`")
+            .breaks(Entry::R10),
+    )
 }
 
 /// R10: the same in time.
@@ -33,7 +38,10 @@ pub(crate) const fn time_window(window: Duration) -> Broken {
     }
     let text = say("a breaker's `time` window is from 1 ms to 24 h, and this is ");
     let text = text.duration(window, " ");
-    Some(text.push("; write `time(Duration::from_secs(10))`"))
+    Some(
+        text.push("; write `time(Duration::from_secs(10))`")
+            .breaks(Entry::R10),
+    )
 }
 
 /// R10: a share of the calls; at 0 it would open without a failure.
@@ -46,7 +54,8 @@ pub(crate) const fn failure_ratio(ratio: f64) -> Broken {
     );
     Some(
         text.float(ratio)
-            .push("; write `failure_ratio(0.5)` to open when half of them fail"),
+            .push("; write `failure_ratio(0.5)` to open when half of them fail")
+            .breaks(Entry::R10),
     )
 }
 
@@ -55,7 +64,7 @@ pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
     if threshold.is_zero() {
         return Some(say(
             "a breaker's `slow` threshold of 0 makes every call slow; write `slow(Duration::from_secs(1), 0.5)`",
-        ));
+        ).breaks(Entry::R10));
     }
     if ratio > 0.0 && ratio <= 1.0 {
         return None;
@@ -64,7 +73,8 @@ pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
         say("a breaker's `slow` ratio is a share of the calls above 0.0 up to 1.0, and this is ");
     Some(
         text.float(ratio)
-            .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow"),
+            .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow")
+            .breaks(Entry::R10),
     )
 }
 
@@ -73,14 +83,18 @@ pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
     if calls == 0 {
         return Some(say(
             "a breaker's `minimum` is at least 1: without a call there is no share of failures; write `minimum(10)`",
-        ));
+        ).breaks(Entry::R10));
     }
     match window {
         Some(window) if calls > window => {
             let text = say("a breaker's `minimum` of ").number(calls as u64);
             let text = text.push(" is above its window of ").number(window as u64);
             let text = text.push(" calls, so it would never open; lower it to ");
-            Some(text.number(window as u64).push(" or less"))
+            Some(
+                text.number(window as u64)
+                    .push(" or less")
+                    .breaks(Entry::X10),
+            )
         }
         _ => None,
     }
@@ -91,7 +105,7 @@ pub(crate) const fn cooldown(cooldown: Duration) -> Broken {
     if cooldown.is_zero() {
         return Some(say(
             "a breaker's `cooldown` of 0 would never keep it open; write `cooldown(Duration::from_secs(5))`",
-        ));
+        ).breaks(Entry::R10));
     }
     longest("`cooldown`", cooldown)
 }
@@ -102,7 +116,10 @@ pub(crate) const fn cooldown_cap(cap: Duration, cooldown: Duration) -> Broken {
         let text = say("a breaker's `cooldown_cap` of ").duration(cap, " ");
         let text = text.push(" is below its `cooldown` of ");
         let text = text.duration(cooldown, " ");
-        return Some(text.push("; raise the cap or lower the cool-down"));
+        return Some(
+            text.push("; raise the cap or lower the cool-down")
+                .breaks(Entry::R10),
+        );
     }
     longest("`cooldown_cap`", cap)
 }
@@ -113,7 +130,8 @@ const fn longest(key: &str, duration: Duration) -> Broken {
     }
     let text = say("a breaker's ").push(key).push(" of ");
     let text = text.duration(duration, " ");
-    Some(text.push(" is above the longest duration there is; lower it to 24 h or less"))
+    let text = text.push(" is above the longest duration there is; lower it to 24 h or less");
+    Some(text.breaks(Entry::R2))
 }
 
 /// R10: without a probe it would never close.
@@ -124,7 +142,8 @@ pub(crate) const fn probes(probes: u32) -> Broken {
     let text = say("a breaker's `probes` are from 1 to 255 calls, and this is ");
     Some(
         text.number(probes as u64)
-            .push("; write `probes(1)` to close after one call that succeeds"),
+            .push("; write `probes(1)` to close after one call that succeeds")
+            .breaks(Entry::R10),
     )
 }
 
@@ -138,5 +157,9 @@ pub(crate) const fn window_below_timeout(window: Duration, timeout: Duration) ->
     let text = text.push(" is below twice the `timeout` of ");
     let text = text.duration(timeout, " ");
     let text = text.push(", so it would forget time-outs before it has counted them; widen it to ");
-    Some(text.duration(least, " ").push(" or lower `timeout`"))
+    Some(
+        text.duration(least, " ")
+            .push(" or lower `timeout`")
+            .breaks(Entry::X10),
+    )
 }

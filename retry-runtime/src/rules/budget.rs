@@ -6,6 +6,7 @@
 
 use core::time::Duration;
 
+use super::{Entry, Refusal};
 use crate::duration::is_shorter;
 use crate::text::Text;
 
@@ -13,18 +14,21 @@ const SHORTEST_TTL: Duration = Duration::from_secs(1);
 const LONGEST_TTL: Duration = Duration::from_secs(60);
 
 /// A share of the calls: more than one retry for each is no bound.
-pub(crate) const fn ratio(ratio: f64) -> Option<Text> {
+pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
     if ratio > 0.0 && ratio <= 1.0 {
         return None;
     }
     let text = Text::new()
         .push("`budget` is a share of the successful calls above 0.0 up to 1.0, and this is ")
         .float(ratio);
-    Some(text.push("; write `budget = 0.1` for one retry per ten successes"))
+    Some(
+        text.push("; write `budget = 0.1` for one retry per ten successes")
+            .breaks(Entry::R11),
+    )
 }
 
 /// Too short a time forgets every success, too long a time remembers a service that was well.
-pub(crate) const fn ttl(ttl: Duration) -> Option<Text> {
+pub(crate) const fn ttl(ttl: Duration) -> Option<Refusal> {
     let is_short = is_shorter(ttl, SHORTEST_TTL);
     if !is_short && !is_shorter(LONGEST_TTL, ttl) {
         return None;
@@ -35,16 +39,19 @@ pub(crate) const fn ttl(ttl: Duration) -> Option<Text> {
     } else {
         "above 60s, and successes long past would pay for the retries of an outage"
     });
-    Some(text.push("; leave it out for 10s"))
+    Some(text.push("; leave it out for 10s").breaks(Entry::R11))
 }
 
 /// Retries that no success pays for.
-pub(crate) const fn floor(per_second: f64) -> Option<Text> {
+pub(crate) const fn floor(per_second: f64) -> Option<Refusal> {
     if per_second.is_finite() && per_second >= 0.0 {
         return None;
     }
     let text = Text::new()
         .push("`floor` is a finite number of retries per second from 0.0, and this is ")
         .float(per_second);
-    Some(text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success"))
+    Some(
+        text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success")
+            .breaks(Entry::R11),
+    )
 }

@@ -10,6 +10,7 @@
 pub(crate) mod breaker;
 pub(crate) mod budget;
 mod checks;
+mod entry;
 pub(crate) mod hedge;
 mod key;
 mod refusal;
@@ -20,6 +21,9 @@ use crate::policy::Policy;
 use crate::text::Text;
 
 use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
+pub use entry::Entry;
+#[cfg(feature = "config")]
+pub(crate) use entry::INDEX;
 pub use key::{Key, Keys};
 pub use refusal::{
     Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout,
@@ -27,6 +31,8 @@ pub use refusal::{
 };
 
 /// A rule that a policy breaks: which, at which key, and in words.
+///
+/// `Display` ends with the rule and where it is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
     rule: Rule,
@@ -53,14 +59,14 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
+        write!(f, "{} ({})", self.message(), self.rule.entry().line())
     }
 }
 
 impl core::error::Error for Violation {}
 
 macro_rules! rules {
-    ($($rule:ident, $id:literal, reads $reads:expr, $check:ident;)+) => {
+    ($($rule:ident, $entry:ident, reads $reads:expr, $check:ident;)+) => {
         /// A rule about a policy. `id` is its number in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -73,7 +79,12 @@ macro_rules! rules {
 
             /// The number of the rule in the documentation.
             pub const fn id(self) -> &'static str {
-                match self { $(Self::$rule => $id),+ }
+                self.entry().id()
+            }
+
+            /// What the error index says about it.
+            pub const fn entry(self) -> Entry {
+                match self { $(Self::$rule => Entry::$entry),+ }
             }
 
             /// The keys this rule looks at: it can be judged when all of them are known.
@@ -95,22 +106,22 @@ macro_rules! rules {
 
 // One value first: a rule about several speaks of values that are sound alone.
 rules! {
-    NoAttempt, "R1", reads &[Max], no_attempt;
-    TooLong, "R2", reads &[Base, First, Cap, Deadline, Timeout, Patience], too_long;
-    NoBase, "R3", reads &[Backoff, Base], no_base;
-    FactorRange, "R4", reads &[Factor], factor_range;
-    JitterRange, "R5", reads &[Key::Jitter], jitter_range;
-    NoCap, "R6", reads &[Cap], no_cap;
-    NoDeadline, "R7", reads &[Deadline], no_deadline;
-    NoTimeout, "R8", reads &[Timeout], no_timeout;
-    AboveCap, "X1", reads &[Backoff, Base, First, Cap], above_cap;
-    AboveDeadline, "X2", reads &[Max, Backoff, Base, First, FastFirst, Deadline], above_deadline;
-    TimeoutAboveDeadline, "X3", reads &[Max, Deadline, Timeout], timeout_above_deadline;
-    NeverStarts, "X4", reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
-    OnlyForRetries, "X5", reads &[Max], only_for_retries;
-    Endless, "X6", reads &[Max, Backoff, Deadline, Budget], endless;
-    TooMany, "X7", reads &[Max, Backoff, Deadline, Budget], too_many;
-    WithoutEffect, "X8", reads &[Backoff], without_effect;
+    NoAttempt, R1, reads &[Max], no_attempt;
+    TooLong, R2, reads &[Base, First, Cap, Deadline, Timeout, Patience], too_long;
+    NoBase, R3, reads &[Backoff, Base], no_base;
+    FactorRange, R4, reads &[Factor], factor_range;
+    JitterRange, R5, reads &[Key::Jitter], jitter_range;
+    NoCap, R6, reads &[Cap], no_cap;
+    NoDeadline, R7, reads &[Deadline], no_deadline;
+    NoTimeout, R8, reads &[Timeout], no_timeout;
+    AboveCap, X1, reads &[Backoff, Base, First, Cap], above_cap;
+    AboveDeadline, X2, reads &[Max, Backoff, Base, First, FastFirst, Deadline], above_deadline;
+    TimeoutAboveDeadline, X3, reads &[Max, Deadline, Timeout], timeout_above_deadline;
+    NeverStarts, X4, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
+    OnlyForRetries, X5, reads &[Max], only_for_retries;
+    Endless, X6, reads &[Max, Backoff, Deadline, Budget], endless;
+    TooMany, X7, reads &[Max, Backoff, Deadline, Budget], too_many;
+    WithoutEffect, X8, reads &[Backoff], without_effect;
 }
 
 impl Policy {
@@ -161,14 +172,13 @@ impl Policy {
 
     /// This policy, unless the value of `key` breaks a rule.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented where a policy is inherited")]
     pub(crate) const fn blame(self, key: Key) -> Self {
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
             if let Some(violation) = rule.check(&self)
                 && violation.key as u32 == key as u32
             {
-                panic!("{}", violation.message());
+                violation.refuse();
             }
             rest = tail;
         }
@@ -179,7 +189,7 @@ impl Policy {
     ///
     /// # Panics
     ///
-    /// With the words of the first rule that it breaks. For run-time values
+    /// With the words of the first rule that it breaks, and its address. For run-time values
     /// there is [`validate`](Self::validate).
     ///
     /// # Examples
@@ -190,10 +200,9 @@ impl Policy {
     /// const POLICY: Policy = Policy::new().max(0).checked();
     /// ```
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented")]
     pub const fn checked(self) -> Self {
         if let Some(violation) = self.violation() {
-            panic!("{}", violation.message());
+            violation.refuse();
         }
         self
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use super::{breaker, budget, hedge};
+use super::{Entry, breaker, budget, hedge};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -13,54 +13,74 @@ use crate::policy::Policy;
 use crate::text::Text;
 
 /// Why a value is refused, in words.
+///
+/// `Display` ends with the rule and where it is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal(Text);
+pub struct Refusal {
+    entry: Entry,
+    message: Text,
+}
 
 impl Refusal {
+    /// The rule.
+    pub const fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// As `Entry::refuse`.
+    #[cfg(feature = "std")]
+    #[track_caller]
+    pub(crate) const fn refuse(&self) -> ! {
+        self.entry.refuse(self.message())
+    }
+
     /// The rule with the value, then a mend.
     pub const fn message(&self) -> &str {
-        self.0.as_str()
+        self.message.as_str()
+    }
+}
+
+impl Text {
+    /// These words for what breaks a rule.
+    pub(super) const fn breaks(self, entry: Entry) -> Refusal {
+        Refusal {
+            entry,
+            message: self,
+        }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
+        write!(f, "{} ({})", self.message(), self.entry.line())
     }
 }
 
 impl core::error::Error for Refusal {}
 
-const fn refused(text: Option<&Text>) -> Option<Refusal> {
-    match text {
-        Some(text) => Some(Refusal(*text)),
-        None => None,
-    }
-}
-
 /// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
 pub const fn budget_share(ratio: f64) -> Option<Refusal> {
-    refused(budget::ratio(ratio).as_ref())
+    budget::ratio(ratio)
 }
 
 /// X10: why a breaker with a time window does not fit attempts of this time-out.
 pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Refusal> {
-    refused(breaker::window_below_timeout(window, timeout).as_ref())
+    breaker::window_below_timeout(window, timeout)
 }
 
 /// R12: why [`Hedge::max`](crate::Hedge::max) refuses a number of copies.
 pub const fn hedge_copies(copies: u32) -> Option<Refusal> {
-    refused(hedge::copies(copies).as_ref())
+    hedge::copies(copies)
 }
 
 /// R12: why [`Hedge::after`](crate::Hedge::after) refuses a delay.
 pub const fn hedge_delay(delay: Duration) -> Option<Refusal> {
-    refused(hedge::delay(delay).as_ref())
+    hedge::delay(delay)
 }
 
 /// R12: why [`Hedge::quantile`](crate::Hedge::quantile) refuses a number.
 pub const fn hedge_quantile(quantile: f64) -> Option<Refusal> {
-    refused(hedge::quantile(quantile).as_ref())
+    hedge::quantile(quantile)
 }
 
 /// X12: why so many copies, each `delay` after the one before, do not fit into a deadline.
@@ -69,7 +89,7 @@ pub const fn hedge_beyond_deadline(
     delay: Duration,
     deadline: Duration,
 ) -> Option<Refusal> {
-    refused(hedge::beyond_deadline(copies, delay, deadline).as_ref())
+    hedge::beyond_deadline(copies, delay, deadline)
 }
 
 /// X12: why so many copies, each `delay` after the one before, do not fit into the time-out of an attempt.
@@ -78,7 +98,7 @@ pub const fn hedge_beyond_timeout(
     delay: Duration,
     timeout: Duration,
 ) -> Option<Refusal> {
-    refused(hedge::beyond_timeout(copies, delay, timeout).as_ref())
+    hedge::beyond_timeout(copies, delay, timeout)
 }
 
 #[cfg(feature = "std")]

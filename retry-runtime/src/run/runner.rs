@@ -172,13 +172,12 @@ impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     ///
     /// When its window of time is below twice the policy's `timeout` ([`Breaker::refusal`]).
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented")]
     pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>, S>
     where
         G: Into<Gated<'p>>,
     {
         if let Some(refusal) = breaker.refusal(self.plan.policy) {
-            panic!("{refusal}");
+            refusal.refuse();
         }
         self.gated(|gates| gates.breaker = Some(breaker))
     }

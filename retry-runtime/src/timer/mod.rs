@@ -107,7 +107,8 @@ impl From<std::time::Instant> for Moment {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no timer",
     label = "`Clock` is not implemented for it",
-    note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::Blocking` (sync functions)"
+    note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::Blocking` (sync functions)",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Clock {
     /// The time now; it never goes back.
@@ -179,7 +180,8 @@ const fn mixed(seed: u64) -> u64 {
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     label = "`Timer` is not implemented for it",
-    note = "enable the feature `tokio` or `smol` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`"
+    note = "enable the feature `tokio` or `smol` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Timer: Clock {
     /// The future of [`sleep`](Self::sleep).
@@ -197,7 +199,8 @@ pub trait Timer: Clock {
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
     label = "`Blocking` is not implemented for it",
-    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Blocking`"
+    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Blocking`",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Blocking: Clock {
     /// Returns after `duration`.
@@ -248,7 +251,8 @@ pub struct ByFeature;
 /// What says how a sync function waits: a timer, or [`ByFeature`].
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
-    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Blocking`"
+    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Blocking`",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait ForSync {
     /// The timer.
@@ -261,7 +265,8 @@ pub trait ForSync {
 /// What says how an async function waits: a timer, or [`ByFeature`].
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
-    note = "enable the feature `tokio` or `smol` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`"
+    note = "enable the feature `tokio` or `smol` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait ForAsync {
     /// The timer.

@@ -8,6 +8,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
+use crate::rules::Entry;
+
 pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share};
 #[cfg(feature = "config")]
@@ -16,18 +18,15 @@ pub(crate) use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY,
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The rule that it breaks; [`Wrong::TYPE`] for a value of another type.
-    pub rule: &'static str,
+    /// The rule that it breaks; [`Entry::Type`] for a value of another type.
+    pub rule: Entry,
     /// The rule in words, then the mend.
     pub message: String,
 }
 
 impl Wrong {
-    /// The rule of values of another type.
-    pub const TYPE: &'static str = "type";
-
     /// A value that breaks `rule`.
-    pub fn new(rule: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(rule: Entry, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { rule, message }
     }
@@ -106,6 +105,6 @@ pub trait Word: Sized {
             Written::Flag(value) => Self::from_flag(value),
             Written::Other => None,
         };
-        read.unwrap_or_else(|| Err(Wrong::new(Wrong::TYPE, format!("expected {example}"))))
+        read.unwrap_or_else(|| Err(Wrong::new(Entry::Type, format!("expected {example}"))))
     }
 }

@@ -12,7 +12,7 @@ use crate::backoff::Shape;
 use crate::duration;
 use crate::jitter::Jitter;
 use crate::policy::Nested;
-use crate::rules::budget_share;
+use crate::rules::{Entry, budget_share};
 use crate::telemetry::{Level, Telemetry};
 
 /// The number of attempts; `u32::MAX` is "unlimited".
@@ -34,7 +34,7 @@ impl Word for Attempts {
             |n| format!("`max = {n}`"),
         );
         Some(Err(Wrong::new(
-            "R1",
+            Entry::R1,
             format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {mend}"),
         )))
     }
@@ -42,7 +42,7 @@ impl Word for Attempts {
     fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
         Some(number.digits.parse().map(Self).map_err(|_| {
             Wrong::new(
-                "R1",
+                Entry::R1,
                 format!(
                     "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"` with a `deadline`",
                     u32::MAX, number.written
@@ -59,7 +59,7 @@ impl Word for Attempts {
             format!("{value:?}")
         };
         Some(Err(Wrong::new(
-            "R1",
+            Entry::R1,
             format!(
                 "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
             ),
@@ -74,8 +74,8 @@ impl Word for Duration {
         let read = duration::parse(text);
         Some(read.map_err(|fault| {
             let rule = match fault {
-                duration::Fault::NoUnit => "R17",
-                _ => "R2",
+                duration::Fault::NoUnit => Entry::R17,
+                _ => Entry::R2,
             };
             Wrong::new(rule, fault.to_string())
         }))
@@ -86,7 +86,7 @@ impl Word for Duration {
         Some(Err(match number.suffix {
             "" => bare(number.digits),
             _ => Wrong::new(
-                "R17",
+                Entry::R17,
                 format!("a duration is a text; write `\"{}\"`", number.written),
             ),
         }))
@@ -98,7 +98,7 @@ impl Word for Duration {
         }
         Some(Err(if value < 0.0 {
             Wrong::new(
-                "R2",
+                Entry::R2,
                 "a duration is not negative and has a unit; write `\"250ms\"`",
             )
         } else {
@@ -109,7 +109,7 @@ impl Word for Duration {
 
 fn bare(number: impl fmt::Display) -> Wrong {
     Wrong::new(
-        "R17",
+        Entry::R17,
         format!("a bare number is no duration; write `\"{number}ms\"` or `\"{number}s\"`"),
     )
 }
@@ -139,7 +139,7 @@ impl Word for Jitter {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(named(text, JITTERS).ok_or_else(|| {
             let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
-            Wrong::new("R5", message)
+            Wrong::new(Entry::R5, message)
         }))
     }
 
@@ -184,7 +184,7 @@ impl Word for Shape {
                 }
                 None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
             };
-            Wrong::new("R9", message)
+            Wrong::new(Entry::R9, message)
         }))
     }
 }
@@ -204,7 +204,7 @@ impl Word for Nested {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, NESTED)
-                .ok_or_else(|| Wrong::new("word", unknown("nested", text, NESTED, ""))),
+                .ok_or_else(|| Wrong::new(Entry::Word, unknown("nested", text, NESTED, ""))),
         )
     }
 }
@@ -225,7 +225,7 @@ impl Word for Level {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, LEVELS)
-                .ok_or_else(|| Wrong::new("word", unknown("level", text, LEVELS, ""))),
+                .ok_or_else(|| Wrong::new(Entry::Word, unknown("level", text, LEVELS, ""))),
         )
     }
 }
@@ -245,7 +245,7 @@ impl Word for Telemetry {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, TELEMETRY)
-                .ok_or_else(|| Wrong::new("word", unknown("telemetry", text, TELEMETRY, ""))),
+                .ok_or_else(|| Wrong::new(Entry::Word, unknown("telemetry", text, TELEMETRY, ""))),
         )
     }
 }
@@ -269,13 +269,13 @@ impl Word for Name {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(if text.is_empty() {
             Err(Wrong::new(
-                "R14",
+                Entry::R14,
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             let mended = mended(text);
             Err(Wrong::new(
-                "R14",
+                Entry::R14,
                 format!("`name` has no spaces or control characters; write `name = \"{mended}\"`"),
             ))
         } else {
@@ -309,7 +309,7 @@ impl Word for Share {
 impl Share {
     fn checked(self) -> Result<Self, Wrong> {
         match budget_share(self.0) {
-            Some(refusal) => Err(Wrong::new("R11", refusal.message())),
+            Some(refusal) => Err(Wrong::new(refusal.entry(), refusal.message())),
             None => Ok(self),
         }
     }

@@ -28,11 +28,13 @@ use retry_runtime::{Budget, Policy, Shape};
 
 use crate::client::Client;
 use crate::figures::{Expected, Figure};
-use crate::load::{Arrivals, Record, Scene, run};
+use crate::load::run;
+use crate::record::Record;
+use crate::scene::{Arrivals, Scene, Trigger};
 use crate::server::Stale;
 
 /// The outage: after a minute in which all is well.
-const OUTAGE: std::ops::Range<u32> = 60..70;
+const OUTAGE: Trigger = Trigger::outage(60..70);
 
 /// The scene of the figures.
 pub const fn scene(stale: Stale, arrivals: Arrivals) -> Scene {
@@ -42,8 +44,8 @@ pub const fn scene(stale: Stale, arrivals: Arrivals) -> Scene {
         capacity: 300.0,
         stale,
         timeout: Duration::from_secs(1),
-        outage: OUTAGE,
-        end: 300,
+        trigger: OUTAGE,
+        end: Duration::from_secs(300),
         seed: 1,
     }
 }
@@ -64,9 +66,8 @@ pub fn successes_only() -> Budget {
 /// Seconds from the end of the outage to the last time-out; `None` if there were some to the end of the run.
 pub fn recovery(scene: &Scene, record: &Record) -> Option<f64> {
     let last = record.last_timeout.unwrap_or_default();
-    let outage = Duration::from_secs(scene.outage.end.into());
-    let end = Duration::from_secs(scene.end.into());
-    let quiet = end.saturating_sub(last) >= scene.timeout.saturating_mul(10);
+    let outage = scene.trigger.time.end;
+    let quiet = scene.end.saturating_sub(last) >= scene.timeout.saturating_mul(10);
     quiet.then(|| last.saturating_sub(outage).as_secs_f64())
 }
 
@@ -81,7 +82,7 @@ pub fn figures() -> Vec<Figure> {
     };
     let about = |value| Expected::Near { value, share: 0.1 };
     let long = Scene {
-        end: 1_000,
+        end: Duration::from_secs(1_000),
         ..regular(Stale::Served)
     };
     let served = regular(Stale::Served);
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn without_an_outage_nothing_times_out() {
         let scene = Scene {
-            outage: 0..0,
+            trigger: Trigger::outage(0..0),
             ..scene(Stale::Served, Arrivals::Regular)
         };
         let record = run(&scene, &[Client::new(one_retry())]);

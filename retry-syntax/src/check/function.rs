@@ -2,13 +2,14 @@
 
 use proc_macro2::Span;
 use quote::ToTokens;
+use retry_runtime::rules::Entry;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, ReturnType};
 
 use super::limits;
 use crate::args::Args;
 use crate::faults::Faults;
-use crate::item::{Answer, Flow, Function};
+use crate::item::{Answer, Flow, Function, is_retry};
 
 /// What can't be retried at all.
 pub(super) fn signature(
@@ -22,20 +23,24 @@ pub(super) fn signature(
     if let Some(constness) = &signature.constness {
         faults.push(
             constness.span,
+            Entry::S3,
             "a `const fn` cannot wait between attempts; drop `const`, or retry in the function that calls this one",
         );
     }
     if function.body.is_none() {
         faults.push(
             signature.ident.span(),
+            Entry::S3,
             "a function without a body cannot be retried; put `#[retry]` on the implementations",
         );
     }
+    second_attribute(function, faults);
     let mends =
         "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
     match answer {
         Answer::Other(ty) if args.until.is_none() => faults.push(
             ty.span(),
+            Entry::S1,
             format!(
                 "a retry needs to know what failed, and `{}` does not tell; {mends}",
                 text(ty)
@@ -46,6 +51,7 @@ pub(super) fn signature(
         {
             faults.push(
                 signature.paren_token.span.close(),
+                Entry::S1,
                 format!(
                     "a retry needs to know what failed, and this function returns nothing; {mends}"
                 ),
@@ -53,6 +59,7 @@ pub(super) fn signature(
         }
         Answer::Option(ty) if args.on.is_none() && super::together::wants_proof(args) => faults.push(
             ty.span(),
+            Entry::S1,
             "`None` does not say that nothing was executed, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
         ),
         _ => {}
@@ -62,6 +69,21 @@ pub(super) fn signature(
     }
     cut_off(args, function, answer, flow, faults);
     without_error(args, function, answer, faults);
+}
+
+/// One policy a function: the second attribute would retry the first.
+fn second_attribute(function: &Function, faults: &mut Faults) {
+    for attribute in function
+        .attributes
+        .iter()
+        .filter(|attribute| is_retry(attribute))
+    {
+        faults.push(
+            attribute.path().span(),
+            Entry::S8,
+            "a function has one `#[retry]`; put all keys into one of them",
+        );
+    }
 }
 
 /// A whole value that is polled is no error, so there is none that could ask for a delay.
@@ -77,6 +99,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
     };
     faults.push(
         asked.key,
+        Entry::S9,
         format!(
             "`retry_after` is asked about an error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
         ),
@@ -99,6 +122,7 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
     {
         faults.push(
             timeout.key,
+            Entry::S5,
             format!(
                 "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
             ),
@@ -107,6 +131,7 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
     for (key, place) in limits::gates(args) {
         faults.push(
             place,
+            Entry::S5,
             format!(
                 "`{key}` turns calls away, and {what} cannot say so; return `Result` or `Option`, or drop `{key}`"
             ),
@@ -119,6 +144,7 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
     if let Some(timeout) = &args.timeout {
         faults.push(
             timeout.key,
+            Entry::S2,
             format!(
                 "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
@@ -127,6 +153,7 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
     if let Some(hedge) = &args.hedge {
         faults.push(
             hedge.key,
+            Entry::S2,
             format!(
                 "`hedge` runs attempts side by side, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
@@ -137,14 +164,14 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
 
 /// A blocked thread cannot wait for a future.
 fn sync_hooks(args: &Args, what: &str, faults: &mut Faults) {
-    for (key, code) in [
-        ("before_retry", &args.before_retry),
-        ("fallback", &args.fallback),
-        ("verify", &args.verify),
+    for (key, entry, code) in [
+        ("before_retry", Entry::S9, &args.before_retry),
+        ("fallback", Entry::S9, &args.fallback),
+        ("verify", Entry::X13, &args.verify),
     ] {
         let closure = code.as_ref().and_then(|code| code.given.as_ref().ok());
         if let Some(span) = closure.and_then(async_closure) {
-            faults.push(span, format!("`{key}` cannot be async in a sync {what}; make the {what} async or the closure sync"));
+            faults.push(span, entry, format!("`{key}` cannot be async in a sync {what}; make the {what} async or the closure sync"));
         }
     }
 }
@@ -183,6 +210,7 @@ pub(super) fn cloned(
             Some((_, mutable)) => cloned.push((name, *mutable)),
             None if parameters.is_empty() => faults.push(
                 name.span(),
+                Entry::S7,
                 format!("`{name}` is no parameter of this function, which has none; drop it"),
             ),
             None => {
@@ -193,6 +221,7 @@ pub(super) fn cloned(
                 let list: Vec<_> = list.iter().map(String::as_str).collect();
                 faults.push(
                     name.span(),
+                    Entry::S7,
                     format!(
                         "`{name}` is no parameter of this function; its parameters are {}",
                         crate::keys::listed(&list)

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use retry_runtime::rules::{self, Key};
+use retry_runtime::rules::{self, Entry, Key};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
@@ -99,6 +99,7 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
     if let Some(false) = literal_value(args.idempotent.as_ref()) {
         faults.push(
             hedge.key,
+            Entry::X12,
             "`hedge` runs an operation twice at the same time, and `idempotent = false` says that it may not be; drop one of them",
         );
     }
@@ -113,7 +114,7 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
             deadline.and_then(|deadline| rules::hedge_beyond_deadline(1, *delay, deadline))
         });
     if let Some(refusal) = refusal {
-        faults.push(*span, refusal.to_string());
+        faults.push(*span, refusal.entry(), refusal.message());
     }
 }
 
@@ -137,6 +138,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
         if let Expr::Lit(literal) = given {
             faults.push(
                 literal.span(),
+                Entry::Type,
                 format!(
                     "`{key}` is shared by all calls of a service; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),
@@ -144,6 +146,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
         } else if constant::builds(given, kind) {
             faults.push(
                 given.span(),
+                Entry::Type,
                 format!(
                     "a {key} that is made for each call has seen none of the others; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),

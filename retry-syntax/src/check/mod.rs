@@ -17,7 +17,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use crate::args::{Args, Code, Filter, Given, Predicate, Value};
-use crate::faults::Faults;
+use crate::faults::{Fault, Faults};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
 use crate::model::{Model, Setting};
@@ -161,11 +161,13 @@ impl Draft<'_> {
             let place = self.places.iter().find(|(key, ..)| *key == violation.key());
             let span = match place {
                 // A key that has no business here, or a value that is wrong.
-                Some((_, key, _)) if rule.id() == "X5" || rule.id() == "X8" => *key,
+                Some((_, key, _)) if matches!(rule, Rule::OnlyForRetries | Rule::WithoutEffect) => {
+                    *key
+                }
                 Some((_, _, value)) => *value,
                 None => Span::call_site(),
             };
-            self.faults.push(span, violation.message());
+            self.faults.push(span, rule.entry(), violation.message());
         }
     }
 }
@@ -294,7 +296,7 @@ fn operation_name(name: Value<Name>, faults: &mut Faults) -> Option<TokenStream>
     }
 }
 
-fn keep<T>(given: Result<T, syn::Error>, faults: &mut Faults) -> Option<T> {
+fn keep<T>(given: Result<T, Fault>, faults: &mut Faults) -> Option<T> {
     given.map_err(|fault| faults.add(fault)).ok()
 }
 

@@ -1,5 +1,6 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
+use retry_runtime::rules::Entry;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
@@ -39,12 +40,14 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
     if text.is_empty() {
         faults.push(
             name.span(),
+            Entry::R14,
             "the name of a policy is not empty; write `policy = \"storage\"`",
         );
     } else if !is_policy_name(&text) {
         let mended = text.split_whitespace().collect::<Vec<_>>().join("_");
         faults.push(
             name.span(),
+            Entry::R14,
             format!(
                 "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
             ),
@@ -70,6 +73,7 @@ pub(super) fn shared(model: &Model, faults: &mut Faults) {
             .unwrap_or_else(proc_macro2::Span::call_site);
         faults.push(
             span,
+            Entry::X15,
             format!(
                 "beside a `policy` from the configuration `{}` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a value or a constant",
                 setting.key.word()
@@ -79,6 +83,7 @@ pub(super) fn shared(model: &Model, faults: &mut Faults) {
     if mentions(&model.name, &model.generics) {
         faults.push(
             model.error_span,
+            Entry::X15,
             "beside a `policy` from the configuration `name` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a text or a constant",
         );
     }

@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use retry_runtime::Policy;
+use retry_runtime::rules::Entry;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -24,6 +25,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
     if let Some(policy) = args.policy.take() {
         faults.push(
             policy.key,
+            Entry::X11,
             "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
         );
     }
@@ -40,6 +42,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
         if let Some(span) = place {
             faults.push(
                 span,
+                Entry::X11,
                 format!(
                     "`{key}` has no effect beside `strategy`, which says how long to wait; drop `{key}` or `strategy`"
                 ),
@@ -54,12 +57,14 @@ fn no_strategy(given: &Expr, faults: &mut Faults) {
     if let Expr::Lit(literal) = given {
         faults.push(
             literal.span(),
+            Entry::S9,
             "`strategy` is a value that implements `Strategy`, or a closure; write `backoff = \"exp\"` for one of the shapes, or `strategy = |failure| ...`",
         );
     }
     if let Some(span) = async_closure(given) {
         faults.push(
             span,
+            Entry::S9,
             "`strategy` answers at once and cannot be async; make the closure sync",
         );
     }

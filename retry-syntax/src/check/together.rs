@@ -2,6 +2,7 @@
 //! the others.
 
 use proc_macro2::Span;
+use retry_runtime::rules::Entry;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -47,7 +48,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         ];
         for (key, place) in only_for_retries {
             if let Some(span) = place {
-                faults.push(span, format!("`{key}` matters only for a retry, and `max = 1` allows none; drop `{key}` or write `max = 3`"));
+                faults.push(span, Entry::X5, format!("`{key}` matters only for a retry, and `max = 1` allows none; drop `{key}` or write `max = 3`"));
             }
         }
     }
@@ -61,7 +62,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
             None => args.policy.is_none(),
         };
         if idempotent {
-            faults.push(verify.key, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
+            faults.push(verify.key, Entry::X13, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
         }
     }
     nothing_proved(args, faults);
@@ -71,7 +72,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
         && on.text() == except.text()
     {
-        faults.push(*place, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+        faults.push(*place, Entry::X9, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
     }
 }
 
@@ -89,12 +90,14 @@ fn no_question(args: &Args, faults: &mut Faults) {
     if let Expr::Lit(literal) = asked {
         faults.push(
             literal.span(),
+            Entry::S9,
             "`retry_after` asks a closure or a path about the error; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
         );
     }
     if let Some(span) = async_closure(asked) {
         faults.push(
             span,
+            Entry::S9,
             "`retry_after` answers at once and cannot be async; make the closure sync",
         );
     }
@@ -108,6 +111,7 @@ fn plain_fallback(args: &Args, faults: &mut Faults) {
     if let Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) = given {
         faults.push(
             given.span(),
+            Entry::S9,
             format!(
                 "`fallback` is a function of the error; write `fallback = |_| {}`",
                 quote::quote!(#given)
@@ -142,6 +146,7 @@ fn nothing_proved(args: &Args, faults: &mut Faults) {
     {
         faults.push(
             *place,
+            Entry::S9,
             "a pattern does not say that nothing was executed, so `idempotent = false` would retry nothing; write `on = |error| ...` that answers `Verdict::Refused`, or add `verify`",
         );
     }

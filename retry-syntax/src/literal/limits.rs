@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::{Refusal, hedge_delay, hedge_quantile};
+use retry_runtime::rules::{Entry, Refusal, hedge_delay, hedge_quantile};
 use retry_runtime::words::{Share, Whole, Word, Wrong};
 use syn::Expr;
 
@@ -35,7 +35,7 @@ impl Word for Copies {
                 "a share of the calls is no duration; write `hedge = quantile({})`",
                 percent / 100.0
             );
-            return Some(Err(Wrong::new("R12", message)));
+            return Some(Err(Wrong::new(Entry::R12, message)));
         }
         Duration::from_text(text).map(|delay| {
             let delay = delay?;
@@ -51,30 +51,32 @@ impl Word for Copies {
         let message = format!(
             "a bare number is no delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
         );
-        Some(Err(Wrong::new("R12", message)))
+        Some(Err(Wrong::new(Entry::R12, message)))
     }
 }
 
 impl Literal for Copies {
-    fn from_call(call: &syn::ExprCall) -> Option<Result<Self, String>> {
+    fn from_call(call: &syn::ExprCall) -> Option<Result<Self, Wrong>> {
         match &*call.func {
             Expr::Path(path) if path.path.is_ident("quantile") => {}
             _ => return None,
         }
         let quantile = match call.args.first() {
             Some(first) if call.args.len() == 1 => read::<f64>(first),
-            _ => Some(Err(
-                "`quantile` takes one number; write `hedge = quantile(0.95)`".to_owned(),
-            )),
+            _ => Some(Err(Wrong::new(
+                Entry::R12,
+                "`quantile` takes one number; write `hedge = quantile(0.95)`",
+            ))),
         };
         // A constant is for `Hedge::quantile`.
         let quantile = quantile.unwrap_or_else(|| {
-            Err("`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant".to_owned())
+            Err(Wrong::new(
+                Entry::R12,
+                "`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant",
+            ))
         });
         Some(quantile.and_then(|quantile| {
-            let read =
-                refused(hedge_quantile(quantile).as_ref()).map(|()| Self::Quantile(quantile));
-            read.map_err(|wrong| wrong.message)
+            refused(hedge_quantile(quantile).as_ref()).map(|()| Self::Quantile(quantile))
         }))
     }
 
@@ -96,5 +98,7 @@ fn percentile(text: &str) -> Option<f64> {
 }
 
 fn refused(refusal: Option<&Refusal>) -> Result<(), Wrong> {
-    refusal.map_or(Ok(()), |refusal| Err(Wrong::new("R12", refusal.message())))
+    refusal.map_or(Ok(()), |refusal| {
+        Err(Wrong::new(refusal.entry(), refusal.message()))
+    })
 }

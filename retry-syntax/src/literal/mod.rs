@@ -6,7 +6,8 @@ mod limits;
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::words::{Whole, Word, Written};
+use retry_runtime::rules::Entry;
+use retry_runtime::words::{Whole, Word, Written, Wrong};
 use retry_runtime::{Jitter, Nested, Shape, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
@@ -16,7 +17,7 @@ pub use retry_runtime::words::{Attempts, Name, Share};
 /// A type that can be written as a literal.
 pub trait Literal: Word {
     /// A call that stands for a literal, such as `quantile(0.95)`.
-    fn from_call(_: &syn::ExprCall) -> Option<Result<Self, String>> {
+    fn from_call(_: &syn::ExprCall) -> Option<Result<Self, Wrong>> {
         None
     }
 
@@ -25,7 +26,7 @@ pub trait Literal: Word {
 }
 
 /// `None`: no literal, but an expression.
-pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
+pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, Wrong>> {
     let (lit, negative) = match expr {
         Expr::Lit(ExprLit { lit, .. }) => (lit, false),
         Expr::Unary(ExprUnary {
@@ -48,9 +49,10 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
         _ => false,
     };
     if is_endless {
-        return Some(Err(
-            "this number is too large for any value; write a smaller one".to_owned(),
-        ));
+        return Some(Err(Wrong::new(
+            Entry::Type,
+            "this number is too large for any value; write a smaller one",
+        )));
     }
     let text;
     let digits;
@@ -60,6 +62,10 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
             Written::Text(&text)
         }
         Lit::Int(number) if negative => negated(number).map_or(Written::Other, Written::Number),
+        // In the last key of an attribute the sign is part of the literal.
+        Lit::Int(number) if number.base10_digits().starts_with('-') => number
+            .base10_parse()
+            .map_or(Written::Other, Written::Number),
         Lit::Int(number) => {
             digits = number.to_string();
             Written::Whole(Whole {
@@ -75,7 +81,7 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, String>> {
         Lit::Bool(value) => Written::Flag(value.value),
         _ => Written::Other,
     };
-    Some(T::read(written, T::EXAMPLE).map_err(|wrong| wrong.message))
+    Some(T::read(written, T::EXAMPLE))
 }
 
 fn negated(number: &syn::LitInt) -> Option<f64> {

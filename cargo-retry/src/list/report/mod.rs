@@ -13,7 +13,8 @@ use retry_runtime::rules::Key;
 use serde::Serialize;
 
 use super::nesting::{Count, Inner};
-use super::policy::{Effective, Fault};
+use super::policy::Effective;
+use super::reading::Fault;
 use super::sites::{Site, Survey};
 use crate::code::{Place, Unread};
 
@@ -268,11 +269,7 @@ fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
     let of = |fault: &Fault| {
         // A fault of the whole has no token to point at; none can stand where a file begins.
         let is_placed = (fault.place.line, fault.place.column) != (1, 1);
-        let place = if is_placed {
-            &fault.place
-        } else {
-            &site.place
-        };
+        let place = if is_placed { &fault.place } else { &site.place };
         Told {
             rule: fault.rule,
             message: fault.message.clone(),

@@ -4,12 +4,10 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use retry_runtime::rules::Entry;
 use serde_json::{Value, json};
 
 use super::{Attempts, Below, Listing, Row};
-
-/// Where the rules are explained.
-const RULES: &str = "https://docs.rs/reattempt/latest/reattempt/errors/";
 
 pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
     let results: Vec<Value> = listing.policies.iter().flat_map(results).collect();
@@ -53,25 +51,20 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
 }
 
 fn rule(id: &str) -> Value {
-    let (words, uri) = match id {
-        "policy" => (
-            "A place that retries, and its policy".to_owned(),
-            RULES.to_owned(),
-        ),
-        "nested" => (
-            "A retried call that makes another retried call".to_owned(),
-            RULES.to_owned(),
-        ),
-        "refused" => (
-            "A policy that does not compile".to_owned(),
-            RULES.to_owned(),
-        ),
-        id => (
-            format!("Rule {id} about policies"),
-            format!("{RULES}#{}", id.to_lowercase()),
-        ),
+    let words = match id {
+        "policy" => "A place that retries, and its policy".to_owned(),
+        "nested" => "A retried call that makes another retried call".to_owned(),
+        "refused" => "A policy that does not compile".to_owned(),
+        id => format!("Rule {id} about policies"),
     };
-    json!({ "id": id, "shortDescription": { "text": words }, "helpUri": uri })
+    let mut rule = json!({ "id": id, "shortDescription": { "text": words } });
+    if let (Some(entry), Some(rule)) = (
+        Entry::ALL.iter().find(|it| it.id() == id),
+        rule.as_object_mut(),
+    ) {
+        rule.insert("helpUri".to_owned(), entry.address().into());
+    }
+    rule
 }
 
 fn results(row: &Row) -> Vec<Value> {

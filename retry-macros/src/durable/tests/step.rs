@@ -296,10 +296,10 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                 )
             }
             ::core::compile_error! {
-                "`undo` is the name of another step; write `undo = refund`"
+                "`undo` is the name of another step; write `undo = refund`\nrule D4: https://docs.rs/reattempt/latest/reattempt/errors/#d4"
             }
             ::core::compile_error! {
-                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it"
+                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it\nrule D2: https://docs.rs/reattempt/latest/reattempt/errors/#d2"
             }
         "#]],
     );
@@ -316,7 +316,7 @@ fn a_wrong_function_stays_as_it_is() {
                 Ok(())
             }
             ::core::compile_error! {
-                "a step waits for others; write `async fn`"
+                "a step waits for others; write `async fn`\nrule D6: https://docs.rs/reattempt/latest/reattempt/errors/#d6"
             }
         "#]],
     );

@@ -140,7 +140,7 @@ fn a_wrong_function_stays_as_it_is() {
                 Ok(())
             }
             ::core::compile_error! {
-                "the arguments of a workflow are written down and outlive their submission; take them by value"
+                "the arguments of a workflow are written down and outlive their submission; take them by value\nrule D11: https://docs.rs/reattempt/latest/reattempt/errors/#d11"
             }
         "#]],
     );

@@ -1,5 +1,6 @@
 //! What typical uses expand to: small enough to read, and stable.
 
+mod guide;
 mod hooks;
 mod named;
 mod numbers;
@@ -208,8 +209,21 @@ fn a_refused_function_is_still_there() {
                 Ok(())
             }
             ::core::compile_error! {
-                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two"
+                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two\nrule R1: https://docs.rs/reattempt/latest/reattempt/errors/#r1"
             }
         "#]],
     );
+}
+
+/// The parser has a sign of the last key as part of its literal.
+#[test]
+fn a_negative_number_at_the_end_is_told_of_as_one() {
+    for arguments in ["max = -1", "max = -1, on(_)"] {
+        let item = parse("fn fetch() -> Result<(), Error> { Ok(()) }");
+        let text = crate::expand::attribute(&parse(arguments), item).to_string();
+        assert!(
+            text.contains("from 1 on, and this is -1; write `max = 3`"),
+            "{text}"
+        );
+    }
 }

@@ -107,5 +107,5 @@ fn a_window_and_a_timeout() {
     assert_eq!(window_below_timeout(ms(2000), ms(1000)), None);
     let text = window_below_timeout(ms(1999), ms(1000));
     let words = "the `breaker`'s window of 1.999 s is below twice the `timeout` of 1 s";
-    assert!(text.is_some_and(|text| text.as_str().starts_with(words)));
+    assert!(text.is_some_and(|text| text.message().starts_with(words)));
 }

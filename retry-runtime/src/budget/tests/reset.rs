@@ -75,3 +75,46 @@ fn a_clock_that_starts_over() {
         }
     }
 }
+
+#[test]
+fn another_has_the_settings_and_nothing_else() {
+    for origin in ORIGINS {
+        for (budget, retries) in [
+            (Budget::per_success(1.0), 10),
+            (Budget::per_success(1.0).floor(0.0).initial(3), 3),
+            (bare(1.0), 0),
+            (Budget::per_request(0.01).initial(2), 2),
+            (Budget::tokens(50), 10),
+            (
+                Budget::tokens(50)
+                    .cost(25)
+                    .timeout_cost(25)
+                    .throttled_cost(25),
+                2,
+            ),
+        ] {
+            let clock = Hand::from(origin);
+            deposit(&budget, &clock, 1000);
+            let other = budget.another();
+            assert_eq!(drain(&other, &clock), retries, "{budget:?}");
+            assert!(drain(&budget, &clock) >= retries, "{budget:?}");
+        }
+    }
+    // What a deposit is worth, and how long it counts.
+    let (budget, clock) = (
+        bare(0.5).ttl(std::time::Duration::from_secs(2)).another(),
+        Hand::from(0),
+    );
+    deposit(&budget, &clock, 10);
+    clock.set(1.0);
+    assert!(withdraw(&budget, &clock));
+    clock.set(2.1);
+    assert_eq!(drain(&budget, &clock), 0);
+    deposit(&budget, &clock, 10);
+    assert_eq!(drain(&budget, &clock), 5);
+
+    let (budget, clock) = (Budget::grpc(4, 0.5).another(), Hand::from(0));
+    assert!(withdraw(&budget, &clock));
+    budget.account_by(&clock).succeeded_by(&clock);
+    assert!((budget.balance() - 4.0).abs() < f64::EPSILON);
+}

@@ -197,7 +197,8 @@ pub const fn throttled(throttle: &Throttle) -> Throttling<'_> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` would be made for each call, and know of none of the others",
     label = "expected a reference or an `Arc`",
-    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named"
+    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Lend {
     type Lent: ?Sized;

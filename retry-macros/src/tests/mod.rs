@@ -1,11 +1,13 @@
 //! The pages of the documentation and the tables of keys say the same.
 
+mod errors;
+
 use retry_syntax::keys::KEYS;
 
 /// The table of the documentation and its headings have these keys, in this order.
 #[test]
 fn the_documentation_has_every_key() {
-    let text = include_str!("../docs/retry.md");
+    let text = include_str!("../../docs/retry.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| [`"));
     let rows: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();
     assert_eq!(rows, KEYS);
@@ -22,9 +24,9 @@ fn the_documentation_has_every_key() {
 #[cfg(feature = "durable")]
 fn the_documentation_has_every_key_of_durable_tasks() {
     for (text, keys) in [
-        (include_str!("../docs/step.md"), crate::durable::OF_STEP),
+        (include_str!("../../docs/step.md"), crate::durable::OF_STEP),
         (
-            include_str!("../docs/workflow.md"),
+            include_str!("../../docs/workflow.md"),
             crate::durable::OF_WORKFLOW,
         ),
     ] {

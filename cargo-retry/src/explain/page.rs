@@ -1,0 +1,80 @@
+//! The page of a rule: `cargo retry explain X4`.
+
+use retry_runtime::rules::Entry;
+
+/// `docs/errors.md`, by a link, so that it is packed.
+const PAGES: &str = include_str!("../../errors.md");
+
+/// The page of a rule if `name` is one; why there is none if it only looks like one.
+pub(super) fn asked(name: &str) -> Option<Result<String, String>> {
+    let name = name.trim();
+    let mut entries = Entry::ALL.iter().map(|entry| entry.id());
+    if let Some(id) = entries.find(|id| id.eq_ignore_ascii_case(name)) {
+        return Some(Ok(page(id)));
+    }
+    let (letter, digits) = name.split_at_checked(1)?;
+    let is_id = letter.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let all = || {
+        Entry::ALL
+            .iter()
+            .map(|entry| entry.id())
+            .collect::<Vec<_>>()
+    };
+    is_id.then(|| {
+        Err(format!(
+            "there is no rule `{name}`; there are {}",
+            all().join(", ")
+        ))
+    })
+}
+
+/// From the heading to the next one; code is indented, without the lines that documentation hides.
+fn page(id: &str) -> String {
+    let is_own = |line: &&str| line.strip_prefix("## ") == Some(id);
+    let mut lines = PAGES.lines().skip_while(|line| !is_own(line));
+    let mut page = lines.next().map(|_| format!("{id}\n")).unwrap_or_default();
+    let mut is_code = false;
+    for line in lines {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if is_code && !(line.starts_with("# ") || line == "#") {
+            page.extend(["    ", line, "\n"]);
+        } else if !is_code {
+            if line.starts_with("## ") {
+                break;
+            }
+            page.extend([&*line.replace("**", ""), "\n"]);
+        }
+    }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_page_of_its_own() {
+        for entry in Entry::ALL {
+            let page = page(entry.id());
+            assert!(page.lines().count() > 3, "{entry}: {page}");
+            assert!(page.starts_with(&format!("{entry}\n\n")), "{page}");
+            assert!(!page.contains("```") && !page.contains("\n## "), "{page}");
+        }
+        assert!(page("X4").contains("    #[retry("));
+        assert!(!page("X4").contains("use reattempt::retry"));
+    }
+
+    #[test]
+    fn what_is_no_rule_is_no_page() {
+        assert_eq!(asked(" x4 "), Some(Ok(page("X4"))));
+        assert!(asked("X99").is_some_and(|page| page.is_err_and(|words| words.contains("R1, R2"))));
+        for other in ["max = 3", "X", "x4y", "", "é4", "4", "storage"] {
+            assert_eq!(asked(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `cargo retry storm`: arguments -> policy and scene -> three runs -> pictures, a table, and what they mean.
+
+mod arguments;
+mod asked;
+mod charts;
+mod contender;
+mod json;
+mod meaning;
+mod play;
+mod progress;
+mod report;
+mod setting;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+pub(crate) use arguments::Arguments;
+
+use crate::explain::faults;
+use crate::plot::Look;
+use crate::policy::{Given, Refused};
+use crate::{check, output};
+use asked::Asked;
+use play::Play;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let given = match asked::given(arguments) {
+        Ok(given) => given,
+        Err(Refused::Words(words)) => return Err(words.into()),
+        Err(Refused::Faults(faults)) => return check::refuse(&faults, arguments.json),
+    };
+    let look = Look {
+        ascii: arguments.ascii,
+        ..Look::of_stdout(report::HEIGHT)
+    };
+    if !given.broken.is_empty() {
+        return refuse(&given, arguments.json, look);
+    }
+    let (play, notes) = played(arguments, &given)?;
+    let files = match &arguments.svg {
+        Some(folder) => pictures(&play, folder)?,
+        None => Vec::new(),
+    };
+    if arguments.json {
+        output::print_json(&json::value(&play, &notes))?;
+    } else {
+        output::print(&report::text(&play, &notes, &files, look))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A policy that does not compile is not played.
+fn refuse(given: &Given, json: bool, look: Look) -> Result<ExitCode, Box<dyn Error>> {
+    if json {
+        output::print_json(&json::faults(given))?;
+    } else {
+        anstream::eprint!("{}", faults::words(given, look));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn played(arguments: &Arguments, given: &Given) -> Result<(Play, Vec<String>), String> {
+    let Asked { contender, notes } = asked::policy(arguments, given)?;
+    let mut scene = setting::scene(arguments)?;
+    // Of all of them, so that they differ by their retries alone.
+    scene.timeout = contender.limit(scene.timeout);
+    let mut play = play::play(scene, arguments.clients, contender)?;
+    play.is_default = arguments.policy.is_none();
+    Ok((play, notes))
+}
+
+fn pictures(play: &Play, folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let unwritten = |path: &Path, error: &io::Error| {
+        let path = path.display();
+        format!("cannot write to `{path}` ({error}); give `--svg` a folder that can be written to")
+    };
+    fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    let mut files = Vec::new();
+    for (name, chart) in charts::all(play) {
+        let path = folder.join(name).with_extension("svg");
+        fs::write(&path, chart.svg()?).map_err(|error| unwritten(&path, &error))?;
+        files.push(path);
+    }
+    Ok(files)
+}

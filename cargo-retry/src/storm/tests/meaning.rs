@@ -1,0 +1,115 @@
+//! The sentences say what the numbers say.
+
+use super::*;
+use crate::storm::meaning::sentences;
+use crate::storm::table::after;
+
+fn said(play: &Play) -> String {
+    sentences(play).join(" ")
+}
+
+#[track_caller]
+fn says(line: &str, words: &[&str]) -> Play {
+    let play = play(line);
+    let said = said(&play);
+    for word in words {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    play
+}
+
+#[test]
+fn a_storm_goes_on_and_has_a_mend() {
+    let play = says(
+        "'max = 4'",
+        &[
+            "does not come back within the run",
+            "With this policy, too, the server is still overloaded at the end",
+            "and 0 calls succeed",
+        ],
+    );
+    let said = said(&play);
+    let without = after(play.never.summary.recovered.expect("it is"));
+    assert!(said.contains(&format!(
+        "without retries it is back {without} after the outage"
+    )));
+    for mend in &play.mends {
+        let back = mend.summary.recovered.map(after);
+        let claim = format!(
+            "(`{}`) it is back {}",
+            mend.how,
+            back.clone().unwrap_or_default()
+        );
+        assert_eq!(said.contains(&claim), back.is_some(), "{said}");
+    }
+    let load = format!("come to {:.0} attempts", play.immediate.summary.peak_load);
+    assert!(said.contains(&load));
+}
+
+#[test]
+fn calls_that_go_on_for_ever_have_not_succeeded() {
+    let play = play("'max = 10, base = \"1s\", cap = \"5m\"'");
+    let summary = play.asked.summary;
+    assert!(summary.open > 0.5 && summary.succeeded < 0.5, "{summary:?}");
+    assert!(summary.median > std::time::Duration::from_secs(10));
+}
+
+#[test]
+fn a_queue_that_shrinks_slowly_is_no_storm() {
+    let play = says(
+        "'max = 4, budget = 0.1' --load 110",
+        &["shrinks by", "a second only", "`floor`"],
+    );
+    assert_eq!(play.asked.summary.recovered, None);
+    assert!(!said(&play).contains("overloaded"));
+}
+
+#[test]
+fn a_policy_that_is_well_says_so() {
+    let play = says("'max = 4, breaker = &B'", &["sooner than without retries"]);
+    assert!(play.asked.summary.recovered < play.never.summary.recovered);
+    assert!(play.mends.is_empty());
+    let play = says(
+        "'max = 4' --budget 0.02 --clients 1",
+        &["the goodput is back"],
+    );
+    assert!(play.asked.summary.recovered.is_some());
+    says(
+        "'max = 4' --drop-stale --budget 0.1 --clients 1",
+        &["no later than without retries"],
+    );
+    says("'idempotent = false'", &["does what no retry does"]);
+    says("'max = 1'", &["does what no retry does"]);
+}
+
+#[test]
+fn a_server_that_is_too_small_is_no_matter_of_retries() {
+    says(
+        "--load 130",
+        &[
+            "130 calls a second are no less than the 120",
+            "without any retry",
+        ],
+    );
+    says(
+        "--load 119",
+        &[
+            "Not even without retries",
+            "shrinks by 1 a second only",
+            "not back either",
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_feels_is_said() {
+    for line in [
+        "--outage 100ms",
+        "--slowdown 5s --to 0.95",
+        "--burst 5s --times 1.1",
+    ] {
+        let play = says(line, &["is hardly felt"]);
+        assert!(play.mends.is_empty());
+        assert!(text(&play).contains("hardly felt"));
+    }
+}

@@ -1,0 +1,129 @@
+//! What is played is what was asked for.
+
+use std::time::Duration;
+
+use super::*;
+use crate::storm::{charts, json};
+
+const fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[test]
+fn with_nothing_at_all_it_shows_a_storm_and_its_mend() {
+    let (play, notes) = played(&typed("").expect("nothing is typed")).expect("it can be played");
+    assert_eq!(notes, [""; 0]);
+    let recovered = play.all().map(|it| it.summary.recovered);
+    assert!(recovered[0].is_some() && recovered[1].is_none() && recovered[2].is_none());
+    assert!((play.immediate.summary.peak_amplification - 4.0).abs() < 1e-9);
+    assert!((play.asked.summary.peak_amplification - 3.0).abs() < 1e-9);
+    assert!(play.immediate.summary.peak_load > 3.0 * play.scene.capacity);
+    let mended: Vec<_> = play
+        .mends
+        .iter()
+        .map(|it| (&*it.how, it.summary.recovered))
+        .collect();
+    assert_eq!(mended.len(), 2);
+    assert!(
+        mended.iter().all(|(_, recovered)| recovered.is_some()),
+        "{mended:?}"
+    );
+    assert_eq!(mended[0].0, "budget = 0.1");
+}
+
+#[test]
+fn every_trigger_is_a_storm_without_a_budget_and_none_with_a_breaker() {
+    for trigger in [
+        "--outage 5s",
+        "--slowdown 6s",
+        "--burst 4s",
+        "--slowdown 5s --to 0.1",
+    ] {
+        let play = play(&format!("'max = 4' {trigger}"));
+        assert!(play.never.summary.recovered.is_some(), "{trigger}");
+        assert_eq!(play.immediate.summary.recovered, None, "{trigger}");
+        assert_eq!(play.asked.summary.recovered, None, "{trigger}");
+        let calm = self::play(&format!("'max = 4' --breaker --budget 0.1 {trigger}"));
+        assert!(calm.asked.summary.recovered < Some(secs(15)), "{trigger}");
+        assert!(calm.asked.summary.recovered.is_some(), "{trigger}");
+    }
+}
+
+#[test]
+fn a_budget_bounds_the_load() {
+    let stormy = play("'max = 4' --outage 5s").asked.summary;
+    for line in [
+        "'max = 4, budget = 0.1' --clients 1 --outage 5s",
+        "'max = 4' --budget 0.1 --clients 1 --outage 5s",
+    ] {
+        let play = play(line);
+        let summary = play.asked.summary;
+        assert!(summary.amplification < 1.1 && stormy.amplification > 3.0);
+        assert!(summary.recovered.is_some() && stormy.recovered.is_none());
+    }
+}
+
+#[test]
+fn the_limits_of_the_policy_hold() {
+    let short = play("'max = 4, deadline = \"1500ms\"'").asked.summary;
+    assert!(short.p99 <= Duration::from_millis(1_500), "{:?}", short.p99);
+    assert!(short.peak_amplification <= 2.0 + 1e-9);
+    assert!(play("'max = 4'").asked.summary.p99 > secs(4));
+    // Those beside it have the same limit of an attempt.
+    let timeout = play("'max = 4, timeout = \"250ms\"'");
+    assert_eq!(timeout.never.summary.p99, Duration::from_millis(250));
+    assert_eq!(timeout.immediate.summary.p99, secs(1));
+    assert_eq!(play("--timeout 2s").never.summary.p99, secs(2));
+}
+
+#[test]
+fn stale_requests_can_be_dropped() {
+    let dropped = play("'max = 2' --drop-stale");
+    assert!(dropped.never.summary.recovered <= Some(secs(2)));
+    assert!(dropped.never.summary.wasted < 0.05 && play("").never.summary.wasted > 0.2);
+}
+
+#[test]
+fn the_same_arguments_are_the_same_bytes() {
+    let shown = |line: &str| {
+        let (play, notes) = played_with(line);
+        let pictures = charts::all(&play).map(|(_, chart)| chart.svg().expect("it can be drawn"));
+        (
+            text(&play),
+            json::value(&play, &notes).to_string(),
+            pictures,
+        )
+    };
+    assert_eq!(shown("--seed 7"), shown("--seed 7"));
+    assert_ne!(shown("--seed 7"), shown("--seed 8"));
+}
+
+#[test]
+fn pictures_have_three_lines_and_the_trigger() {
+    for (line, name) in [
+        ("", "outage"),
+        ("--slowdown 5s --to 0.25", "slowdown to 0.25"),
+        ("--burst 5s", "burst, 3 times"),
+    ] {
+        let play = play(line);
+        let text = text(&play);
+        assert!(text.is_ascii());
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        for (_, chart) in charts::all(&play) {
+            let svg = chart.svg().expect("it can be drawn");
+            for word in [
+                name,
+                "no retry",
+                "3 immediate retries",
+                "this policy",
+                &*chart.title,
+            ] {
+                assert!(svg.contains(word) && text.contains(word), "{word}");
+            }
+            for colour in ["#787878", "#D55E00", "#0072B2", "#E1E1E1"] {
+                assert!(svg.contains(colour), "{colour}");
+            }
+            assert!(chart.lines.iter().all(|line| line.points.len() == 45));
+        }
+    }
+}

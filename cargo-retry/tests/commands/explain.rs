@@ -1,0 +1,164 @@
+//! `cargo retry explain` of the keys of an attribute.
+
+use super::{command, ended, folder, run};
+
+#[test]
+fn a_good_policy_is_explained() {
+    let keys = "max = 5, backoff = \"exp\", jitter = 0.2, deadline = \"10s\"";
+    let (code, out, err) = run(&["explain", keys]);
+    assert_eq!((code, &*err), (0, ""), "{out}");
+    for words in [
+        "Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %;",
+        "│       5 ┆       640 ms ┆  800 ms ┆  960 ms ┆           1.2 s ┆  1.8 s │",
+        "Delay before each attempt",
+        " delay (ms)",
+        "time since the call (s)",
+        "░░ least to longest",
+        "╌╌ deadline",
+        "load        5 times that of the calls",
+        "sleeping    1.8 s at most",
+        "how long an attempt takes",
+    ] {
+        assert!(out.contains(words), "{words}\n{out}");
+    }
+    assert!(!out.contains('\u{1b}'), "no colours for a pipe");
+    let widest = out.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}\n{out}");
+    let (_, ascii, _) = run(&["explain", "--ascii", keys]);
+    assert!(ascii.is_ascii(), "{ascii}");
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    let forced = command(&["explain", "max = 3"])
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .unwrap();
+    assert!(ended(&forced).1.contains("\u{1b}[38;5;"));
+    for (variable, value) in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
+        let plain = command(&["explain", "max = 0"])
+            .env(variable, value)
+            .output()
+            .unwrap();
+        let (code, out, _) = ended(&plain);
+        assert_eq!(code, 1);
+        assert!(!out.contains('\u{1b}'), "{variable}: {out}");
+    }
+}
+
+#[test]
+fn every_broken_rule_is_shown_under_the_text() {
+    let (code, out, err) = run(&[
+        "explain",
+        "#[retry(max = 9, deadline = \"1s\", jitter = \"none\", timeout = \"0s\")]",
+    ]);
+    assert_eq!((code, &*err), (1, ""));
+    for words in [
+        "error[R8]: `timeout`",
+        "error[X4]: `deadline` of 1s is over before attempt",
+        "  |                             ^^^^\n",
+        "never starts: the deadline always comes first",
+    ] {
+        assert!(out.contains(words), "{words}\n{out}");
+    }
+    // Where a value cannot be read, nothing is explained.
+    let (code, out, _) = run(&["explain", "max = 3, bose = \"1s\", cap = 5"]);
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("error[R15]: unknown key `bose`; did you mean `base`?"),
+        "{out}"
+    );
+    assert!(out.contains("error[R17]:"), "{out}");
+    assert!(!out.contains("attempts"), "{out}");
+    for unreadable in ["max = (", "\"", "5", "max 5", "é"] {
+        let (code, out, err) = run(&["explain", unreadable]);
+        assert_eq!((code, &*err), (1, ""), "{unreadable}: {out}");
+        assert!(out.starts_with("error["), "{out}");
+    }
+}
+
+#[test]
+fn a_rule_has_its_page() {
+    let (code, out, err) = run(&["explain", "x4"]);
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.starts_with("X4\n\n"), "{out}");
+    let (code, out, err) = run(&["explain", "X99"]);
+    assert_eq!((code, &*out), (2, ""));
+    assert!(
+        err.starts_with("error: there is no rule `X99`; there are R1, "),
+        "{err}"
+    );
+    let (_, out, _) = run(&["explain", "max = 0"]);
+    assert!(
+        out.contains("more of a rule: cargo retry explain R1\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_is_an_expression_is_told() {
+    let (code, out, _) = run(&[
+        "explain",
+        "max = limits::MAX, deadline = \"5s\", breaker = &PAYMENTS, budget = 0.1",
+    ]);
+    assert_eq!(code, 0);
+    for words in [
+        "`max = limits::MAX`: only the compiler knows",
+        "`breaker`: it turns calls away",
+        "1.1 times",
+    ] {
+        assert!(out.contains(words), "{words}\n{out}");
+    }
+}
+
+#[test]
+fn json_says_the_same() {
+    let (code, out, _) = run(&["explain", "--json", "max = 0"]);
+    assert_eq!(code, 1);
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(value["faults"][0]["rule"], "R1");
+    assert_eq!(
+        (&value["faults"][0]["line"], &value["faults"][0]["column"]),
+        (&1.into(), &7.into())
+    );
+    let (code, out, _) = run(&["explain", "--json", "base = \"1 fortnight\""]);
+    assert_eq!(code, 1);
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(value.get("attempts").is_none(), "{out}");
+}
+
+#[test]
+fn a_picture_is_written() {
+    let file = folder("picture").join("policy.svg");
+    let path = file.to_str().unwrap();
+    let (code, out, err) = run(&["explain", "max = 4, deadline = \"5s\"", "--svg", path]);
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.contains("Worst case"));
+    let svg = std::fs::read_to_string(&file).unwrap();
+    let (_, alone, _) = run(&["explain", "max = 4, deadline = \"5s\"", "--svg", "-"]);
+    assert_eq!(svg, alone);
+    // Sky blue, thinned, and vermilion; the axes with their units.
+    for word in [
+        "<svg",
+        "#BBE1F6",
+        "#D55E00",
+        "delay (ms)",
+        "time since the call (s)",
+        "deadline",
+        "nominal",
+    ] {
+        assert!(svg.contains(word), "{word}");
+    }
+    for (policy, path, words) in [
+        ("max = 1", path, "there is nothing to draw"),
+        (
+            "max = 2",
+            "/nowhere/at/all.svg",
+            "cannot write `/nowhere/at/all.svg`",
+        ),
+    ] {
+        let (code, out, err) = run(&["explain", policy, "--svg", path]);
+        assert_eq!((code, &*out), (2, ""), "{policy}");
+        assert!(err.contains(words), "{err}");
+    }
+}

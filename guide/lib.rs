@@ -1,0 +1,35 @@
+//! The chapters of the guide, so that the blocks of code in them are compiled and run: `cargo test -p reattempt-guide`.
+//! `tests/` judges the other blocks, and whether a chapter is missing here.
+
+macro_rules! chapters {
+    ($($name:ident: $file:literal,)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!(concat!("src/", $file))]
+            mod $name {}
+        )*
+    };
+}
+
+chapters! {
+    first: "first.md",
+    which_errors: "which-errors.md",
+    delays: "delays.md",
+    deadlines: "deadlines.md",
+    idempotency: "idempotency.md",
+    nesting: "nesting.md",
+    overload: "overload.md",
+    pictures: "storms/pictures.md",
+    blocks: "blocks.md",
+    transactions: "transactions.md",
+    configuration: "configuration.md",
+    testing: "testing.md",
+    operating: "operating.md",
+    cargo_retry: "cargo-retry.md",
+    outage: "outage.md",
+    tasks: "tasks.md",
+    migrating: "migrating.md",
+    migrating_tower: "migrating-tower.md",
+    expansion: "expansion.md",
+    errors: "errors.md",
+}
