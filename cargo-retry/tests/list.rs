@@ -230,7 +230,7 @@ fn shop() {
         receipt shop.receipt 2 x2 [1000] sleeps 1000 policy mail; function of shop-clients (lib)
           -> put 5/8
         newsletter shop_clients::mail::newsletter 1 x1 [] sleeps 0 lasts 0 policy mail off; function of shop-clients (lib)
-        absent shop_clients::mail::advertisement ? x? [?] policy "absent"; function of shop-clients (lib)
+        absent shop_clients::mail::advertisement ? x? [?] policy "absent", which the file does not have; function of shop-clients (lib)
         letter shop_clients::mail::letter 2 x2 [0] sleeps 0; function of shop-clients (lib)
         letters shop_clients::mail::letters 3 x3 [0 0] sleeps 0; function of shop-clients (lib)
           -> letter 6/6 spawned
@@ -483,7 +483,7 @@ fn what_cannot_be_begun() {
         (
             &["-p", "nobody"][..],
             expect![
-                "error: retry.toml:2: policies.a.max: `max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two [R1]"
+                "error: retry.toml:2: policies.a.max: `max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two [R1] (https://docs.rs/reattempt/latest/reattempt/errors/#r1)"
             ],
         ),
         (

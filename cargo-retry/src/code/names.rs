@@ -130,7 +130,7 @@ impl<'a> Code {
                 if let Some(parent) = here.parent {
                     match rest.first() {
                         Some(next) if next == "super" => {
-                            self.seen_from(rest, parent, search, found)
+                            self.seen_from(rest, parent, search, found);
                         }
                         _ => self.inside(parent, rest, search, found),
                     }
@@ -224,7 +224,7 @@ impl<'a> Code {
         let is_module = here.children.contains_key(first)
             || here.uses.iter().any(|it| it.name.as_ref() == Some(first));
         // A name that is written out hides those behind `*`; of macros and functions there may be one more.
-        if found.is_empty() && !(is_module && !rest.is_empty()) {
+        if found.is_empty() && (!is_module || rest.is_empty()) {
             for it in here.uses.iter().filter(|it| it.name.is_none()) {
                 self.through_all(it, segments, module, search, found);
             }

@@ -112,7 +112,7 @@ fn attempts_below(below: &Below) -> String {
         Attempts::Word("unlimited") => "no limit".to_owned(),
         Attempts::Word(_) => "not known here".to_owned(),
         attempts if below.is_held() => format!("{attempts}, not {}", below.multiplied),
-        attempts => attempts.to_string(),
+        attempts @ Attempts::Known(_) => attempts.to_string(),
     };
     if below.spawned {
         text += "\nspawned: knows of no retry";

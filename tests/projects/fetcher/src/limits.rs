@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{retry, Budget, Policy};
+use reattempt::{Budget, Policy, retry};
 
 const fn tries(more: u32) -> u32 {
     2 + more

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use reattempt::{retry, strategy, Decision, Failed, Failure};
+use reattempt::{Decision, Failed, Failure, retry, strategy};
 
 //~ bounded
 #[retry(

@@ -1,4 +1,4 @@
-use again::{retry as attempt, Policy};
+use again::{Policy, retry as attempt};
 use std::time::Duration;
 
 #[cfg(staging)]

@@ -1,6 +1,6 @@
 //! None of this is ours.
 
-use other::{retry, Fallible};
+use other::{Fallible, retry};
 
 #[retry(max = 99)]
 pub fn theirs() -> Result<u8, String> {
