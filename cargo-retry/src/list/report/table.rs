@@ -111,8 +111,8 @@ fn attempts_below(below: &Below) -> String {
     let mut text = match below.attempts {
         Attempts::Word("unlimited") => "no limit".to_owned(),
         Attempts::Word(_) => "not known here".to_owned(),
-        attempts if below.is_held() => format!("{attempts}, not {}", below.multiplied),
-        attempts @ Attempts::Known(_) => attempts.to_string(),
+        Attempts::Known(count) if below.is_held() => format!("{count}, not {}", below.multiplied),
+        Attempts::Known(count) => count.to_string(),
     };
     if below.spawned {
         text += "\nspawned: knows of no retry";
