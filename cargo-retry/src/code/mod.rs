@@ -1,6 +1,7 @@
 //! The code of a workspace as it is written: packages, modules, names. Nothing is compiled, and no `cfg` is decided.
 
 pub(crate) mod conditions;
+mod files;
 pub(crate) mod loose;
 pub(crate) mod modules;
 pub(crate) mod names;

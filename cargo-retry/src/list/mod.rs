@@ -2,6 +2,7 @@
 //! table, JSON or SARIF.
 
 mod calls;
+mod count;
 mod macros;
 mod nesting;
 mod policy;
@@ -29,9 +30,18 @@ use values::Constants;
 
 /// Lists every `#[retry]` and `retry_block!` of the workspace
 ///
-/// With attempts, delays, the worst case in time and load, and what bounds it. Calls from one retried function to
-/// another are followed where the code tells what is called. Nothing is compiled; what a `cfg` leaves out is listed,
-/// too, with its condition. Exit status: 0, 1 if a policy breaks a rule, 2 if nothing could be read.
+/// With attempts, delays, the worst case in time and load, and what bounds it. Nothing is compiled; what a `cfg` leaves
+/// out is listed, too, with its condition.
+///
+/// All numbers are those of one call when everything fails. "300 ms + attempts": the delays together take 300 ms, and
+/// nothing limits how long the attempts take. "x3": the service sees three requests for one. "?": only the compiler or
+/// the running program knows.
+///
+/// Calls from one retried function to another are followed where the code tells which function is meant: by its path,
+/// or as a method of a type that is written down. "x7 below" counts the attempts of the innermost function when each
+/// attempt calls it once.
+///
+/// Exit status: 0, 1 if a policy breaks a rule, 2 if nothing could be read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How to tell it

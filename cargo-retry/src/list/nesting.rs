@@ -4,67 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use retry_runtime::Nested;
-use retry_runtime::rules::Key;
 
 use super::calls::Index;
+use super::count::Count;
 use super::policy::Effective;
 use super::sites::Survey;
-
-/// How often something is done at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Count {
-    Known(u64),
-    Unlimited,
-    /// It depends on a value that only the program knows.
-    Unknown,
-}
-
-impl Count {
-    pub(crate) fn of(effective: &Effective) -> Self {
-        if !effective.knows(Key::Max) {
-            return Self::Unknown;
-        }
-        let attempts = effective.policy.attempts();
-        attempts.map_or(Self::Unlimited, |it| Self::Known(it.into()))
-    }
-
-    fn combined(self, other: Self, known: impl Fn(u64, u64) -> u64) -> Self {
-        match (self, other) {
-            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
-            (Self::Unlimited, _) | (_, Self::Unlimited) => Self::Unlimited,
-            (Self::Known(one), Self::Known(other)) => Self::Known(known(one, other)),
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        self.combined(other, u64::saturating_add)
-    }
-
-    pub(crate) fn times(self, other: Self) -> Self {
-        self.combined(other, u64::saturating_mul)
-    }
-
-    fn less(self, other: Self) -> Self {
-        self.combined(other, u64::saturating_sub)
-    }
-
-    fn most(self, other: Self) -> Self {
-        if other.rank() > self.rank() {
-            other
-        } else {
-            self
-        }
-    }
-
-    /// For which of several chains is the longest.
-    const fn rank(self) -> (u8, u64) {
-        match self {
-            Self::Known(count) => (0, count),
-            Self::Unknown => (1, 0),
-            Self::Unlimited => (2, 0),
-        }
-    }
-}
 
 /// A retried call that another one leads to.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use retry_runtime::rules::{Key, Keys, Rule};
 use retry_syntax::model::Model;
 use syn::Expr;
 
-use super::nesting::Count;
+use super::count::Count;
 use super::sites::{Site, Survey};
 use super::values::{Constants, Standing, Value, with};
 use crate::code::written;

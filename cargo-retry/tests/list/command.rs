@@ -157,3 +157,68 @@ fn another_configuration() {
     fs::remove_file(folder.join("retry.toml")).expect("it is there");
     assert_eq!(attempts(&[]), "unknown");
 }
+
+/// Modules that import from each other, enums whose variants are imported, and names that lead to themselves.
+#[test]
+fn imports_in_circles() {
+    let folder = written(
+        "circles",
+        &[
+            (
+                "src/lib.rs",
+                "mod ffi { mod body; mod io; pub use body::*; pub use io::*; pub use absent::*; }\n\
+                 mod kinds { use super::Kind::*; use super::*; #[reattempt::retry(on(_))] fn f() -> Result<(), ()> { Ok(()) } }\n\
+                 enum Kind { One }\nuse kinds::x as y;\nuse y::z as kinds;\n",
+            ),
+            (
+                "src/ffi/body.rs",
+                &format!("use super::*;\nuse super::io::*;\n{ONE}"),
+            ),
+            (
+                "src/ffi/io.rs",
+                &format!("use super::*;\nuse super::body::*;\n{ONE}"),
+            ),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    assert_eq!(listing["policies"].as_array().map(Vec::len), Some(3));
+}
+
+/// As deep and as long as only programs write it.
+#[test]
+fn generated_code() {
+    use std::fmt::Write as _;
+
+    let mut chain = String::from("#[reattempt::retry(on(_))] fn f() -> Result<(), ()> { g0() }\n");
+    for number in 0..2000 {
+        let _ = writeln!(
+            chain,
+            "fn g{number}() -> Result<(), ()> {{ g{}() }}",
+            number + 1
+        );
+    }
+    chain += "#[reattempt::retry(on(_))] fn g2000() -> Result<(), ()> { Ok(()) }\n";
+    let deep = format!("fn d() {{ {}1{}; }}\n", "(".repeat(1000), ")".repeat(1000));
+    let long = format!(
+        "fn l() {{ x{}; 0{}; }}\n",
+        ".a()".repeat(5000),
+        " + 1".repeat(5000)
+    );
+    let refused = format!("fn r(x: {}u8) {{}}\n", "&".repeat(5000));
+    let folder = written(
+        "generated",
+        &[
+            ("src/lib.rs", &format!("mod refused;\n{chain}{deep}{long}")),
+            ("src/refused.rs", &refused),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["calls"][0]["attempts"], 3 + 2);
+    assert_eq!(
+        rows[0]["calls"][0]["through"].as_array().map(Vec::len),
+        Some(2000)
+    );
+    assert_eq!(listing["unread"][0]["why"], "its code is nested too deeply");
+}

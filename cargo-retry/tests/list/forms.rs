@@ -110,3 +110,34 @@ fn in_a_terminal_of_120_columns() {
         8 places retry in 1 package; 7 of them call what retries itself
     "#]].assert_eq(&texts(&output).1);
 }
+
+/// Where there is no room for a table.
+#[test]
+fn in_a_terminal_of_60_columns() {
+    let text = "#[reattempt::retry(max = 4, base = \"1s\", jitter = \"none\", on(_), budget = 0.1)]\n\
+        #[cfg(unix)]\nfn two() -> Result<(), ()> { between() }\nfn between() -> Result<(), ()> { one() }\n";
+    let folder = written("narrow", &[("src/lib.rs", &format!("{text}{ONE}"))]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-retry"));
+    command.args(["retry", "list"]).current_dir(&folder);
+    let output = command.env("COLUMNS", "60").env("NO_COLOR", "1").output();
+    expect![[r#"
+        narrow::two
+          src/lib.rs:1
+          if unix
+          attempts 4
+          delays   1 s, 2 s, 4 s
+          at most  7 s + attempts; load x4, x1.1 on average, x5
+                   below
+          by       budget 0.1
+          calls    narrow::one through between; attempts below: 5,
+                   not 8
+
+        narrow::one
+          src/lib.rs:5
+          attempts 2
+          delays   0-100 ms
+          at most  100 ms + attempts; load x2
+
+        2 places retry in 1 package; 1 of them calls what retries itself
+    "#]].assert_eq(&texts(&output.expect("it runs")).1);
+}

@@ -1,6 +1,8 @@
 //! What was found, as rows: one for each place, whatever the form in which it is told.
 
+mod cells;
 mod json;
+mod narrow;
 mod sarif;
 mod table;
 
@@ -12,7 +14,8 @@ use clap::ValueEnum;
 use retry_runtime::rules::Key;
 use serde::Serialize;
 
-use super::nesting::{Count, Inner};
+use super::count::Count;
+use super::nesting::Inner;
 use super::policy::Effective;
 use super::reading::Fault;
 use super::sites::{Site, Survey};

@@ -82,7 +82,7 @@ fn results(row: &Row) -> Vec<Value> {
         } else {
             "note"
         };
-        let text = format!("{}.", super::table::nested(row, below));
+        let text = format!("{}.", super::cells::nested(row, below));
         all.push(result("nested", level, &text, row, row.line, row.column));
     }
     for fault in &row.faults {

@@ -1,0 +1,218 @@
+//! What is done at each kind of syntax.
+
+use std::collections::HashMap;
+
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::visit::Visit;
+use syn::{
+    Attribute, Block, Expr, ExprCall, ExprMethodCall, ExprPath, ImplItemFn, ItemFn, ItemImpl,
+    ItemTrait, Local, Macro, Pat, Stmt, TraitItemFn,
+};
+
+use super::{Function, Owner, Visitor};
+use crate::code::conditions::{self};
+use crate::code::loose;
+use crate::code::names::Path;
+use crate::list::sites::Callee;
+use crate::list::types::{self};
+
+impl<'ast> Visit<'ast> for Visitor<'_> {
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        // A function in a method belongs to no type.
+        let owner = self.owner.take();
+        self.function(&Function {
+            attributes: &item.attrs,
+            signature: &item.sig,
+            body: Some(&item.block),
+            tokens: item.to_token_stream(),
+        });
+        self.owner = owner;
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.function(&Function {
+            attributes: &item.attrs,
+            signature: &item.sig,
+            body: Some(&item.block),
+            tokens: item.to_token_stream(),
+        });
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        self.function(&Function {
+            attributes: &item.attrs,
+            signature: &item.sig,
+            body: item.default.as_ref(),
+            tokens: item.to_token_stream(),
+        });
+    }
+
+    fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {
+        // A module of its own, wherever it stands.
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        let (policy, own) = match self.policy(&item.attrs) {
+            Some((_, arguments, conditions)) => (Some(arguments), conditions),
+            None => (None, Vec::new()),
+        };
+        let of_trait = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| path.segments.last());
+        let owner = Owner {
+            name: types::hint(&item.self_ty, &HashMap::new(), None),
+            of_trait: of_trait.map(|last| last.ident.to_string()),
+            bounds: types::bounds(&item.generics),
+            policy: policy.filter(|arguments| arguments.to_string() != "never"),
+        };
+        let mut around = conditions::of(&item.attrs);
+        around.extend(own);
+        let outer = self.owner.replace(owner);
+        self.under(around, |it| {
+            item.items.iter().for_each(|item| it.visit_impl_item(item));
+        });
+        self.owner = outer;
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
+        let owner = Owner {
+            name: Some(item.ident.to_string()),
+            of_trait: None,
+            bounds: types::bounds(&item.generics),
+            policy: None,
+        };
+        let outer = self.owner.replace(owner);
+        let around = conditions::of(&item.attrs);
+        self.under(around, |it| {
+            item.items.iter().for_each(|item| it.visit_trait_item(item));
+        });
+        self.owner = outer;
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        match &item.ident {
+            Some(name) => {
+                self.made(&item.mac, &name.to_string());
+            }
+            None => self.visit_macro(&item.mac),
+        }
+    }
+
+    fn visit_macro(&mut self, mac: &'ast Macro) {
+        if self.is_ours(&mac.path, "retry_block") {
+            return self.block(mac);
+        }
+        let spawns = mac
+            .path
+            .segments
+            .last()
+            .is_some_and(|it| it.ident.to_string().contains("spawn"));
+        let statements = loose::statements(&mac.tokens);
+        self.elsewhere(spawns, |it| it.statements(&statements));
+        self.unread(mac);
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        self.statements(&block.stmts);
+    }
+
+    fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        let attributes: &[Attribute] = match statement {
+            Stmt::Local(local) => &local.attrs,
+            Stmt::Macro(mac) => &mac.attrs,
+            Stmt::Expr(Expr::Block(block), _) => &block.attrs,
+            Stmt::Expr(Expr::Macro(mac), _) => &mac.attrs,
+            _ => &[],
+        };
+        let around = conditions::of(attributes);
+        self.under(around, |it| syn::visit::visit_stmt(it, statement));
+    }
+
+    fn visit_local(&mut self, local: &'ast Local) {
+        syn::visit::visit_local(self, local);
+        let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
+        let (pattern, told) = match &local.pat {
+            Pat::Type(typed) => (
+                &*typed.pat,
+                types::hint(&typed.ty, &HashMap::new(), owner.as_deref()),
+            ),
+            pattern => (pattern, None),
+        };
+        let Pat::Ident(name) = pattern else { return };
+        let init = local.init.as_ref().map(|init| &init.expr);
+        let ty = told.or_else(|| {
+            self.types
+                .expression(init?, &self.variables, owner.as_deref())
+        });
+        self.variables.insert(name.ident.unraw().to_string(), ty);
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        // Hides a function of its name.
+        self.variables
+            .entry(pattern.ident.unraw().to_string())
+            .or_insert(None);
+        syn::visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        self.visit_expr(&call.func);
+        let spawns = match &*call.func {
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|it| it.ident.to_string().contains("spawn")),
+            _ => false,
+        };
+        self.elsewhere(spawns, |it| {
+            call.args
+                .iter()
+                .for_each(|argument| it.visit_expr(argument));
+        });
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
+        let name = call.method.unraw().to_string();
+        let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
+        if let Some(ty) = self
+            .types
+            .expression(&call.receiver, &self.variables, owner.as_deref())
+        {
+            // `inner: S` of a type is what the block says of `S`.
+            let bound = self
+                .owner
+                .as_ref()
+                .and_then(|it| it.bounds.get(&ty).cloned());
+            self.call(Callee::Method(bound.unwrap_or(ty), name.clone()));
+        }
+        self.visit_expr(&call.receiver);
+        let spawns = name.contains("spawn");
+        self.elsewhere(spawns, |it| {
+            call.args
+                .iter()
+                .for_each(|argument| it.visit_expr(argument));
+        });
+    }
+
+    /// A function that is called, or handed on.
+    fn visit_expr_path(&mut self, path: &'ast ExprPath) {
+        if let Some(name) = path.path.get_ident()
+            && self.variables.contains_key(&name.unraw().to_string())
+        {
+            return;
+        }
+        match &path.qself {
+            Some(of) => {
+                let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
+                let ty = types::hint(&of.ty, &HashMap::new(), owner.as_deref());
+                if let (Some(ty), Some(last)) = (ty, path.path.segments.last()) {
+                    self.call(Callee::Method(ty, last.ident.unraw().to_string()));
+                }
+            }
+            None => self.call(Callee::Path(Path::of(&path.path))),
+        }
+    }
+}
