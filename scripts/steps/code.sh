@@ -7,6 +7,9 @@ step_format() {
         # One style, whatever the edition: they share files.
         cargo fmt --manifest-path "$crate/Cargo.toml" --check -- --style-edition 2024
     done
+    for crate in tests/projects/*/; do
+        cargo fmt --all --manifest-path "$crate/Cargo.toml" --check -- --style-edition 2024
+    done
 }
 
 step_lints() {
@@ -31,6 +34,17 @@ step_hostile() {
             cargo test --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$hostile"
         fi
     done
+}
+
+# What `cargo retry list` lists in its tests compiles, and the shop counts its own attempts.
+step_projects() {
+    local project hostile=$target/hostile
+    for project in tests/projects/*/; do
+        echo "-- ${project%/}"
+        cp Cargo.lock "$project"
+        cargo check --quiet --manifest-path "$project/Cargo.toml" --target-dir "$hostile" --workspace --all-targets
+    done
+    cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$hostile" -p shop-service --test attempts
 }
 
 # Nothing of what is told is in a program that has not asked for it.

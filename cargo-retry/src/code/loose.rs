@@ -3,21 +3,75 @@
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{Block, Expr, Item, Stmt, Token};
+use syn::{Attribute, Block, Expr, Item, Meta, MetaList, Stmt, Token, parse_quote};
 
-/// Items, if it looks like items: in `cfg_if! { if #[cfg(unix)] { fn f() {} } }`, those in the innermost braces.
+/// Items, if it looks like items: in `cfg_if! { if #[cfg(unix)] { fn f() {} } }`, those in the innermost braces, with
+/// the conditions in front of these.
 pub(crate) fn items(tokens: TokenStream) -> Vec<Item> {
     if let Ok(items) = all_items.parse2(tokens.clone()) {
         return items;
     }
-    let braces = tokens.into_iter().filter_map(|token| match token {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
-        _ => None,
-    });
-    braces.flat_map(items).collect()
+    let mut items = Vec::new();
+    // What the branches before have asked for, and what this one asks for.
+    let (mut before, mut here) = (Vec::new(), None);
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match (token, tokens.peek()) {
+            (TokenTree::Punct(hash), Some(TokenTree::Group(group))) if hash.as_char() == '#' => {
+                here = condition(group.stream());
+            }
+            (TokenTree::Group(group), next) if group.delimiter() == Delimiter::Brace => {
+                let is_last = !matches!(next, Some(TokenTree::Ident(word)) if word == "else");
+                let mut own: Vec<Meta> = before.iter().filter_map(not).collect();
+                own.extend(here.clone());
+                items.extend(self::items(group.stream()).into_iter().map(|mut item| {
+                    if let Some(attributes) = attributes(&mut item) {
+                        attributes.extend(own.iter().map(|it| parse_quote!(#[cfg(#it)])));
+                    }
+                    item
+                }));
+                before.extend(here.take());
+                if is_last {
+                    before.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+fn not(condition: &Meta) -> Option<Meta> {
+    // From a text, so that it is written as people write it.
+    syn::parse_str(&format!("not({})", super::written(condition))).ok()
+}
+
+/// That of `cfg(...)`.
+fn condition(attribute: TokenStream) -> Option<Meta> {
+    let list: MetaList = syn::parse2(attribute).ok()?;
+    list.path.is_ident("cfg").then(|| list.parse_args().ok())?
+}
+
+pub(crate) fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {
+    Some(match item {
+        Item::Const(item) => &mut item.attrs,
+        Item::Enum(item) => &mut item.attrs,
+        Item::ExternCrate(item) => &mut item.attrs,
+        Item::Fn(item) => &mut item.attrs,
+        Item::Impl(item) => &mut item.attrs,
+        Item::Macro(item) => &mut item.attrs,
+        Item::Mod(item) => &mut item.attrs,
+        Item::Static(item) => &mut item.attrs,
+        Item::Struct(item) => &mut item.attrs,
+        Item::Trait(item) => &mut item.attrs,
+        Item::Use(item) => &mut item.attrs,
+        _ => return None,
+    })
 }
 
 fn all_items(input: ParseStream<'_>) -> syn::Result<Vec<Item>> {
+    // `feature! { #![unix] mod pipe; }`
+    Attribute::parse_inner(input)?;
     let mut items = Vec::new();
     while !input.is_empty() {
         items.push(match input.parse()? {
@@ -31,7 +85,11 @@ fn all_items(input: ParseStream<'_>) -> syn::Result<Vec<Item>> {
 
 /// Statements and expressions; what cannot be read as either is left out.
 pub(crate) fn statements(tokens: &TokenStream) -> Vec<Stmt> {
-    if let Ok(statements) = Block::parse_within.parse2(tokens.clone()) {
+    let within = |input: ParseStream<'_>| {
+        Attribute::parse_inner(input)?;
+        Block::parse_within(input)
+    };
+    if let Ok(statements) = within.parse2(tokens.clone()) {
         return statements;
     }
     let list = Punctuated::<Expr, Token![,]>::parse_terminated;
@@ -129,13 +187,29 @@ mod tests {
 
     #[test]
     fn items_in_braces() {
-        let text = "if #[cfg(unix)] { fn a() {} mod b; } else { fn c() {} }";
+        let text =
+            "if #[cfg(unix)] { fn a() {} mod b; } else if #[cfg(windows)] {} else { fn c() {} }";
         let items = items(text.parse().expect("these are tokens"));
         assert_eq!(items.len(), 3);
+        let told = crate::code::conditions::of;
+        let conditions = items.iter().map(|item| match item {
+            Item::Fn(item) => told(&item.attrs).join(" and "),
+            _ => String::new(),
+        });
+        let conditions: Vec<_> = conditions.collect();
+        assert_eq!(conditions, ["unix", "", "not(unix) and not(windows)"]);
         assert!(
             items
                 .iter()
                 .all(|item| matches!(item, Item::Fn(_) | Item::Mod(_)))
         );
+    }
+
+    #[test]
+    fn attributes_of_a_macro() {
+        let text = "#![unix] mod a; #[test] fn b() {}";
+        let tokens: TokenStream = text.parse().expect("these are tokens");
+        assert_eq!(items(tokens.clone()).len(), 2);
+        assert_eq!(statements(&tokens).len(), 2);
     }
 }

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
-use syn::{Expr, Item, ItemMod, LitStr, UseTree};
+use syn::visit::Visit;
+use syn::{Expr, Item, ItemMacro, ItemMod, LitStr, Macro, UseTree};
 
 use super::workspace::{Package, Target, Workspace};
 use super::{File, Place, Unread, conditions, loose};
@@ -29,6 +30,8 @@ pub(crate) struct Crate {
     /// What the code calls other crates, and what their packages are called.
     pub(crate) externs: HashMap<String, String>,
     pub(crate) is_2015: bool,
+    /// What it calls macros of its own.
+    pub(crate) macros: HashSet<String>,
 }
 
 pub(crate) struct Module {
@@ -41,8 +44,18 @@ pub(crate) struct Module {
     pub(crate) uses: Vec<Use>,
     /// Constants and statics; several of one name under different conditions.
     pub(crate) constants: HashMap<String, Vec<Expr>>,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Written>,
+    /// Of functions, types and constants.
+    pub(crate) names: HashSet<String>,
+    /// What was given to macros and read as items, as far as it could be.
+    pub(crate) given: Vec<(Rc<File>, Macro)>,
     pub(crate) conditions: Vec<String>,
+}
+
+/// An item, and the file that it stands in: that of its module, or one that is included.
+pub(crate) struct Written {
+    pub(crate) file: Rc<File>,
+    pub(crate) item: Item,
 }
 
 /// `use path as name`, or all of the path.
@@ -66,6 +79,7 @@ impl Code {
                     workspace,
                     code: &mut code,
                     seen: &mut seen,
+                    open: Vec::new(),
                 };
                 reader.target(package, target);
             }
@@ -79,6 +93,8 @@ struct Reader<'a> {
     code: &'a mut Code,
     /// What could not be read is said once.
     seen: &'a mut HashSet<PathBuf>,
+    /// The files that are being read, each in the one before.
+    open: Vec<PathBuf>,
 }
 
 /// Where the files of a module's modules are.
@@ -105,6 +121,7 @@ impl Reader<'_> {
             root,
             externs,
             is_2015: package.is_2015,
+            macros: HashSet::new(),
         });
         let file = self.file(&target.root);
         let folder = target.root.parent().unwrap_or(&package.folder).to_owned();
@@ -113,8 +130,8 @@ impl Reader<'_> {
             own: folder,
         };
         let module = self.module(krate, None, target.name.clone(), &file, Vec::new());
-        match parsed(&target.root) {
-            Ok(items) => self.fill(module, items, &folder),
+        match self.parsed(&target.root) {
+            Ok(items) => self.fill(module, &file, items, &folder),
             Err((why, span)) => self.unread(&file, span, why),
         }
     }
@@ -161,32 +178,81 @@ impl Reader<'_> {
             uses: Vec::new(),
             constants: HashMap::new(),
             items: Vec::new(),
+            names: HashSet::new(),
+            given: Vec::new(),
             conditions,
         });
         self.code.modules.len().saturating_sub(1)
     }
 
-    fn fill(&mut self, module: usize, items: Vec<Item>, folder: &Folder) {
+    fn fill(&mut self, module: usize, file: &Rc<File>, items: Vec<Item>, folder: &Folder) {
         for item in items {
             match item {
-                Item::Mod(child) => self.child(module, child, folder),
+                Item::Mod(child) => self.child(module, file, child, folder),
                 Item::Macro(given) if given.ident.is_none() => {
-                    let inside = match included(&given.mac, folder) {
-                        Some(path) => parsed(&path).unwrap_or_default(),
-                        None => loose::items(given.mac.tokens.clone()),
-                    };
-                    if inside.is_empty() {
-                        self.put(module, Item::Macro(given));
-                    } else {
-                        self.fill(module, inside, folder);
-                    }
+                    self.given(module, file, given, folder);
                 }
-                item => self.put(module, item),
+                item => {
+                    self.hidden(module, file, &item, folder);
+                    self.put(module, file, item);
+                }
             }
         }
     }
 
-    fn put(&mut self, module: usize, item: Item) {
+    /// Modules and macros in the blocks of an item. `super` of such a module is the module of the item.
+    fn hidden(&mut self, module: usize, file: &Rc<File>, item: &Item, folder: &Folder) {
+        let mut hidden = Hidden::default();
+        hidden.visit_item(item);
+        let krate = self.code.modules.get(module).map(|it| it.krate);
+        if let Some(krate) = krate.and_then(|krate| self.code.crates.get_mut(krate)) {
+            krate.macros.extend(hidden.macros);
+        }
+        for inner in hidden.modules {
+            self.child(module, file, inner, folder);
+        }
+    }
+
+    /// What is given to a macro: the name of a file, or what looks like items.
+    fn given(&mut self, module: usize, file: &Rc<File>, given: ItemMacro, folder: &Folder) {
+        if let Some(path) = included(&given.mac, file) {
+            let included = self.file(&path);
+            return match self.parsed(&path) {
+                Ok(items) => {
+                    self.fill(module, &included, items, folder);
+                    self.open.pop();
+                }
+                Err((why, span)) => self.unread(&included, span, why),
+            };
+        }
+        let mut inside = loose::items(given.mac.tokens.clone());
+        if inside.is_empty() {
+            return self.put(module, file, Item::Macro(given));
+        }
+        for item in &mut inside {
+            if let Some(attributes) = loose::attributes(item) {
+                attributes.extend(given.attrs.iter().cloned());
+            }
+        }
+        if let Some(module) = self.code.modules.get_mut(module) {
+            module.given.push((Rc::clone(file), given.mac));
+        }
+        self.fill(module, file, inside, folder);
+    }
+
+    /// The items of a file, which is open from now on.
+    fn parsed(&mut self, path: &Path) -> Result<Vec<Item>, NotParsed> {
+        let known = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.open.contains(&known) {
+            let why = "this file is a module of itself".to_owned();
+            return Err((why, None));
+        }
+        let items = parsed(path)?;
+        self.open.push(known);
+        Ok(items)
+    }
+
+    fn put(&mut self, module: usize, file: &Rc<File>, item: Item) {
         let Some(module) = self.code.modules.get_mut(module) else {
             return;
         };
@@ -225,10 +291,12 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        module.items.push(item);
+        let file = Rc::clone(file);
+        module.names.extend(named(&item));
+        module.items.push(Written { file, item });
     }
 
-    fn child(&mut self, parent: usize, item: ItemMod, folder: &Folder) {
+    fn child(&mut self, parent: usize, shown: &Rc<File>, item: ItemMod, folder: &Folder) {
         let Some(outer) = self.code.modules.get(parent) else {
             return;
         };
@@ -236,7 +304,7 @@ impl Reader<'_> {
         let mut around = outer.conditions.clone();
         around.extend(conditions::of(&item.attrs));
         let (krate, path) = (outer.krate, format!("{}::{name}", outer.path));
-        let (shown, is_conditional) = (Rc::clone(&outer.file), !around.is_empty());
+        let is_conditional = !around.is_empty();
         let given = conditions::value(&item.attrs, "path");
         let found = match (&item.content, &given) {
             (Some(_), Some(path)) => Ok((
@@ -273,20 +341,23 @@ impl Reader<'_> {
             // The compiler looks for it only where the condition holds.
             Err(_) if is_conditional => return,
             Err(expected) => {
-                let place = Place::of(&shown, item.ident.span());
+                let place = Place::of(shown, item.ident.span());
                 let why = format!(
                     "the file of `mod {name};` is missing; it is expected at {}",
-                    expected.display()
+                    self.file(&expected).shown
                 );
                 self.code.unread.push(Unread { place, why });
                 return;
             }
         };
-        let file = path_of.as_deref().map_or(shown, |path| self.file(path));
+        let file = match &path_of {
+            Some(path) => self.file(path),
+            None => Rc::clone(shown),
+        };
         let items = match (item.content, &path_of) {
             (Some((_, items)), _) => Ok(items),
             (None, Some(path)) if is_conditional && !path.exists() => return,
-            (None, Some(path)) => parsed(path),
+            (None, Some(path)) => self.parsed(path),
             (None, None) => Ok(Vec::new()),
         };
         let module = self.module(krate, Some(parent), path, &file, around);
@@ -294,9 +365,46 @@ impl Reader<'_> {
             outer.children.insert(name, module);
         }
         match items {
-            Ok(items) => self.fill(module, items, &folder),
-            Err((why, span)) => self.unread(&file, span, why),
+            Ok(items) => self.fill(module, &file, items, &folder),
+            Err((why, span)) => return self.unread(&file, span, why),
         }
+        if path_of.is_some() {
+            self.open.pop();
+        }
+    }
+}
+
+/// What a function, a type or a constant is called.
+fn named(item: &Item) -> Option<String> {
+    let name = match item {
+        Item::Fn(item) => &item.sig.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Const(item) => &item.ident,
+        Item::Static(item) => &item.ident,
+        _ => return None,
+    };
+    Some(name.unraw().to_string())
+}
+
+/// What the blocks of an item define.
+#[derive(Default)]
+struct Hidden {
+    modules: Vec<ItemMod>,
+    macros: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Hidden {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        self.modules.push(item.clone());
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast ItemMacro) {
+        self.macros
+            .extend(item.ident.as_ref().map(ToString::to_string));
     }
 }
 
@@ -345,18 +453,54 @@ fn of_name(folder: &Path, name: &str) -> Result<(Folder, PathBuf), PathBuf> {
 }
 
 /// The file of `include!("name")`.
-fn included(mac: &syn::Macro, folder: &Folder) -> Option<PathBuf> {
+fn included(mac: &Macro, file: &File) -> Option<PathBuf> {
     let is_include = mac.path.segments.last()?.ident == "include";
     let name: LitStr = is_include.then(|| mac.parse_body().ok())??;
-    Some(folder.own.join(name.value()))
+    Some(file.path.parent()?.join(name.value()))
 }
+
+/// Brackets in brackets.
+const DEEP: usize = 2000;
 
 type NotParsed = (String, Option<Span>);
 
 fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
     let text = fs::read_to_string(path).map_err(|error| (error.to_string(), None))?;
-    let file = syn::parse_file(&text).map_err(|error| (error.to_string(), Some(error.span())))?;
+    if is_deep(&text) {
+        return Err(("its code is nested too deeply".to_owned(), None));
+    }
+    let file = syn::parse_file(&text).map_err(|error| {
+        let said = error.to_string();
+        let is_lexed = said != "cannot parse string into token stream";
+        let why = if is_lexed {
+            said
+        } else {
+            "brackets or quotes do not match".to_owned()
+        };
+        (why, Some(error.span()))
+    })?;
     Ok(file.items)
+}
+
+/// Whether brackets stand in each other as no code has it that people write, and as the stack cannot hold it.
+fn is_deep(text: &str) -> bool {
+    let (mut depth, mut signs) = (0_usize, 0_usize);
+    let deepest = text.bytes().map(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        // `&&&x` is as deep as `(((x`; lines of `---` and `***` are comments.
+        signs = if matches!(byte, b'&' | b'!') {
+            signs.saturating_add(1)
+        } else {
+            0
+        };
+        depth.saturating_add(signs)
+    });
+    // Brackets in texts count, too, since only what is far beyond is refused.
+    deepest.max().unwrap_or_default() > DEEP
 }
 
 /// The names that a `use` brings.

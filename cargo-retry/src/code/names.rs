@@ -1,5 +1,7 @@
 //! What a path means: a macro of ours, a module, a function, a constant.
 
+use std::collections::HashSet;
+
 use super::modules::{Code, Use};
 
 /// What a path may mean; it can be several things, in the namespaces of Rust.
@@ -15,8 +17,14 @@ pub(crate) enum Meaning {
 /// The packages whose macros are meant.
 const OURS: &[&str] = &["reattempt", "retry-macros"];
 
-/// Through how many `use`s a name is followed.
-const DEPTH: usize = 24;
+/// What has been looked up on the way, since modules may import from each other.
+#[derive(Default)]
+struct Search<'a> {
+    /// Modules and paths below them.
+    seen: HashSet<(usize, Vec<String>)>,
+    /// Each `use` that is being followed: none leads through itself.
+    open: Vec<&'a Use>,
+}
 
 /// A path as written.
 pub(crate) struct Path {
@@ -52,51 +60,57 @@ impl Code {
         }
         // Through a `*` of a crate that is not read.
         let is_hidden = path.segments.as_slice() == [name] && meanings.is_empty();
-        is_hidden && self.depends_on_ours(module)
+        is_hidden && self.may_be_ours(name, module)
     }
 
-    fn depends_on_ours(&self, module: usize) -> bool {
+    /// Whether a crate can see our macros, and has none of this name itself.
+    fn may_be_ours(&self, name: &str, module: usize) -> bool {
         let krate = self
             .modules
             .get(module)
             .and_then(|it| self.crates.get(it.krate));
         krate.is_some_and(|it| {
-            it.externs
-                .values()
-                .any(|package| OURS.contains(&package.as_str()))
+            let mut packages = it.externs.values();
+            !it.macros.contains(name) && packages.any(|package| OURS.contains(&package.as_str()))
         })
     }
 
     /// Everything that a path may mean.
-    pub(crate) fn meanings(&self, path: &Path, module: usize, local: &[&Use]) -> Vec<Meaning> {
+    pub(crate) fn meanings<'a>(
+        &'a self,
+        path: &Path,
+        module: usize,
+        local: &[&'a Use],
+    ) -> Vec<Meaning> {
         let mut found = Vec::new();
+        let mut search = Search::default();
         if path.is_global {
-            self.of_crates(&path.segments, module, DEPTH, &mut found);
+            self.of_crates(&path.segments, module, &mut search, &mut found);
             return found;
         }
         if let Some((first, rest)) = path.segments.split_first() {
             for it in local {
                 if it.name.as_ref() == Some(first) {
-                    self.follow(it, rest, module, DEPTH, &mut found);
+                    self.follow(it, rest, module, &mut search, &mut found);
                 } else if it.name.is_none() {
-                    let mut whole = Vec::new();
-                    self.follow(it, &path.segments, module, DEPTH, &mut whole);
-                    found.extend(whole.into_iter().filter(|it| !matches!(it, Meaning::Foreign(package, _) if !OURS.contains(&package.as_str()))));
+                    self.through_all(it, &path.segments, module, &mut search, &mut found);
                 }
             }
         }
         if found.is_empty() {
-            self.seen_from(&path.segments, module, DEPTH, &mut found);
+            self.seen_from(&path.segments, module, &mut search, &mut found);
         }
         found
     }
+}
 
+impl<'a> Code {
     /// A path as it stands in a module.
     fn seen_from(
-        &self,
+        &'a self,
         segments: &[String],
         module: usize,
-        depth: usize,
+        search: &mut Search<'a>,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -108,22 +122,24 @@ impl Code {
         match first.as_str() {
             "crate" | "$crate" => {
                 if let Some(krate) = self.crates.get(here.krate) {
-                    self.inside(krate.root, rest, depth, found);
+                    self.inside(krate.root, rest, search, found);
                 }
             }
-            "self" => self.inside(module, rest, depth, found),
+            "self" => self.inside(module, rest, search, found),
             "super" => {
                 if let Some(parent) = here.parent {
                     match rest.first() {
-                        Some(next) if next == "super" => self.seen_from(rest, parent, depth, found),
-                        _ => self.inside(parent, rest, depth, found),
+                        Some(next) if next == "super" => {
+                            self.seen_from(rest, parent, search, found);
+                        }
+                        _ => self.inside(parent, rest, search, found),
                     }
                 }
             }
             _ => {
-                self.inside(module, segments, depth, found);
+                self.inside(module, segments, search, found);
                 if found.is_empty() {
-                    self.of_crates(segments, module, depth, found);
+                    self.of_crates(segments, module, search, found);
                 }
                 // The macros of `#[macro_use] extern crate`, which are seen everywhere.
                 if found.is_empty() && rest.is_empty() {
@@ -133,7 +149,7 @@ impl Code {
                         .and_then(|it| self.modules.get(it.root));
                     let everywhere = root.into_iter().flat_map(|root| &root.uses);
                     for it in everywhere.filter(|it| it.name.is_none() && it.is_global) {
-                        self.follow(it, segments, module, depth, found);
+                        self.follow(it, segments, module, search, found);
                     }
                 }
             }
@@ -142,10 +158,10 @@ impl Code {
 
     /// A path that begins with the name of a crate.
     fn of_crates(
-        &self,
+        &'a self,
         segments: &[String],
         module: usize,
-        depth: usize,
+        search: &mut Search<'a>,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -169,60 +185,102 @@ impl Code {
             .iter()
             .find(|it| it.package == *package && it.kind == "lib");
         match library.filter(|_| !is_ours) {
-            Some(library) => self.inside(library.root, rest, depth, found),
+            Some(library) => self.inside(library.root, rest, search, found),
             None => found.push(Meaning::Foreign(package.clone(), rest.to_vec())),
         }
     }
 
     /// A path below a module.
-    fn inside(&self, module: usize, segments: &[String], depth: usize, found: &mut Vec<Meaning>) {
-        let (Some(here), Some(depth)) = (self.modules.get(module), depth.checked_sub(1)) else {
+    fn inside(
+        &'a self,
+        module: usize,
+        segments: &[String],
+        search: &mut Search<'a>,
+        found: &mut Vec<Meaning>,
+    ) {
+        let Some(here) = self.modules.get(module) else {
             return;
         };
+        if !search.seen.insert((module, segments.to_vec())) {
+            return;
+        }
         let Some((first, rest)) = segments.split_first() else {
             found.push(Meaning::Module(module));
             return;
         };
         if let Some(child) = here.children.get(first) {
-            self.inside(*child, rest, depth, found);
+            self.inside(*child, rest, search, found);
         }
         for it in here
             .uses
             .iter()
             .filter(|it| it.name.as_ref() == Some(first))
         {
-            self.follow(it, rest, module, depth, found);
+            self.follow(it, rest, module, search, found);
         }
-        if defines(here, first) {
+        if here.names.contains(first) {
             found.push(Meaning::Item(module, segments.to_vec()));
         }
-        if found.is_empty() {
+        let is_module = here.children.contains_key(first)
+            || here.uses.iter().any(|it| it.name.as_ref() == Some(first));
+        // A name that is written out hides those behind `*`; of macros and functions there may be one more.
+        if found.is_empty() && (!is_module || rest.is_empty()) {
             for it in here.uses.iter().filter(|it| it.name.is_none()) {
-                let mut through = Vec::new();
-                self.follow(it, segments, module, depth, &mut through);
-                // Whether a foreign module has this name is not known, unless it is ours.
-                through.retain(|it| !matches!(it, Meaning::Foreign(package, _) if !OURS.contains(&package.as_str())));
-                found.extend(through);
+                self.through_all(it, segments, module, search, found);
             }
         }
     }
 
+    /// What a `use path::*` leads to.
+    fn through_all(
+        &'a self,
+        it: &'a Use,
+        segments: &[String],
+        module: usize,
+        search: &mut Search<'a>,
+        found: &mut Vec<Meaning>,
+    ) {
+        let mut through = Vec::new();
+        self.follow(it, segments, module, search, &mut through);
+        through.retain(|it| match it {
+            Meaning::Module(_) => true,
+            // `use Kind::*` brings the variants of an enum, which are no functions.
+            Meaning::Item(_, names) => names.len() <= segments.len(),
+            // Whether a foreign module has this name is not known, unless it is ours.
+            Meaning::Foreign(package, _) => OURS.contains(&package.as_str()),
+        });
+        found.extend(through);
+    }
+
     /// What a `use` leads to, and `rest` below it.
     fn follow(
-        &self,
+        &'a self,
+        it: &'a Use,
+        rest: &[String],
+        module: usize,
+        search: &mut Search<'a>,
+        found: &mut Vec<Meaning>,
+    ) {
+        if search.open.iter().any(|open| std::ptr::eq(*open, it)) {
+            return;
+        }
+        search.open.push(it);
+        self.led(it, rest, module, search, found);
+        search.open.pop();
+    }
+
+    fn led(
+        &'a self,
         it: &Use,
         rest: &[String],
         module: usize,
-        depth: usize,
+        search: &mut Search<'a>,
         found: &mut Vec<Meaning>,
     ) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
         let mut path = it.path.clone();
         path.extend_from_slice(rest);
         if it.is_global {
-            return self.of_crates(&path, module, depth, found);
+            return self.of_crates(&path, module, search, found);
         }
         let krate = self
             .modules
@@ -231,15 +289,15 @@ impl Code {
         // `use retry::retry;` in a module that has the name `retry` from that very line means the crate.
         let is_itself = it.name.is_some() && it.name.as_ref() == it.path.first();
         if !is_itself {
-            self.seen_from(&path, module, depth, found);
+            self.seen_from(&path, module, search, found);
         }
         if found.is_empty() {
-            self.of_crates(&path, module, depth, found);
+            self.of_crates(&path, module, search, found);
         }
         if found.is_empty()
             && let Some(krate) = krate.filter(|it| it.is_2015)
         {
-            self.inside(krate.root, &path, depth, found);
+            self.inside(krate.root, &path, search, found);
         }
         if found.is_empty() && is_itself {
             let child = self
@@ -247,7 +305,7 @@ impl Code {
                 .get(module)
                 .and_then(|it| it.children.get(it_first(&path)));
             if let Some(child) = child {
-                self.inside(*child, path.get(1..).unwrap_or_default(), depth, found);
+                self.inside(*child, path.get(1..).unwrap_or_default(), search, found);
             }
         }
     }
@@ -255,20 +313,4 @@ impl Code {
 
 fn it_first(path: &[String]) -> &str {
     path.first().map_or("", String::as_str)
-}
-
-/// Whether a module has a function, a type or a constant of this name.
-fn defines(module: &super::modules::Module, name: &str) -> bool {
-    use syn::Item;
-    module.items.iter().any(|item| match item {
-        Item::Fn(item) => item.sig.ident == name,
-        Item::Struct(item) => item.ident == name,
-        Item::Enum(item) => item.ident == name,
-        Item::Union(item) => item.ident == name,
-        Item::Trait(item) => item.ident == name,
-        Item::Type(item) => item.ident == name,
-        Item::Const(item) => item.ident == name,
-        Item::Static(item) => item.ident == name,
-        _ => false,
-    })
 }

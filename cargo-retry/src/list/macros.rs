@@ -11,6 +11,8 @@ pub(crate) struct Found {
     pub(crate) arguments: TokenStream,
     /// Of the function, as far as the rule tells.
     pub(crate) name: String,
+    /// Whether an attempt can be cut off.
+    pub(crate) is_async: bool,
 }
 
 /// All of them, at any depth. `is_ours` knows paths.
@@ -32,29 +34,31 @@ pub(crate) fn retried(
                 if is_ours(&path, "retry") {
                     let span = syn::spanned::Spanned::span(&path);
                     let name = function(after);
+                    let before_name = after.iter().take_while(|token| !is_word(token, "fn"));
+                    let is_async = before_name.filter(|token| is_word(token, "async")).count() > 0;
                     all.push(Found {
                         span,
                         form: Form::Function,
                         arguments,
                         name,
+                        is_async,
                     });
                 }
             }
-            [
-                TokenTree::Ident(word),
-                TokenTree::Punct(bang),
-                TokenTree::Group(group),
-                ..,
-            ] if bang.as_char() == '!'
-                && word == "retry_block"
-                && is_ours(&syn::Path::from(word.clone()), "retry_block") =>
-            {
-                all.push(Found {
-                    span: word.span(),
-                    form: Form::Block,
-                    arguments: group.stream(),
-                    name: "retry_block!".to_owned(),
-                });
+            [TokenTree::Punct(bang), TokenTree::Group(group), ..] if bang.as_char() == '!' => {
+                let Some(path) = path_before(list.get(..index).unwrap_or_default()) else {
+                    continue;
+                };
+                if is_ours(&path, "retry_block") {
+                    let body = group.stream().into_iter();
+                    all.push(Found {
+                        is_async: body.filter(|token| is_word(token, "async")).count() > 0,
+                        span: syn::spanned::Spanned::span(&path),
+                        form: Form::Block,
+                        arguments: group.stream(),
+                        name: "retry_block!".to_owned(),
+                    });
+                }
             }
             _ => {}
         }
@@ -63,6 +67,24 @@ pub(crate) fn retried(
         }
     }
     all
+}
+
+/// The path at whose end a `!` stands.
+fn path_before(tokens: &[TokenTree]) -> Option<syn::Path> {
+    let is_colon =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ':');
+    let mut start = tokens.len();
+    let mut expects_name = true;
+    for (index, token) in tokens.iter().enumerate().rev() {
+        match token {
+            TokenTree::Ident(_) if expects_name => expects_name = false,
+            token if is_colon(token) => expects_name = true,
+            _ => break,
+        }
+        start = index;
+    }
+    let path: TokenStream = tokens.get(start..)?.iter().cloned().collect();
+    syn::parse2(path).ok()
 }
 
 /// The path of an attribute and what stands in its parentheses. `$crate` is no path to the parser.
@@ -81,11 +103,13 @@ fn split(tokens: TokenStream) -> Option<(syn::Path, TokenStream)> {
     Some((syn::parse2(path).ok()?, arguments))
 }
 
+fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(ident) if ident == word)
+}
+
 /// What stands behind the next `fn`.
 fn function(tokens: &[TokenTree]) -> String {
-    let mut behind = tokens
-        .iter()
-        .skip_while(|token| !matches!(token, TokenTree::Ident(word) if word == "fn"));
+    let mut behind = tokens.iter().skip_while(|token| !is_word(token, "fn"));
     behind.next();
     let name: String = behind
         .take_while(|token| !matches!(token, TokenTree::Group(_)))

@@ -14,8 +14,11 @@ mod visit;
 
 use std::error::Error;
 use std::fs;
+use std::io;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
@@ -48,7 +51,21 @@ pub(crate) struct Arguments {
     config: Option<PathBuf>,
 }
 
+/// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
+const STACK: usize = 256 << 20;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let deep = || listed(arguments).map_err(|fault| fault.to_string());
+    let told = thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        let reader = thread.spawn_scoped(scope, deep)?;
+        let told = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok::<_, io::Error>(told)
+    });
+    Ok(told??)
+}
+
+fn listed(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let workspace = Workspace::load(arguments.manifest_path.as_deref())?;
     let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root)?;
     let workspace = workspace.only(&arguments.packages)?;

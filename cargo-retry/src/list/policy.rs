@@ -6,8 +6,10 @@ use std::path::Path;
 use retry_runtime::Policy;
 use retry_runtime::config::Config;
 use retry_runtime::rules::{Key, Keys, Rule};
+use retry_syntax::model::Model;
 use syn::Expr;
 
+use super::nesting::Count;
 use super::sites::{Site, Survey};
 use super::values::{Constants, Standing, Value, with};
 use crate::code::written;
@@ -15,6 +17,18 @@ use crate::code::written;
 /// The policy of a place, and what of it is not known.
 pub(crate) struct Effective {
     pub(crate) policy: Policy,
+    /// Whether a strategy decides after each failure.
+    has_strategy: bool,
+    /// Whether the configuration has switched its retries off.
+    pub(crate) is_off: bool,
+    /// Whether values can be waited for (`until`), which is no retry for what is below.
+    pub(crate) polls: bool,
+    /// How often one attempt is made: more than once with a `hedge`.
+    pub(crate) copies: Count,
+    /// Retries that its budget allows for each call, if that is a share.
+    pub(crate) share: Option<f64>,
+    /// Keys that stand beside an inherited policy.
+    given: Keys,
     /// Keys whose value only the compiler or the running program knows.
     unknown: Keys,
     /// The policy that the keys override, where its values are not known.
@@ -27,15 +41,15 @@ pub(crate) struct Effective {
 
 impl Effective {
     pub(crate) fn knows(&self, key: Key) -> bool {
-        self.inherited.is_none() && !self.unknown.contains(key)
+        let is_given = self.inherited.is_none() || self.given.contains(key);
+        is_given && !self.unknown.contains(key)
     }
 
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
         use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
-        [Backoff, Base, Cap, Factor, FastFirst, First, Jitter]
-            .into_iter()
-            .all(|key| self.knows(key))
+        let mut keys = [Backoff, Base, Cap, Factor, FastFirst, First, Jitter].into_iter();
+        !self.has_strategy && keys.all(|key| self.knows(key))
     }
 
     /// Keys whose value is not known.
@@ -72,11 +86,20 @@ fn effective(
     };
     let mut effective = Effective {
         policy: model.known,
+        has_strategy: model.strategy.is_some(),
+        is_off: false,
+        polls: model.until.is_some(),
+        copies: copies(model, constants, at),
+        share: share(site.reading.key("budget"), constants, at),
+        given: Keys::NONE,
         unknown: Keys::NONE,
         inherited: None,
         label: None,
         violations: Vec::new(),
     };
+    for setting in &model.settings {
+        effective.given = effective.given.with(setting.key);
+    }
     let mut is_literal = true;
     for setting in model
         .settings
@@ -102,9 +125,12 @@ fn effective(
     }
     if let Some(named) = &model.named {
         let named = named.value();
+        // A file says more than the code.
+        effective.given = Keys::NONE;
         match configuration {
             Some(configuration) if configuration.policy(&named).is_some() => {
                 let resolved = configuration.resolve(&site.operation, &named, &effective.policy);
+                effective.is_off = !resolved.enabled;
                 let label = resolved.label.to_owned();
                 effective.policy = if resolved.enabled {
                     resolved.policy
@@ -131,12 +157,40 @@ fn effective(
     Some(effective)
 }
 
+/// How often one attempt is made.
+fn copies(model: &Model, constants: &Constants<'_>, at: Standing<'_>) -> Count {
+    let Some(hedge) = &model.hedge else {
+        return Count::Known(1);
+    };
+    if hedge.is_literal {
+        return Count::Known(2);
+    }
+    let value = syn::parse2::<Expr>(hedge.value.clone()).ok();
+    match value.and_then(|expr| constants.value(&expr, at)) {
+        Some(Value::Hedge(copies)) => Count::Known(copies.saturating_add(1)),
+        _ => Count::Unknown,
+    }
+}
+
+/// Retries for each call.
+fn share(budget: Option<&str>, constants: &Constants<'_>, at: Standing<'_>) -> Option<f64> {
+    match constants.value(&syn::parse_str(budget?).ok()?, at)? {
+        Value::Budget(share) | Value::Number(share) => Some(share),
+        _ => None,
+    }
+}
+
 /// The configuration: a file that is named, or the one that lies at the root.
 pub(crate) fn configuration(
     named: Option<&Path>,
     root: &Path,
 ) -> Result<Option<Config>, Box<dyn Error>> {
     let usual = root.join("retry.toml");
+    let here = std::env::current_dir().unwrap_or_default();
+    let usual = usual
+        .strip_prefix(here)
+        .map(Path::to_owned)
+        .unwrap_or(usual);
     let file = match named {
         Some(file) => file,
         None if usual.is_file() => &usual,

@@ -84,6 +84,10 @@ impl Reading {
 
     /// In the rules of a macro, where `$max` may stand for anything.
     pub(crate) fn of_rules(file: &Rc<File>, tokens: TokenStream) -> Self {
+        // Its body is no part of the policy.
+        if Block::read(tokens.clone()).is_ok() {
+            return Self::of_block(file, tokens).0;
+        }
         if mentions_parameter(tokens.clone()) {
             let written = vec![(String::new(), written(&tokens))];
             return Self {
@@ -91,10 +95,7 @@ impl Reading {
                 ..Self::new(file, &[], None, &Faults::default())
             };
         }
-        match Block::read(tokens.clone()) {
-            Ok(_) => Self::of_block(file, tokens).0,
-            Err(_) => Self::of_function(file, tokens, None),
-        }
+        Self::of_function(file, tokens, None)
     }
 
     fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {

@@ -59,11 +59,14 @@ const HANDS_ON: &[&str] = &[
     "write",
 ];
 
+/// Calls of calls that are followed: each of a long chain asks for those before it.
+const DEPTH: usize = 50;
+
 impl Types {
     pub(crate) fn of(code: &Code) -> Self {
         let mut types = Self::default();
-        for item in code.modules.iter().flat_map(|module| &module.items) {
-            types.item(item);
+        for written in code.modules.iter().flat_map(|module| &module.items) {
+            types.item(&written.item);
         }
         types
     }
@@ -133,7 +136,18 @@ impl Types {
         variables: &Variables,
         owner: Option<&str>,
     ) -> Option<String> {
-        let inner = |expr: &Expr| self.expression(expr, variables, owner);
+        self.within(expr, variables, owner, DEPTH)
+    }
+
+    fn within(
+        &self,
+        expr: &Expr,
+        variables: &Variables,
+        owner: Option<&str>,
+        depth: usize,
+    ) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        let inner = |expr: &Expr| self.within(expr, variables, owner, depth);
         match expr {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.unraw().to_string();
@@ -213,11 +227,17 @@ pub(crate) fn parameters(signature: &Signature, owner: Option<&str>) -> Variable
     variables
 }
 
-/// The first trait of each type parameter.
-fn bounds(generics: &Generics) -> HashMap<String, String> {
+/// The first trait of each type parameter, or the type that it has by default.
+pub(crate) fn bounds(generics: &Generics) -> HashMap<String, String> {
     let mut all = HashMap::new();
     for parameter in generics.type_params() {
-        if let Some(name) = parameter.bounds.iter().find_map(first_trait) {
+        let default = || hint(&parameter.default.as_ref()?.1, &HashMap::new(), None);
+        if let Some(name) = parameter
+            .bounds
+            .iter()
+            .find_map(first_trait)
+            .or_else(default)
+        {
             all.insert(parameter.ident.to_string(), name);
         }
     }

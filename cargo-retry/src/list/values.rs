@@ -23,6 +23,10 @@ pub(crate) enum Value {
     Jitter(Jitter),
     Shape(Shape),
     Nested(Nested),
+    /// The copies that it may send.
+    Hedge(u64),
+    /// Retries for each call that it allows.
+    Budget(f64),
 }
 
 /// The constants of a workspace.
@@ -49,8 +53,10 @@ impl<'a> Constants<'a> {
     pub(crate) fn of(code: &'a Code) -> Self {
         let mut associated: HashMap<_, Vec<_>> = HashMap::new();
         for (number, module) in code.modules.iter().enumerate() {
-            for item in &module.items {
-                let Item::Impl(item) = item else { continue };
+            for written in &module.items {
+                let Item::Impl(item) = &written.item else {
+                    continue;
+                };
                 let Some(owner) = types::hint(&item.self_ty, &HashMap::new(), None) else {
                     continue;
                 };
@@ -195,6 +201,8 @@ impl<'a> Constants<'a> {
                 ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
                 ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
                 ("Policy", "background", []) => Value::Policy(Policy::background()),
+                ("Budget", "per_success" | "per_request", [it]) => Value::Budget(number(*it)?),
+                ("Hedge", "after" | "quantile", [_]) => Value::Hedge(1),
                 ("Jitter", "Ratio", [it]) => Value::Jitter(Jitter::Ratio(number(*it)?)),
                 _ => return None,
             },
@@ -212,11 +220,14 @@ impl<'a> Constants<'a> {
         let arguments = arguments?;
         let method = call.method.unraw().to_string();
         match (receiver, method.as_str(), arguments.as_slice()) {
+            (Value::Policy(policy), "checked", []) => Some(Value::Policy(policy)),
             (Value::Policy(policy), "unlimited", []) => Some(Value::Policy(policy.unlimited())),
             (Value::Policy(policy), "overridden_by", [Value::Policy(layer)]) => {
                 Some(Value::Policy(policy.overridden_by(layer)))
             }
             (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
+            (Value::Hedge(_), "max", [Value::Whole(copies)]) => Some(Value::Hedge(*copies)),
+            (kept @ (Value::Hedge(_) | Value::Budget(_)), _, _) => Some(kept),
             (Value::Time(time), "saturating_mul", [Value::Whole(factor)]) => Some(Value::Time(
                 time.saturating_mul(u32::try_from(*factor).ok()?),
             )),

@@ -1,6 +1,6 @@
 //! Through the modules: their functions, what they call, and where they retry.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{Span, TokenStream};
@@ -46,9 +46,15 @@ fn module(code: &Code, types: &Types, number: usize, survey: &mut Survey) {
         scope: Rc::default(),
         variables: Variables::new(),
         is_spawned: false,
+        known: HashSet::new(),
     };
-    for item in &module.items {
-        visitor.visit_item(item);
+    for written in &module.items {
+        visitor.file = Rc::clone(&written.file);
+        visitor.visit_item(&written.item);
+    }
+    for (file, given) in &module.given {
+        visitor.file = Rc::clone(file);
+        visitor.unread(given);
     }
 }
 
@@ -65,6 +71,8 @@ struct Visitor<'c> {
     scope: Rc<Scope>,
     variables: Variables,
     is_spawned: bool,
+    /// Where the attributes and blocks are that have been read.
+    known: HashSet<Place>,
 }
 
 /// An `impl` or a trait.
@@ -72,6 +80,8 @@ struct Visitor<'c> {
 struct Owner {
     name: Option<String>,
     of_trait: Option<String>,
+    /// The traits of its type parameters.
+    bounds: HashMap<String, String>,
     /// The policy of the whole block.
     policy: Option<TokenStream>,
 }
@@ -91,19 +101,16 @@ impl Visitor<'_> {
     }
 
     /// The attribute of ours, its arguments, and the conditions that it has itself.
-    fn policy(&self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>)> {
-        conditions::given(attributes)
-            .into_iter()
-            .find_map(|Given { meta, conditions }| {
-                self.is_ours(meta.path(), "retry").then(|| {
-                    let span = syn::spanned::Spanned::span(meta.path());
-                    let arguments = match meta {
-                        Meta::List(list) => list.tokens,
-                        _ => TokenStream::new(),
-                    };
-                    (span, arguments, conditions)
-                })
-            })
+    fn policy(&mut self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>)> {
+        let mut given = conditions::given(attributes).into_iter();
+        let Given { meta, conditions } = given.find(|it| self.is_ours(it.meta.path(), "retry"))?;
+        let span = syn::spanned::Spanned::span(meta.path());
+        self.known.insert(Place::of(&self.file, span));
+        let arguments = match meta {
+            Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        Some((span, arguments, conditions))
     }
 
     /// Everything under these conditions.
@@ -184,6 +191,7 @@ impl Visitor<'_> {
             .get(self.module)
             .and_then(|it| self.code.crates.get(it.krate));
         let number = self.survey.sites.len();
+        self.known.insert(Place::of(&self.file, span));
         self.survey.sites.push(Site {
             place: Place::of(&self.file, span),
             form,
@@ -260,6 +268,32 @@ impl Visitor<'_> {
         self.is_spawned = false;
         self.inside(node, |it| it.statements(&statements));
         self.is_spawned = outer;
+    }
+
+    /// What a macro makes, seen as text.
+    fn made(&mut self, mac: &Macro, name: &str) {
+        let found = macros::retried(&mac.tokens, &|path, name| self.is_ours(path, name));
+        for found in found {
+            let place = Place::of(&self.file, found.span);
+            if !self.known.insert(place) || found.arguments.to_string() == "never" {
+                continue;
+            }
+            let mut reading = Reading::of_rules(&self.file, found.arguments);
+            reading.is_async = found.is_async;
+            let operation = format!("{}::{}", self.module_path(), found.name);
+            let conditions = self.conditions.clone();
+            let site = self.site(found.span, found.form, operation, conditions, reading);
+            if let Some(site) = self.survey.sites.get_mut(site) {
+                site.by_macro = Some(name.to_owned());
+            }
+        }
+    }
+
+    /// What is given to a macro and cannot be read as code: `proptest! { fn f(x in 0..9) {} }`.
+    fn unread(&mut self, mac: &Macro) {
+        if let Some(name) = mac.path.segments.last() {
+            self.made(mac, &name.ident.to_string());
+        }
     }
 
     fn statements(&mut self, statements: &[Stmt]) {
@@ -352,6 +386,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         });
     }
 
+    fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {
+        // A module of its own, wherever it stands.
+    }
+
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let (policy, own) = match self.policy(&item.attrs) {
             Some((_, arguments, conditions)) => (Some(arguments), conditions),
@@ -364,6 +402,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let owner = Owner {
             name: types::hint(&item.self_ty, &HashMap::new(), None),
             of_trait: of_trait.map(|last| last.ident.to_string()),
+            bounds: types::bounds(&item.generics),
             policy: policy.filter(|arguments| arguments.to_string() != "never"),
         };
         let mut around = conditions::of(&item.attrs);
@@ -379,6 +418,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let owner = Owner {
             name: Some(item.ident.to_string()),
             of_trait: None,
+            bounds: types::bounds(&item.generics),
             policy: None,
         };
         let outer = self.owner.replace(owner);
@@ -392,17 +432,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
         match &item.ident {
             Some(name) => {
-                let found =
-                    macros::retried(&item.mac.tokens, &|path, name| self.is_ours(path, name));
-                for found in found {
-                    let reading = Reading::of_rules(&self.file, found.arguments);
-                    let operation = format!("{}::{}", self.module_path(), found.name);
-                    let conditions = self.conditions.clone();
-                    let site = self.site(found.span, found.form, operation, conditions, reading);
-                    if let Some(site) = self.survey.sites.get_mut(site) {
-                        site.by_macro = Some(name.to_string());
-                    }
-                }
+                self.made(&item.mac, &name.to_string());
             }
             None => self.visit_macro(&item.mac),
         }
@@ -419,6 +449,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             .is_some_and(|it| it.ident.to_string().contains("spawn"));
         let statements = loose::statements(&mac.tokens);
         self.elsewhere(spawns, |it| it.statements(&statements));
+        self.unread(mac);
     }
 
     fn visit_block(&mut self, block: &'ast Block) {
@@ -488,7 +519,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             .types
             .expression(&call.receiver, &self.variables, owner.as_deref())
         {
-            self.call(Callee::Method(ty, name.clone()));
+            // `inner: S` of a type is what the block says of `S`.
+            let bound = self
+                .owner
+                .as_ref()
+                .and_then(|it| it.bounds.get(&ty).cloned());
+            self.call(Callee::Method(bound.unwrap_or(ty), name.clone()));
         }
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");

@@ -69,6 +69,9 @@ struct Row {
     /// A policy by name, or another expression that the keys override.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
+    /// Whether the configuration has switched its retries off.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off: bool,
     /// Nothing where even the keys could not be read.
     schedule: Option<Schedule>,
     /// Keys whose value is not known before the program is compiled.
@@ -91,6 +94,11 @@ struct Written {
 struct Schedule {
     words: Option<String>,
     attempts: Attempts,
+    /// How often the body runs for one call: attempts, and the copies of a `hedge`.
+    load: Attempts,
+    /// Retries for each call that its budget allows, over all calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<f64>,
     /// The first delays: the least and the longest of each.
     delays: Option<Vec<Delay>>,
     /// The longest that all delays take together; without it there is no limit, or it is not known.
@@ -196,6 +204,13 @@ impl Listing {
     }
 }
 
+impl Below {
+    /// Whether retries inside of retries make fewer attempts than all would.
+    fn is_held(&self) -> bool {
+        matches!((self.attempts, self.multiplied), (Attempts::Known(count), Attempts::Known(all)) if count < all)
+    }
+}
+
 impl Row {
     /// The same place in another target.
     fn join(&mut self, other: Self) {
@@ -242,6 +257,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         r#async: site.reading.is_async,
         written: written.collect(),
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
+        off: effective.is_some_and(|it| it.is_off),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
         calls,
@@ -250,11 +266,16 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
 }
 
 fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
-    let of = |fault: &Fault| Told {
-        rule: fault.rule,
-        message: fault.message.clone(),
-        line: fault.place.line,
-        column: fault.place.column,
+    let of = |fault: &Fault| {
+        // A fault of the whole has no token to point at; none can stand where a file begins.
+        let is_placed = (fault.place.line, fault.place.column) != (1, 1);
+        let place = if is_placed { &fault.place } else { &site.place };
+        Told {
+            rule: fault.rule,
+            message: fault.message.clone(),
+            line: place.line,
+            column: place.column,
+        }
     };
     let violated = effective.into_iter().flat_map(|it| &it.violations);
     let constant = violated.map(|(rule, message)| Told {
@@ -281,6 +302,7 @@ fn schedule(effective: &Effective) -> Schedule {
     let is_known = knows_attempts && effective.knows_delays();
     let retries = policy
         .attempts()
+        .filter(|_| knows_attempts)
         .map_or(u32::MAX, |max| max.saturating_sub(1));
     let delays = (0..retries.min(TOLD)).map(|retry| {
         let (least, longest) = policy.delay_bounds(retry);
@@ -292,15 +314,9 @@ fn schedule(effective: &Effective) -> Schedule {
     let limits = is_known && effective.knows(Key::Deadline) && effective.knows(Key::Timeout);
     Schedule {
         words: limits.then(|| policy.explain().to_string()),
-        attempts: if knows_attempts {
-            policy
-                .attempts()
-                .map_or(Attempts::Word("unlimited"), |max| {
-                    Attempts::Known(max.into())
-                })
-        } else {
-            Attempts::Word("unknown")
-        },
+        attempts: Count::of(effective).into(),
+        budget: effective.share,
+        load: Count::of(effective).times(effective.copies).into(),
         delays: effective.knows_delays().then(|| delays.collect()),
         sleeping_ns: worst.sleeping().filter(|_| limits).map(nanos),
         wall_ns: worst.wall().filter(|_| limits).map(nanos),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use retry_runtime::rules::Entry;
 use serde_json::{Value, json};
 
-use super::{Attempts, Listing, Row};
+use super::{Attempts, Below, Listing, Row};
 
 pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
     let results: Vec<Value> = listing.policies.iter().flat_map(results).collect();
@@ -77,8 +77,7 @@ fn results(row: &Row) -> Vec<Value> {
         row.column,
     )];
     for below in &row.calls {
-        let is_multiplied = below.spawned || below.attempts == below.multiplied;
-        let level = if is_multiplied && below.attempts != Attempts::Known(1) {
+        let level = if below.recursive || multiplies(row, below) {
             "warning"
         } else {
             "note"
@@ -97,6 +96,14 @@ fn results(row: &Row) -> Vec<Value> {
         ));
     }
     all
+}
+
+/// Whether each attempt of the one makes all attempts of the other.
+fn multiplies(row: &Row, below: &Below) -> bool {
+    match (below.attempts, row.schedule.as_ref().map(|it| it.load)) {
+        (Attempts::Known(count), Some(Attempts::Known(own))) => count > own && !below.is_held(),
+        (attempts, _) => attempts == Attempts::Word("unlimited") && !below.is_held(),
+    }
 }
 
 fn words(row: &Row) -> String {

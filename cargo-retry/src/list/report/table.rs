@@ -12,6 +12,9 @@ use crate::table;
 /// Delays in the table.
 const SHOWN: usize = 4;
 
+/// Functions between two retries in the table.
+const FUNCTIONS: usize = 4;
+
 pub(super) fn text(listing: &Listing) -> String {
     if listing.policies.is_empty() {
         return "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n".to_owned();
@@ -33,7 +36,8 @@ pub(super) fn text(listing: &Listing) -> String {
             .flat_map(|row| [row.operation.len(), row.file.len() + 6])
             .max();
         let room = usize::from(width()).saturating_mul(2) / 5;
-        let least = longest.unwrap_or_default().min(room);
+        // With a space on both sides.
+        let least = longest.unwrap_or_default().saturating_add(2).min(room);
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(
             u16::try_from(least).unwrap_or_default(),
         )));
@@ -49,10 +53,19 @@ pub(super) fn text(listing: &Listing) -> String {
         ]);
     }
     let mut text = format!("{all}\n");
-    for row in &listing.policies {
-        for below in &row.calls {
-            let _ = writeln!(text, "{}", nested(row, below));
+    let calls = listing.policies.iter();
+    let calls: Vec<_> = calls
+        .flat_map(|row| row.calls.iter().map(move |below| (row, below)))
+        .collect();
+    if !calls.is_empty() {
+        let _ = write!(text, "\n{}\n", levels(&calls));
+        text +=
+            "attempts below: those of the innermost call, at most, for one call of what retries";
+        if calls.iter().any(|(_, below)| below.is_held()) {
+            text +=
+                ";\na retry inside a retry makes one attempt, so they add up and do not multiply";
         }
+        text += "\n\n";
     }
     for row in &listing.policies {
         for fault in &row.faults {
@@ -70,9 +83,48 @@ pub(super) fn text(listing: &Listing) -> String {
     text
 }
 
-/// That of the terminal; a file is wide.
+/// Retries below retries.
+fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {
+    let headings = ["what retries", "and calls what retries", "attempts below"];
+    let mut all = table::new(&headings, width(), false);
+    all.set_header(headings);
+    for (row, below) in calls {
+        let mut callee = below.operation.clone();
+        match below.through.as_slice() {
+            [] => {}
+            [first, .., last] if below.through.len() > FUNCTIONS => {
+                let _ = write!(callee, "\nthrough {first}, ..., {last}");
+            }
+            all => {
+                let _ = write!(callee, "\nthrough {}", all.join(", "));
+            }
+        }
+        all.add_row([row.operation.clone(), callee, attempts_below(below)]);
+    }
+    all
+}
+
+fn attempts_below(below: &Below) -> String {
+    if below.recursive {
+        return "as deep as the circle goes".to_owned();
+    }
+    let mut text = match below.attempts {
+        Attempts::Word("unlimited") => "no limit".to_owned(),
+        Attempts::Word(_) => "not known here".to_owned(),
+        Attempts::Known(count) if below.is_held() => format!("{count}, not {}", below.multiplied),
+        Attempts::Known(count) => count.to_string(),
+    };
+    if below.spawned {
+        text += "\nspawned: knows of no retry";
+    }
+    text
+}
+
+/// What `COLUMNS` says, or that of the terminal; a file is wide.
 fn width() -> u16 {
-    terminal_size::terminal_size().map_or(160, |(width, _)| width.0.max(60))
+    let told = std::env::var("COLUMNS").ok().and_then(|it| it.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
+    told.or_else(terminal).unwrap_or(160).max(60)
 }
 
 fn summary(listing: &Listing) -> String {
@@ -110,8 +162,8 @@ fn what(row: &Row) -> String {
     if let Some(name) = &row.by_macro {
         let _ = write!(text, "\nin `{name}!`");
     }
-    for condition in &row.conditions {
-        let _ = write!(text, "\nif {condition}");
+    if !row.conditions.is_empty() {
+        let _ = write!(text, "\nif {}", row.conditions.join(" and "));
     }
     text
 }
@@ -163,7 +215,7 @@ fn delays(row: &Row) -> String {
             (least, longest) if least == longest && least.is_zero() => "none".to_owned(),
             (least, longest) if least == longest => Human(least).to_string(),
             (least, longest) if least.is_zero() => format!("0-{}", Human(longest)),
-            (least, longest) => format!("{}-{}", Human(least), Human(longest)),
+            (least, longest) => range(&Human(least).to_string(), &Human(longest).to_string()),
         }
     });
     let each: Vec<_> = each.collect();
@@ -191,6 +243,14 @@ fn delays(row: &Row) -> String {
     }
 }
 
+/// The unit once, if it is the same.
+fn range(least: &str, longest: &str) -> String {
+    match (least.split_once(' '), longest.split_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number}-{longest}"),
+        _ => format!("{least}-{longest}"),
+    }
+}
+
 fn time(row: &Row) -> String {
     let Some(schedule) = &row.schedule else {
         return "?".to_owned();
@@ -201,6 +261,9 @@ fn time(row: &Row) -> String {
             deadline if row.r#async => deadline,
             deadline => format!("{deadline} + an attempt"),
         };
+    }
+    if row.key("strategy").is_some() {
+        return "as its strategy says".to_owned();
     }
     if schedule.words.is_none() {
         return "?".to_owned();
@@ -219,18 +282,12 @@ fn load(row: &Row) -> String {
     let Some(schedule) = &row.schedule else {
         return "?".to_owned();
     };
-    let mut text = match schedule.attempts {
+    let mut text = match schedule.load {
         Attempts::Word("unlimited") => "no limit".to_owned(),
         attempts => format!("x{attempts}"),
     };
-    if let Some(share) = row
-        .key("budget")
-        .and_then(|budget| budget.parse::<f64>().ok())
-    {
-        let _ = write!(text, ", x{} in all", 1.0 + share);
-    }
-    if row.key("hedge").is_some() {
-        text += " and copies";
+    if let Some(share) = schedule.budget {
+        let _ = write!(text, "\nx{} on average", 1.0 + share);
     }
     let most = row.calls.iter().filter_map(|below| match below.attempts {
         Attempts::Known(count) => Some(count),
@@ -246,6 +303,9 @@ fn limits(row: &Row) -> String {
     let mut parts = Vec::new();
     if let Some(policy) = &row.policy {
         parts.push(format!("policy {policy}"));
+    }
+    if row.off {
+        parts.push("switched off".to_owned());
     }
     for key in ["budget", "breaker", "throttle", "hedge"] {
         if let Some(value) = row.key(key) {
@@ -268,10 +328,11 @@ pub(super) fn nested(row: &Row, below: &Below) -> String {
         "{}:{}: {} calls {} ({}:{}){through}",
         row.file, row.line, row.operation, below.operation, below.file, below.line
     );
-    if below.recursive {
-        text += "; the calls go in a circle";
-    }
     let _ = match (below.attempts, below.multiplied) {
+        _ if below.recursive => write!(
+            text,
+            ": the calls go in a circle; how many attempts that makes depends on how deep they go"
+        ),
         (Attempts::Word("unlimited"), _) => write!(text, ": no limit to the attempts below"),
         (Attempts::Word(_), _) => write!(text, ": how many attempts that makes is not known here"),
         (attempts, multiplied) if attempts == multiplied => {

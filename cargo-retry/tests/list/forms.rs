@@ -1,0 +1,112 @@
+//! The forms in which the list is told.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::run::{ONE, json, list, project, texts, written};
+
+/// Its SARIF is what the schema of the standard asks for.
+pub(crate) fn sound(folder: &Path) -> Value {
+    let schema = include_str!("../sarif-2.1.0.json");
+    // A bracket too many in a pattern that nothing here uses.
+    let schema = schema.replace("{2}]?$", "{2}$");
+    let schema = serde_json::from_str(&schema).expect("a schema");
+    let schema = jsonschema::draft7::new(&schema).expect("a schema");
+    let output = list(folder, &["--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let errors: Vec<_> = schema
+        .iter_errors(&log)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, Vec::<String>::new());
+    log
+}
+
+#[test]
+fn for_code_review() {
+    for (name, warnings) in [("shop", 5), ("fetcher", 0), ("ledger", 0)] {
+        let log = sound(&project(name));
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let levels = results.iter().filter(|result| result["level"] == "warning");
+        assert_eq!(levels.count(), warnings, "{name}");
+    }
+}
+
+#[test]
+fn to_a_file() {
+    let folder = written("kept", &[("src/lib.rs", ONE)]);
+    let (code, out, err) = texts(&list(
+        &folder,
+        &["--format", "json", "--output", "list.json"],
+    ));
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+    let kept: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("list.json")).expect("a file"))
+            .expect("JSON");
+    assert_eq!(kept, json(&folder, &[]));
+    let (code, _, err) = texts(&list(&folder, &["--output", "absent/list.json"]));
+    assert_eq!(code, 2);
+    expect!["error: absent/list.json cannot be written: No such file or directory (os error 2)\n"]
+        .assert_eq(&err);
+}
+
+/// As people see it.
+#[test]
+fn in_a_terminal_of_120_columns() {
+    let project = project("shop");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-retry"));
+    command
+        .args(["retry", "list", "-p", "shop-service"])
+        .current_dir(&project);
+    let output = command
+        .env("COLUMNS", "120")
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("it runs");
+    expect![[r#"
+        ┌─────────────────────────────────┬──────────┬─────────────────────┬─────────────────────┬──────────────┬──────────────┐
+        │ what and where                  ┆ attempts ┆ delays              ┆ time at most        ┆ load at most ┆ policy and   │
+        │                                 ┆          ┆                     ┆                     ┆              ┆ limits       │
+        ╞═════════════════════════════════╪══════════╪═════════════════════╪═════════════════════╪══════════════╪══════════════╡
+        │ shop:8                          ┆ 3        ┆ 0-1 s, 0-2 s        ┆ 1 m + an attempt    ┆ x3           ┆              │
+        │ service/src/main.rs:8           ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::checkout  ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
+        │ service/src/orders.rs:27        ┆          ┆                     ┆                     ┆ x10 below    ┆              │
+        │ shop_service::orders::reserve   ┆ 3        ┆ 50 ms, 100 ms       ┆ 150 ms + attempts   ┆ x3           ┆ policy QUICK │
+        │ service/src/orders.rs:34        ┆          ┆                     ┆                     ┆ x7 below     ┆              │
+        │ shop_service::orders::audit     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/orders.rs:40        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::ship      ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/orders.rs:46        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        │ shop_service::orders::delivered ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
+        │ service/src/orders.rs:54        ┆          ┆                     ┆                     ┆ x8 below     ┆              │
+        │ shop_service::orders::state     ┆ 2        ┆ 10 ms               ┆ 10 ms + attempts    ┆ x2           ┆              │
+        │ service/src/orders.rs:60        ┆          ┆                     ┆                     ┆              ┆              │
+        │ shop_service::quotes::quote     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
+        │ service/src/quotes.rs:12        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
+        └─────────────────────────────────┴──────────┴─────────────────────┴─────────────────────┴──────────────┴──────────────┘
+
+        ┌─────────────────────────────────┬────────────────────────────────┬────────────────┐
+        │ what retries                    ┆ and calls what retries         ┆ attempts below │
+        ╞═════════════════════════════════╪════════════════════════════════╪════════════════╡
+        │ shop:8                          ┆ shop_service::orders::checkout ┆ 12, not 180    │
+        │ shop_service::orders::checkout  ┆ shop_service::orders::reserve  ┆ 10, not 60     │
+        │ shop_service::orders::checkout  ┆ shop_clients::payments::charge ┆ 8, not 36      │
+        │                                 ┆ through paid                   ┆                │
+        │ shop_service::orders::reserve   ┆ shop_clients::stock::count     ┆ 7, not 15      │
+        │                                 ┆ through warehouse              ┆                │
+        │ shop_service::orders::audit     ┆ shop_clients::stock::line      ┆ 12             │
+        │ shop_service::orders::ship      ┆ shop_clients::stock::found     ┆ 12             │
+        │ shop_service::orders::delivered ┆ shop_service::orders::state    ┆ 8              │
+        │ shop_service::quotes::quote     ┆ shop_clients::catalogue::price ┆ 12, not 18     │
+        └─────────────────────────────────┴────────────────────────────────┴────────────────┘
+        attempts below: those of the innermost call, at most, for one call of what retries;
+        a retry inside a retry makes one attempt, so they add up and do not multiply
+
+        8 places retry in 1 package; 7 of them call what retries itself
+    "#]].assert_eq(&texts(&output).1);
+}

@@ -1,0 +1,9 @@
+//! `cargo retry list` on whole projects.
+#![allow(clippy::expect_used, reason = "a test that panics has failed")]
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
+mod command;
+mod forms;
+mod projects;
+mod run;
+mod told;

@@ -1,0 +1,4 @@
+//! The service itself.
+
+pub mod orders;
+pub mod quotes;
