@@ -183,7 +183,8 @@ fn no_budget() {
     ] {
         let made = std::panic::catch_unwind(|| Budget::grpc(max_tokens, token_ratio));
         let message = made.expect_err("out of range");
-        let message = message.downcast_ref::<&str>().expect("a text");
+        let message = message.downcast_ref::<String>().expect("a text");
+        assert!(message.contains("rule R11: "), "{message}");
         assert!(
             message.contains(if max_tokens == 10 {
                 "0.1 "
