@@ -139,5 +139,6 @@ fn in_a_terminal_of_60_columns() {
           at most  100 ms + attempts; load x2
 
         2 places retry in 1 package; 1 of them calls what retries itself
-    "#]].assert_eq(&texts(&output.expect("it runs")).1);
+    "#]]
+    .assert_eq(&texts(&output.expect("it runs")).1);
 }

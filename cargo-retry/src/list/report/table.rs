@@ -34,7 +34,10 @@ pub(super) fn text(listing: &Listing) -> String {
         let longest = listing
             .policies
             .iter()
-            .flat_map(|row| [row.operation.len(), row.file.len() + 6])
+            .flat_map(|row| {
+                let place = format!("{}:{}", row.file, row.line);
+                [row.operation.len(), place.len()]
+            })
             .max();
         let room = usize::from(width()).saturating_mul(2) / 5;
         // With a space on both sides.

@@ -11,11 +11,11 @@ use syn::{
 };
 
 use super::{Function, Owner, Visitor};
-use crate::code::conditions::{self};
+use crate::code::conditions;
 use crate::code::loose;
 use crate::code::names::Path;
 use crate::list::sites::Callee;
-use crate::list::types::{self};
+use crate::list::types;
 
 impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
