@@ -41,7 +41,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Cargo::Retry(Retry { command }) = Cargo::parse();
+    let mut words: Vec<_> = std::env::args_os().collect();
+    // Called by its own name, without cargo.
+    if words.get(1).is_none_or(|word| word != "retry") {
+        words.insert(words.len().min(1), "retry".into());
+    }
+    let Cargo::Retry(Retry { command }) = Cargo::parse_from(words);
     let done = match command {
         Command::List(arguments) => list::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -32,7 +32,7 @@ const SHOWN: [(&str, &str, Part, i32); 6] = [
     (
         r#"cargo retry explain 'max = 5, base = "1s", deadline = "800ms"'"#,
         "refused.txt",
-        Part::Until("Up to"),
+        Part::From("error"),
         1,
     ),
     ("cargo retry check bad.toml", "check.txt", Part::All, 1),

@@ -23,6 +23,14 @@ pub(crate) fn words(given: &Given, look: Look) -> String {
         shown
     });
     let mut shown: String = shown.collect();
+    if given
+        .broken
+        .iter()
+        .any(|broken| ["R17", "syntax"].contains(&broken.rule.as_str()))
+        && !given.text.contains('"')
+    {
+        shown += "a shell takes double quotes away: put the whole policy into single quotes, 'max = 5, base = \"200ms\"'\n\n";
+    }
     if let Some(first) = given.broken.first() {
         shown += "more of a rule: cargo retry explain ";
         shown += &first.rule;

@@ -28,8 +28,8 @@ use report::Report;
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
     /// operation, or keys with `policy = "name"`; or a rule, such as `X4`
-    #[arg(value_name = "POLICY")]
-    policy: String,
+    #[arg(value_name = "POLICY", required = true)]
+    policy: Vec<String>,
 
     /// Reads the policy of that name from this file, and from the environment over it
     #[arg(long, value_name = "FILE")]
@@ -49,21 +49,24 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let [policy] = arguments.policy.as_slice() else {
+        return Err("a policy is one argument; put all of it into single quotes: 'max = 5, base = \"200ms\"'".into());
+    };
     if arguments.config.is_none()
-        && let Some(page) = page::asked(&arguments.policy)
+        && let Some(page) = page::asked(policy)
     {
         output::print(&page?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let given = match &arguments.config {
-        Some(path) => match read(path, &arguments.policy) {
+        Some(path) => match read(path, policy) {
             Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::Faults(faults)) => {
                 return crate::check::refuse(&faults, arguments.json);
             }
         },
-        None => policy::from_text(&arguments.policy),
+        None => policy::from_text(policy),
     };
     let is_svg_alone = arguments.svg.as_deref() == Some(Path::new("-"));
     if is_svg_alone && arguments.json {

@@ -100,10 +100,12 @@ impl<'a> Report<'a> {
     }
 
     pub(super) fn text(&self, look: Look) -> String {
-        let mut out = faults::words(self.given, look);
+        // Last, where they are seen.
+        let faults = faults::words(self.given, look);
         let Some(known) = &self.known else {
-            return out;
+            return faults;
         };
+        let mut out = String::new();
         let mut line = |text: &str| {
             out += text;
             out += "\n";
@@ -151,6 +153,10 @@ impl<'a> Report<'a> {
                 line(&text);
             }
         }
+        if !faults.is_empty() {
+            line("");
+        }
+        out.push_str(&faults);
         out
     }
 }

@@ -47,7 +47,12 @@ fn extremes_are_drawn_within_the_width() {
             },
         ] {
             let text = text(policy, look);
-            assert!(text.contains("Worst case"), "{policy}\n{text}");
+            // A value that is refused by itself has no schedule that would mean anything.
+            let is_refused = policy.contains("max = 0");
+            assert!(
+                text.contains("Worst case") != is_refused,
+                "{policy}\n{text}"
+            );
             let is_shown = |line: &&str| {
                 !line.contains('\u{1b}') && !line.starts_with("error") && !line.contains(" | ")
             };

@@ -107,9 +107,22 @@ pub(super) fn stand_ins(given: &Given) -> Vec<String> {
             ),
             "policy" => format!("`policy = {written}`: what it gives, the defaults stand in for here"),
             "strategy" => format!("`strategy = {written}`: it says how often and after which delays"),
-            _ => format!("`{key} = {written}`: only the compiler knows its value, here is the default"),
+            _ => format!(
+                "`{key} = {written}`: only the compiler knows its value, here is the default{}",
+                quoted(key, written)
+            ),
         })
         .collect()
+}
+
+/// For words of ours that stand there without quotes.
+fn quoted(key: &str, written: &str) -> String {
+    let has_words = ["backoff", "jitter", "nested", "telemetry", "max"].contains(&key);
+    if has_words && written.chars().all(char::is_lowercase) {
+        format!("; if a word is meant, write `{key} = \"{written}\"`")
+    } else {
+        String::new()
+    }
 }
 
 /// What nobody can know from the keys.

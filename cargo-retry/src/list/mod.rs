@@ -107,7 +107,9 @@ fn listed(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             .map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
         None => crate::output::print(&text)?,
     }
-    Ok(if listing.is_sound() {
+    Ok(if listing.is_blind() {
+        ExitCode::from(2)
+    } else if listing.is_sound() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -2,6 +2,7 @@
 //! the macros.
 
 use std::ops::Range;
+use std::path::Path;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -9,6 +10,7 @@ use retry_runtime::Policy;
 use retry_syntax::args::{self, Args, Code, Given as Value};
 use retry_syntax::check;
 use retry_syntax::faults::Faults;
+use retry_syntax::keys::KEYS;
 use retry_syntax::model::Model;
 use syn::spanned::Spanned as _;
 
@@ -16,6 +18,9 @@ use super::{Broken, Given, rule};
 
 /// What a text says, and all that is wrong with it.
 pub(crate) fn from_text(text: &str) -> Given {
+    if let Some(message) = lone_name(text) {
+        return unreadable(text, message, Some(0..text.len()));
+    }
     let tokens = match text.parse::<TokenStream>() {
         Ok(tokens) => inside(tokens),
         Err(fault) => {
@@ -50,9 +55,12 @@ pub(crate) fn from_text(text: &str) -> Given {
     let mut is_read = true;
     let broken = faults.iter().map(|fault| {
         let message = fault.message().to_owned();
-        is_read &= rule::is_of_policy(&message, &model);
+        let rule = fault.entry().id();
+        // What is wrong by itself, or has no end, has no schedule that would mean anything.
+        let is_drawn = !rule.starts_with('R') && rule != "X6";
+        is_read &= is_drawn && rule::is_of_policy(&message, &model);
         Broken {
-            rule: fault.entry().id().to_owned(),
+            rule: rule.to_owned(),
             message,
             place: place(fault.span(), text),
         }
@@ -72,6 +80,26 @@ pub(crate) fn from_text(text: &str) -> Given {
         is_read,
         broken,
     }
+}
+
+/// What to say about a name where keys belong.
+fn lone_name(text: &str) -> Option<String> {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let is_key = KEYS.contains(&text) || ["never", "retry"].contains(&text);
+    if text.is_empty() || is_key || !text.chars().all(is_name) {
+        return None;
+    }
+    Some(
+        if Path::new(text).extension().is_some_and(|it| it == "toml") {
+            format!(
+                "this is the name of a file; write `cargo retry check {text}`, or `--config {text}` and the name of a policy in it"
+            )
+        } else {
+            format!(
+                "`{text}` is no key; a policy of a file is `--config retry.toml {text}`, and keys are written `max = 5, jitter = 0.2`"
+            )
+        },
+    )
 }
 
 /// What stands within `#[retry(...)]`, if that is around it.

@@ -57,10 +57,19 @@ fn every_broken_rule_is_shown_under_the_text() {
         "error[R8]: `timeout`",
         "error[X4]: `deadline` of 1s is over before attempt",
         "  |                             ^^^^\n",
-        "never starts: the deadline always comes first",
     ] {
         assert!(out.contains(words), "{words}\n{out}");
     }
+    // Of values that are no values there is nothing to draw.
+    assert!(!out.contains("Worst case"), "{out}");
+    // What several values come to is drawn, and what is wrong with it stands last.
+    let (code, out, _) = run(&["explain", "max = 9, deadline = \"1s\", jitter = \"none\""]);
+    let place = |words: &str| out.find(words).unwrap_or_else(|| panic!("{words}\n{out}"));
+    assert_eq!(code, 1);
+    assert!(
+        place("never starts: the deadline always comes first")
+            < place("error[X4]: `deadline` of 1s")
+    );
     // Where a value cannot be read, nothing is explained.
     let (code, out, _) = run(&["explain", "max = 3, bose = \"1s\", cap = 5"]);
     assert_eq!(code, 1);
@@ -70,6 +79,20 @@ fn every_broken_rule_is_shown_under_the_text() {
     );
     assert!(out.contains("error[R17]:"), "{out}");
     assert!(!out.contains("attempts"), "{out}");
+    // Mistakes of shells and of names.
+    let (code, _, err) = run(&["explain", "max=5", "base=200ms"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("put all of it into single quotes"), "{err}");
+    for (given, mend) in [
+        ("base=200ms", "put the whole policy into single quotes"),
+        ("storage", "`--config retry.toml storage`"),
+        ("retry.toml", "`cargo retry check retry.toml`"),
+        ("backoff = exp", "write `backoff = \"exp\"`"),
+    ] {
+        let (_, out, _) = run(&["explain", given]);
+        let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(out.contains(mend), "{given}: {out}");
+    }
     for unreadable in ["max = (", "\"", "5", "max 5", "é"] {
         let (code, out, err) = run(&["explain", unreadable]);
         assert_eq!((code, &*err), (1, ""), "{unreadable}: {out}");

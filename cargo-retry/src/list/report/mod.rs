@@ -193,6 +193,11 @@ impl Listing {
         }
     }
 
+    /// Whether nothing is listed, and something was not read: it may be there.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.policies.is_empty() && !self.unread.is_empty()
+    }
+
     /// Whether no policy breaks a rule.
     pub(crate) fn is_sound(&self) -> bool {
         self.policies.iter().all(|row| row.faults.is_empty())
