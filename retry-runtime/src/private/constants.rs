@@ -87,6 +87,18 @@ impl BudgetOf<&'static crate::Budget> {
     }
 }
 
+// A constant budget is one of the operation's own. A `static` cannot be moved: the compiler says so, and to borrow it.
+#[cfg(feature = "std")]
+impl BudgetOf<crate::Budget> {
+    pub const fn own(self) -> crate::Budget {
+        self.0
+    }
+
+    pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
+        own
+    }
+}
+
 // X12: a hedge beside the policy of its operation.
 #[cfg(feature = "std")]
 #[track_caller]
