@@ -74,11 +74,15 @@ fn words(command: &str) -> Vec<&str> {
     words.collect()
 }
 
+/// What the page has room for.
+const COLUMNS: &str = "100";
+
 /// What a command prints, and how it ends.
 fn printed(command: &str) -> io::Result<(String, Option<i32>)> {
     let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
         .args(&words(command)[1..])
         .current_dir(guide("tests/shop"))
+        .env("COLUMNS", COLUMNS)
         .output()?;
     let said = [run.stdout, run.stderr].concat();
     Ok((

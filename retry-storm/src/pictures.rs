@@ -61,6 +61,7 @@ fn side_by_side() -> Vec<Picture> {
         upwards: upwards.into(),
         outage: Some(outage(&scene)),
         lines: lines(&records, value),
+        layered: true,
         ..Chart::default()
     };
     vec![
@@ -108,6 +109,7 @@ fn recovery() -> Chart {
         upwards: "successes/s".into(),
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
+        layered: true,
         ..Chart::default()
     }
 }

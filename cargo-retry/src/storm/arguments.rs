@@ -1,8 +1,10 @@
 //! What is typed after `cargo retry storm`, and what holds where nothing is.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use retry_runtime::duration;
 
 /// Plays an outage with a policy: load, goodput and amplification, beside no retry and 3 immediate retries
@@ -20,26 +22,26 @@ pub(crate) struct Arguments {
     #[arg(value_name = "POLICY")]
     pub(super) policy: Option<String>,
 
+    /// What a shell makes of a policy without quotes
+    #[arg(hide = true)]
+    pub(super) beside: Vec<String>,
+
     /// A file of policies
     #[arg(long, value_name = "FILE", requires = "policy")]
     pub(super) config: Option<PathBuf>,
 
     /// Calls that arrive in a second
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "CALLS",
         default_value = "100",
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, value_parser = calls)]
     pub(super) load: f64,
 
     /// Requests that the server can serve in a second
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "REQUESTS",
         default_value = "120",
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, value_parser = requests)]
     pub(super) capacity: f64,
 
     /// The server stands still for so long [default: 10s, where nothing else happens]
@@ -51,12 +53,10 @@ pub(crate) struct Arguments {
     pub(super) slowdown: Option<Duration>,
 
     /// The part of its capacity that a slowdown leaves [default: 0.2]
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "PART",
         requires = "slowdown",
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, value_parser = part)]
     pub(super) to: Option<f64>,
 
     /// More calls arrive for so long, by `--times`
@@ -64,12 +64,10 @@ pub(crate) struct Arguments {
     pub(super) burst: Option<Duration>,
 
     /// How many times as many calls a burst brings [default: 3]
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "FACTOR",
         requires = "burst",
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, value_parser = factor)]
     pub(super) times: Option<f64>,
 
     /// When that begins
@@ -89,11 +87,11 @@ pub(crate) struct Arguments {
     pub(super) drop_stale: bool,
 
     /// Processes that call the server, each with a budget and a breaker of its own
-    #[arg(long, value_name = "NUMBER", default_value = "10")]
+    #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = processes)]
     pub(super) clients: u32,
 
     /// The policy has this budget, whatever else it says: retries for each success
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     pub(super) budget: Option<f64>,
 
     /// The policy has a breaker: open when half of the last 20 calls failed
@@ -105,7 +103,7 @@ pub(crate) struct Arguments {
     pub(super) seed: u64,
 
     /// Writes load.svg, goodput.svg and amplification.svg into this folder
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = PathBufValueParser::new().try_map(folder))]
     pub(super) svg: Option<PathBuf>,
 
     /// Writes JSON, second by second, all times in seconds
@@ -115,6 +113,64 @@ pub(crate) struct Arguments {
     /// Writes nothing but ASCII
     #[arg(long, conflicts_with = "json")]
     pub(super) ascii: bool,
+}
+
+/// A policy without quotes is several words to a shell.
+pub(super) fn one_policy(asked: &Arguments) -> Result<(), String> {
+    match asked.beside.first() {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "a policy is one argument, and `{word}` is another; put the whole policy into single quotes: 'max = 4, base = \"200ms\"'"
+        )),
+    }
+}
+
+fn number<T: FromStr>(text: &str, expected: &str) -> Result<T, String> {
+    text.parse().map_err(|_| expected.to_owned())
+}
+
+fn calls(text: &str) -> Result<f64, String> {
+    number(text, "a number of calls a second; write `--load 100`")
+}
+
+fn requests(text: &str) -> Result<f64, String> {
+    number(
+        text,
+        "a number of requests a second; write `--capacity 120`",
+    )
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    number(text, "a part between 0 and 1; write `--to 0.2`")
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    number(text, "a number of times, above 1; write `--times 3`")
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    number(
+        text,
+        "retries for each success, from 0 to 1; write `--budget 0.1`",
+    )
+}
+
+fn processes(text: &str) -> Result<u32, String> {
+    number(
+        text,
+        "a number of processes, at least 1; write `--clients 10`",
+    )
+}
+
+/// Not a file, and not standard output: three pictures are written.
+fn folder(path: PathBuf) -> Result<PathBuf, &'static str> {
+    let is_picture = path
+        .extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("svg"));
+    if is_picture || path.as_os_str() == "-" {
+        return Err("a folder: three files go into it; write `--svg storms`");
+    }
+    Ok(path)
 }
 
 const EXAMPLES: &str = "Examples:

@@ -2,6 +2,7 @@
 
 use retry_runtime::rules::budget_share;
 
+use super::allowance::Allowance;
 use super::arguments::Arguments;
 use super::contender::{Contender, SHARE};
 use crate::policy::{Given, Refused, from_file, from_text};
@@ -27,15 +28,18 @@ pub(super) fn policy(asked: &Arguments, given: &Given) -> Result<Asked, String> 
     is_code(given)?;
     let mut contender = Contender::new("this policy", given.policy);
     let mut notes = notes(given);
-    contender.budget = given.share;
+    contender.budget = given.share.map(Allowance::new);
     contender.breaker = asked.breaker;
     if let Some(share) = asked.budget {
-        contender.budget = Some(checked(share)?);
+        contender.budget = Some(Allowance::new(checked(share)?));
     } else if given.policy.is_budgeted() && !contender.is_budgeted() {
-        contender.budget = Some(SHARE);
-        notes.push(format!(
-            "what its `budget` is only the program knows: played with `budget = {SHARE}`"
-        ));
+        contender.budget = Allowance::written(&given.text);
+        if contender.budget.is_none() {
+            contender.budget = Some(Allowance::new(SHARE));
+            notes.push(format!(
+                "what its `budget` is only the program knows: played with `budget = {SHARE}`, which has a `floor` of 1 retry a second"
+            ));
+        }
     }
     if given.beside.contains(&"breaker") {
         contender.breaker = true;

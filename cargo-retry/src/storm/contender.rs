@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Breaker, Budget, Policy, Shape};
+use retry_runtime::{Breaker, Policy, Shape};
 use retry_storm::client::Client;
+
+use super::allowance::Allowance;
 
 /// A policy under which all calls of a run are made.
 #[derive(Debug, Clone)]
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) policy: Policy,
-    /// Retries for each success: a budget in place of that of the policy.
-    pub(super) budget: Option<f64>,
+    /// In place of that of the policy.
+    pub(super) budget: Option<Allowance>,
     pub(super) breaker: bool,
 }
 
@@ -49,8 +51,8 @@ impl Contender {
     /// A process that calls the server.
     pub(super) fn client(&self) -> Client {
         let mut client = Client::new(self.policy);
-        if let Some(share) = self.budget {
-            client = client.budget(Budget::per_success(share));
+        if let Some(allowance) = self.budget {
+            client = client.budget(allowance.budget());
         }
         if self.breaker {
             client = client.breaker(Breaker::count(20));

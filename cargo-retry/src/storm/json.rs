@@ -19,7 +19,8 @@ pub(super) fn value(play: &Play, notes: &[String]) -> Value {
         "policy": {
             "explanation": asked.policy.explain().to_string(),
             "has_budget": asked.is_budgeted(),
-            "budget_share": asked.budget,
+            "budget_share": asked.budget.map(|it| it.share),
+            "budget_floor": asked.budget.map(|it| it.floor),
             "has_breaker": asked.breaker,
         },
         "notes": notes,

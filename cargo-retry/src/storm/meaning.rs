@@ -165,7 +165,7 @@ fn last(play: &Play) -> (f64, f64) {
     (attempts / count.max(1.0), succeeded / count.max(1.0))
 }
 
-/// A budget allows each process a retry a second that nothing has earned: of many processes that may be too much.
+/// A budget allows each process retries that nothing has earned: of many processes that may be too much.
 fn floor(play: &Play) -> Option<String> {
     let is_late = play.asked.summary.recovered.is_none_or(|time| {
         time > play
@@ -176,14 +176,23 @@ fn floor(play: &Play) -> Option<String> {
             .saturating_add(CHANCE)
     });
     let spare = play.scene.capacity - play.scene.calls;
-    let floors = f64::from(play.clients);
     let own = play.asked.contender.budget?;
-    (is_late && spare > 0.0 && floors * 2.0 >= spare && own < GOOD).then(|| {
+    let floors = f64::from(play.clients) * own.floor;
+    (is_late && spare > 0.0 && floors * 2.0 >= spare && own.share < GOOD).then(|| {
+        let retries = if own.floor > 1.0 {
+            format!("{} retries", rounded(own.floor))
+        } else if own.floor < 1.0 {
+            format!("{} of a retry", rounded(own.floor))
+        } else {
+            "a retry".to_owned()
+        };
+        let processes = match play.clients {
+            1 => "1 process".to_owned(),
+            many => format!("{many} processes"),
+        };
+        let (floors, spare) = (rounded(floors), rounded(spare));
         format!(
-            "Each budget allows a retry a second whatever happens (its `floor`): in {} processes that is {} of the {} a second by which the queue could shrink.",
-            play.clients,
-            play.clients,
-            rounded(spare)
+            "Each budget allows {retries} a second whatever happens (its `floor`): in {processes} that is {floors}, and the queue could shrink by {spare} a second."
         )
     })
 }

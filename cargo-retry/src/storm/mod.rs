@@ -1,5 +1,6 @@
 //! `cargo retry storm`: arguments -> policy and scene -> three runs -> pictures, a table, and what they mean.
 
+mod allowance;
 mod arguments;
 mod asked;
 mod charts;
@@ -29,6 +30,7 @@ use asked::Asked;
 use play::Play;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    arguments::one_policy(arguments)?;
     let given = match asked::given(arguments) {
         Ok(given) => given,
         Err(Refused::Words(words)) => return Err(words.into()),

@@ -9,6 +9,7 @@ use retry_storm::record::Record;
 use retry_storm::scene::Scene;
 use retry_storm::summary::Summary;
 
+use super::allowance::Allowance;
 use super::contender::{Contender, SHARE};
 use super::progress::Progress;
 
@@ -158,10 +159,19 @@ impl Stage {
         if !asked.is_budgeted() {
             let mended = Contender {
                 name: "with a budget",
-                budget: Some(SHARE),
+                budget: Some(Allowance::new(SHARE)),
                 ..asked.clone()
             };
             mend("a budget of 10 %", format!("budget = {SHARE}"), mended)?;
+        }
+        if let Some(allowance) = asked.budget.filter(|it| it.floor > 0.0) {
+            let allowance = allowance.without_floor();
+            let mended = Contender {
+                name: "without a floor",
+                budget: Some(allowance),
+                ..asked.clone()
+            };
+            mend("a floor of 0", format!("budget = {allowance}"), mended)?;
         }
         if !asked.breaker {
             let mended = Contender {

@@ -89,10 +89,17 @@ fn named(play: &Play) -> &'static str {
 fn besides(play: &Play) -> String {
     let contender = &play.asked.contender;
     let budget = match contender.budget {
-        Some(share) => format!(
-            " A budget in each process: {} retries for each success.",
-            rounded(share)
-        ),
+        Some(allowance) => {
+            let floor = match allowance.floor {
+                0.0 => String::new(),
+                floor => format!(
+                    ", and {} a second whatever happens (its `floor`)",
+                    rounded(floor)
+                ),
+            };
+            let (share, earned_by) = (rounded(allowance.share), allowance.earned_by());
+            format!(" A budget in each process: {share} retries for each {earned_by}{floor}.")
+        }
         None if contender.is_budgeted() => " A budget in each process.".to_owned(),
         None => String::new(),
     };

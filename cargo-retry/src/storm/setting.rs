@@ -26,7 +26,7 @@ pub(super) fn scene(asked: &Arguments) -> Result<Scene, String> {
     positive(asked.timeout, "timeout", "1s")?;
     positive(asked.length, "for", "4m")?;
     if asked.clients == 0 {
-        return Err("no client makes no call; give `--clients 1` or more".to_owned());
+        return Err("nobody calls the server; give at least 1 process, `--clients 1`".to_owned());
     }
     if asked.clients > CLIENTS {
         let clients = asked.clients;

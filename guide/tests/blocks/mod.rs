@@ -54,7 +54,7 @@ impl Block {
             Err(fault) => return Some(fault),
         };
         match &*self.language {
-            "rust" | "rust,no_run" | "text" => None,
+            "rust" | "rust,no_run" | "text" | "text,message" => None,
             "rust,ignore" => self.ignored(),
             "toml" => Self::configuration(&text),
             "toml,refused" => match Self::configuration(&text) {

@@ -19,6 +19,8 @@ fn each_line_is_drawn_and_named() {
         assert!(svg.contains(word), "{word}");
     }
     assert_eq!(svg, chart.svg().expect("it can be drawn"));
+    let sizes = svg.matches("font-size=\"12.").count();
+    assert!(sizes > 10, "{sizes} labels of 12 pixels");
 }
 
 #[test]
@@ -44,6 +46,24 @@ fn a_band_and_a_limit_are_within_the_picture_and_named() {
         assert!(text.contains(word), "{word}");
     }
     assert!(text.lines().all(|line| line != "1.5"), "no half of a thing");
+}
+
+#[test]
+fn a_picture_says_what_it_is() {
+    let chart = |title: &'static str| Chart {
+        title: title.into(),
+        lines: vec![Line {
+            name: "one".into(),
+            points: vec![(0.0, 1.0), (1.0, 1.0)],
+        }],
+        ..Chart::default()
+    };
+    let text = svg(&[chart("a < b & c"), chart("d")]).expect("it can be drawn");
+    let mut lines = text.lines();
+    let first = lines.next().expect("there is one");
+    assert!(first.starts_with("<svg role=\"img\" width="), "{first}");
+    assert_eq!(lines.next(), Some("<title>a &lt; b &amp; c; d</title>"));
+    assert_eq!(text.matches("<title>").count(), 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is wrong is said first, then the mend.
 
 use super::*;
+use crate::storm::allowance::Allowance;
 use crate::storm::{play, setting};
 
 #[track_caller]
@@ -23,6 +24,12 @@ fn rates() {
         &["a capacity of 0 serves nothing", "--capacity 120"],
     );
     refused("--capacity -0.5", &["-0.5 is none"]);
+    refused("--load abc", &["a number of calls", "`--load 100`"]);
+    refused("--capacity 1k", &["of requests", "`--capacity 120`"]);
+    refused("--clients ten", &["at least 1", "`--clients 10`"]);
+    refused("--budget 10%", &["for each success", "`--budget 0.1`"]);
+    refused("--slowdown 9s --to half", &["`--to 0.2`"]);
+    refused("--burst 9s --times 3x", &["`--times 3`"]);
 }
 
 #[test]
@@ -72,7 +79,7 @@ fn what_is_too_large() {
         &["6000000 calls", "at most 1000000", "divided by 6"],
     );
     refused("--burst 100s --times 1000", &["calls", "at most 1000000"]);
-    refused("--clients 0", &["no client", "--clients 1"]);
+    refused("--clients 0", &["at least 1 process", "--clients 1"]);
     refused("--clients 10001", &["10001 clients", "--clients 10000"]);
 }
 
@@ -102,7 +109,22 @@ fn what_becomes_too_large() {
 }
 
 #[test]
+fn one_picture() {
+    for path in ["-", "storms.svg", "a/b.SVG"] {
+        refused(
+            &format!("--svg {path}"),
+            &["a folder: three files", "`--svg storms`"],
+        );
+    }
+    assert!(typed("--svg storms").is_ok() && typed("--svg ./-").is_ok());
+}
+
+#[test]
 fn policies() {
+    refused(
+        "max=4 base=200ms",
+        &["`base=200ms` is another", "'max = 4, base = \"200ms\"'"],
+    );
     refused(
         "'strategy = mine'",
         &["`strategy = mine` is code", "max = 4"],
@@ -125,17 +147,24 @@ fn what_only_the_program_knows_is_noted() {
     let (said, contender) = notes("'max = N, budget = &B, breaker = &X, throttle = &T'");
     for word in [
         "`max = N`",
-        "`budget = 0.1`",
+        "`budget = 0.1`, which has a `floor`",
         "`Breaker::count(20)`",
         "`throttle` is not played",
     ] {
         assert!(said.contains(word), "{said}");
     }
-    assert!(contender.breaker && contender.budget == Some(0.1));
+    assert!(contender.breaker && contender.budget == Some(Allowance::new(0.1)));
     let (said, contender) = notes("'idempotent = false'");
     assert!(said.contains("retries none") && !contender.retries());
-    assert_eq!(notes("'budget = 0.3'").1.budget, Some(0.3));
-    assert_eq!(notes("'budget = 0.3' --budget 0.2").1.budget, Some(0.2));
+    let budget = |line| notes(line).1.budget;
+    assert_eq!(budget("'budget = 0.3'"), Some(Allowance::new(0.3)));
+    assert_eq!(
+        budget("'budget = 0.3' --budget 0.2"),
+        Some(Allowance::new(0.2))
+    );
+    let (said, contender) = notes("'budget = Budget::per_success(0.1).floor(0.0)'");
+    let expected = Allowance::new(0.1).without_floor();
+    assert_eq!((said.as_str(), contender.budget), ("", Some(expected)));
     assert_eq!(notes("'budget = &B' --budget 0.2").0, "");
     assert_eq!(notes("").0, "");
 }

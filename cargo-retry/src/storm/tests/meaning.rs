@@ -8,6 +8,12 @@ fn said(play: &Play) -> String {
     sentences(play).join(" ")
 }
 
+/// As long as it is by itself.
+fn long(line: &str) -> Play {
+    let arguments = typed(line).expect("it can be typed");
+    played(&arguments).expect("it can be played").0
+}
+
 #[track_caller]
 fn says(line: &str, words: &[&str]) -> Play {
     let play = play(line);
@@ -62,6 +68,26 @@ fn a_queue_that_shrinks_slowly_is_no_storm() {
     );
     assert_eq!(play.asked.summary.recovered, None);
     assert!(!said(&play).contains("overloaded"));
+}
+
+#[test]
+fn a_floor_that_is_too_high_has_a_mend() {
+    let line = "'max = 4, budget = BUDGET' --load 280 --capacity 300";
+    let chain = "Budget::per_success(0.1).floor(0.0)";
+    for floored in ["0.1", "Budget::per_success(0.1)"] {
+        let play = long(&line.replace("BUDGET", floored));
+        let said = said(&play);
+        assert_eq!(play.asked.summary.recovered, None);
+        let mend = play.mends.first().expect("there is one");
+        assert_eq!(mend.how, format!("budget = {chain}"));
+        let back = after(mend.summary.recovered.expect("it is"));
+        let claim = format!("With a floor of 0 (`budget = {chain}`) it is back {back}");
+        assert!(said.contains(&claim), "{said}");
+        assert!(said.contains("in 10 processes that is 10, and the queue could shrink by 20"));
+        // It is the same where somebody follows the advice.
+        let mended = long(&line.replace("BUDGET", chain)).asked.summary;
+        assert_eq!(mended.recovered, mend.summary.recovered);
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn typed(line: &str) -> Result<Arguments, String> {
 }
 
 fn played(arguments: &Arguments) -> Result<(Play, Vec<String>), String> {
+    super::arguments::one_policy(arguments)?;
     let given = asked::given(arguments).map_err(|refused| refused.to_string())?;
     super::played(arguments, &given)
 }
