@@ -184,7 +184,7 @@ mod tests {
         let fixed = policy.backoff(Shape::Fixed).max(500);
         assert_eq!(fixed.worst_case().sleeping(), Some(MS * 49_900));
         // It is a constant, too.
-        const MOST: Policy = Policy::new().max(u32::MAX).factor(1.5);
+        const MOST: Policy = Policy::new().max(4_000_000_000).factor(1.5);
         const SLEEPING: Option<Duration> = MOST.worst_case().sleeping();
         assert!(SLEEPING.is_some());
     }
