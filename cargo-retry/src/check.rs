@@ -152,7 +152,7 @@ fn unread(file: &Path, message: String) -> Checked {
 }
 
 /// Where more is said of the first rule that has a page.
-fn more<'a>(faults: impl IntoIterator<Item = &'a Told>) -> String {
+fn more(faults: impl IntoIterator<Item = &Told>) -> String {
     let mut rules = faults.into_iter().map(|fault| &fault.rule);
     rules
         .find(|rule| Entry::ALL.iter().any(|entry| entry.id() == rule.as_str()))

@@ -108,6 +108,13 @@ fn code_that_nests_without_brackets() {
         let (code, _, err) = texts(&list(&folder, &[]));
         assert_eq!(code, 2, "{again}: {err}");
         assert!(err.contains("nested too deeply"), "{again}: {err}");
+        // What is not refused is not too much for the stack.
+        let code = format!(
+            "{ONE}fn deep() {{ let x: u8 = {}1; }}\n",
+            again.repeat(7_900)
+        );
+        fs::write(folder.join("src/lib.rs"), code).expect("a file");
+        texts(&list(&folder, &[]));
     }
 }
 
@@ -246,7 +253,7 @@ fn generated_code() {
         ".a()".repeat(5000),
         " + 1".repeat(5000)
     );
-    let refused = format!("fn r(x: {}u8) {{}}\n", "&".repeat(5000));
+    let refused = format!("fn r(x: {}u8) {{}}\n", "&".repeat(10_000));
     let folder = written(
         "generated",
         &[
