@@ -91,8 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         output::print_json(&all)?;
     } else {
         let texts: String = all.iter().map(text).collect();
-        let faults = all.iter().flat_map(|checked| &checked.faults);
-        output::print(&(texts + &more(faults)))?;
+        let mut faults = all.iter().flat_map(|checked| &checked.faults);
+        output::print(&(texts + &more(&mut faults)))?;
     }
     Ok(ExitCode::from(code))
 }
@@ -104,7 +104,7 @@ pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Er
         output::print_json(&serde_json::json!({ "faults": faults }))?;
     } else {
         let lines: String = faults.iter().map(line).collect();
-        output::print(&(lines + &more(&faults)))?;
+        output::print(&(lines + &more(&mut faults.iter())))?;
     }
     Ok(ExitCode::FAILURE)
 }
@@ -152,8 +152,8 @@ fn unread(file: &Path, message: String) -> Checked {
 }
 
 /// Where more is said of the first rule that has a page.
-fn more(faults: impl IntoIterator<Item = &Told>) -> String {
-    let mut rules = faults.into_iter().map(|fault| &fault.rule);
+fn more(faults: &mut dyn Iterator<Item = &Told>) -> String {
+    let mut rules = faults.map(|fault| &fault.rule);
     rules
         .find(|rule| Entry::ALL.iter().any(|entry| entry.id() == rule.as_str()))
         .map(|rule| format!("more of a rule: cargo retry explain {rule}\n"))
