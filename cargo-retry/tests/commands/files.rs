@@ -162,7 +162,7 @@ fn a_terminal_is_not_told_what_to_do() {
                 .output()
                 .unwrap();
             let (_, out, err) = ended(&output);
-            let text = out + &err;
+            let text = [out, err].concat();
             let colours = text.split('\u{1b}').skip(1).map(|rest| {
                 let end = rest.find(|c: char| !c.is_ascii_digit() && !"[;".contains(c));
                 end.and_then(|end| rest.get(end..=end))
