@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     } else {
         let texts: String = all.iter().map(text).collect();
         let mut faults = all.iter().flat_map(|checked| &checked.faults);
-        output::print(&(texts + &more(&mut faults)))?;
+        output::print(&[texts, more(&mut faults)].concat())?;
     }
     Ok(ExitCode::from(code))
 }
@@ -104,7 +104,7 @@ pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Er
         output::print_json(&serde_json::json!({ "faults": faults }))?;
     } else {
         let lines: String = faults.iter().map(line).collect();
-        output::print(&(lines + &more(&mut faults.iter())))?;
+        output::print(&[lines, more(&mut faults.iter())].concat())?;
     }
     Ok(ExitCode::FAILURE)
 }

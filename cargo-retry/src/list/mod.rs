@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let workspace = Workspace::load(arguments.manifest_path.as_deref())?;
     let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root);
-    let configuration = match configuration.map_err(|fault| fault.downcast::<Faults>()) {
+    let configuration = match configuration.map_err(<dyn Error>::downcast::<Faults>) {
         Ok(configuration) => configuration,
         Err(Ok(faults)) => {
             eprintln!("error: {}", output::shown(&faults));
