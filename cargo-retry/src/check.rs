@@ -13,7 +13,8 @@ use crate::{input, output};
 /// Checks configuration files, and says everything that is wrong with them
 ///
 /// Variables of the environment that begin with `REATTEMPT_` are checked with each of them, as they hold over each. Ends with 0
-/// when all is well, with 1 when something is wrong, with 2 when a file cannot be read.
+/// when all is well, with 1 when something is wrong, with 2 when a file cannot be read,
+/// is no regular one, or has more than 16 MiB.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The files; `retry.toml` where none is named
