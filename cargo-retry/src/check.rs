@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use retry_runtime::config::{Config, Fault, Faults};
+use retry_runtime::rules::Entry;
 use serde::Serialize;
 
-use crate::output;
+use crate::{input, output};
 
 /// Checks configuration files, and says everything that is wrong with them
 ///
 /// Variables of the environment that begin with `REATTEMPT_` are checked with each of them, as they hold over each. Ends with 0
-/// when all is well, with 1 when something is wrong, with 2 when a file cannot be read.
+/// when all is well, with 1 when something is wrong, with 2 when a file cannot be read,
+/// is no regular one, or has more than 16 MiB.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The files; `retry.toml` where none is named
@@ -71,6 +73,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let mut code = 0;
     let mut all = Vec::new();
     for file in files {
+        if let Some(why) = input::refused(file) {
+            all.push(unread(file, why));
+            code = 2;
+            continue;
+        }
         let (checked, own) = match Config::from_file(file) {
             Ok(config) => (good(file, &config), 0),
             Err(faults) => {
@@ -84,7 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if arguments.json {
         output::print_json(&all)?;
     } else {
-        output::print(&all.iter().map(text).collect::<String>())?;
+        let texts: String = all.iter().map(text).collect();
+        let mut faults = all.iter().flat_map(|checked| &checked.faults);
+        output::print(&[texts, more(&mut faults)].concat())?;
     }
     Ok(ExitCode::from(code))
 }
@@ -95,7 +104,8 @@ pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Er
     if json {
         output::print_json(&serde_json::json!({ "faults": faults }))?;
     } else {
-        output::print(&faults.iter().map(line).collect::<String>())?;
+        let lines: String = faults.iter().map(line).collect();
+        output::print(&[lines, more(&mut faults.iter())].concat())?;
     }
     Ok(ExitCode::FAILURE)
 }
@@ -121,6 +131,34 @@ fn bad(file: &Path, faults: &Faults) -> Checked {
         faults: faults.iter().map(told).collect(),
         summary: None,
     }
+}
+
+/// A file that is none for reading.
+fn unread(file: &Path, message: String) -> Checked {
+    let file = file.display().to_string();
+    let fault = Told {
+        file: file.clone(),
+        line: None,
+        column: None,
+        key: String::new(),
+        rule: Entry::File.id().to_owned(),
+        message,
+    };
+    Checked {
+        file,
+        ok: false,
+        faults: vec![fault],
+        summary: None,
+    }
+}
+
+/// Where more is said of the first rule that has a page.
+fn more(faults: &mut dyn Iterator<Item = &Told>) -> String {
+    let mut rules = faults.map(|fault| &fault.rule);
+    rules
+        .find(|rule| Entry::ALL.iter().any(|entry| entry.id() == rule.as_str()))
+        .map(|rule| format!("more of a rule: cargo retry explain {rule}\n"))
+        .unwrap_or_default()
 }
 
 fn told(fault: &Fault) -> Told {

@@ -3,6 +3,7 @@
 mod check;
 mod code;
 mod explain;
+mod input;
 mod list;
 mod output;
 mod plot;
@@ -12,7 +13,10 @@ mod storm;
 mod table;
 mod wrap;
 
+use std::io;
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::{Parser, Subcommand};
 
@@ -40,6 +44,9 @@ enum Command {
     Storm(storm::Arguments),
 }
 
+/// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
+const STACK: usize = 256 << 20;
+
 fn main() -> ExitCode {
     let mut words: Vec<_> = std::env::args_os().collect();
     // Called by its own name, without cargo.
@@ -47,15 +54,24 @@ fn main() -> ExitCode {
         words.insert(words.len().min(1), "retry".into());
     }
     let Cargo::Retry(Retry { command }) = Cargo::parse_from(words);
-    let done = match command {
-        Command::List(arguments) => list::run(&arguments),
-        Command::Explain(arguments) => explain::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Schema(arguments) => schema::run(&arguments),
-        Command::Storm(arguments) => storm::run(&arguments),
-    };
-    done.unwrap_or_else(|fault| {
-        eprintln!("error: {fault}");
+    done(command).unwrap_or_else(|fault| {
+        eprintln!("error: {}", output::shown(&fault));
         ExitCode::from(2)
     })
+}
+
+fn done(command: Command) -> Result<ExitCode, String> {
+    let run = || {
+        let done = match command {
+            Command::List(arguments) => list::run(&arguments),
+            Command::Explain(arguments) => explain::run(&arguments),
+            Command::Check(arguments) => check::run(&arguments),
+            Command::Schema(arguments) => schema::run(&arguments),
+            Command::Storm(arguments) => storm::run(&arguments),
+        };
+        done.map_err(|fault| fault.to_string())
+    };
+    let done = thread::Builder::new().stack_size(STACK).spawn(run);
+    let done = done.map_err(|fault: io::Error| fault.to_string())?;
+    done.join().unwrap_or_else(|panic| resume_unwind(panic))
 }

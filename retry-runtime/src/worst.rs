@@ -4,6 +4,7 @@
 
 use core::time::Duration;
 
+use crate::backoff::Shape;
 use crate::duration::shorter;
 use crate::policy::Policy;
 
@@ -37,8 +38,9 @@ impl WorstCase {
     }
 }
 
-/// Delays that are added up one by one; the rest is taken to be as long as the
-/// cap, which can only make the sum too large.
+/// Delays that are added up one by one, and groups that the rest is parted into:
+/// each delay of a group is taken to be as long as its last, which can only make
+/// the sum too large.
 const ADDED_UP: u32 = 256;
 
 impl Policy {
@@ -100,11 +102,30 @@ impl Policy {
             sum = sum.saturating_add(longest);
             retry = retry.saturating_add(1);
         }
-        let rest = retries.saturating_sub(retry);
-        if rest > 0 && !self.shape.is_none() {
-            sum = sum.saturating_add(self.cap.duration().saturating_mul(rest));
+        if !self.never_falls() {
+            let rest = retries.saturating_sub(retry);
+            return Some(sum.saturating_add(self.cap.duration().saturating_mul(rest)));
+        }
+        let group = retries.saturating_sub(retry).div_ceil(ADDED_UP);
+        while retry < retries {
+            let next = retry.saturating_add(group);
+            let next = if next < retries { next } else { retries };
+            let (_, longest) = self.delay_bounds(next.saturating_sub(1));
+            let count = next.saturating_sub(retry);
+            sum = sum.saturating_add(longest.saturating_mul(count));
+            retry = next;
         }
         Some(sum)
+    }
+
+    /// Whether no delay after the first two is shorter than the one before.
+    const fn never_falls(&self) -> bool {
+        match self.shape {
+            // Nobody knows; a factor below 1 is refused, but not here.
+            Shape::Custom(_) => false,
+            Shape::Exp => self.factor >= 1.0,
+            _ => true,
+        }
     }
 }
 
@@ -119,6 +140,62 @@ const fn shortest(one: Option<Duration>, other: Option<Duration>) -> Option<Dura
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jitter::Jitter;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    const MOST: Policy = Policy::new().max(4_000_000_000).factor(1.5);
+
+    /// Delays one by one, however many.
+    fn one_by_one(policy: &Policy, retries: u32) -> Duration {
+        (0..retries)
+            .map(|retry| policy.delay_bounds(retry).1)
+            .fold(Duration::ZERO, Duration::saturating_add)
+    }
+
+    #[test]
+    fn delays_far_on_are_no_longer_than_they_are() {
+        let policy = Policy::new().base(MS.saturating_mul(100));
+        let policy = policy.jitter(Jitter::None).budgeted();
+        let at_cap = MS.saturating_mul(30);
+        for (policy, slack) in [
+            (policy.backoff(Shape::Fixed), 0),
+            (policy.backoff(Shape::Fixed).jitter(Jitter::Ratio(0.2)), 0),
+            (policy.backoff(Shape::Fixed).first(MS), 0),
+            (policy.backoff(Shape::Fixed).fast_first(true), 0),
+            (policy.backoff(Shape::None), 0),
+            (policy.backoff(Shape::Exp), 0),
+            (policy.backoff(Shape::Exp).base(MS).factor(1.001), 100),
+            (policy.backoff(Shape::Fibonacci), 0),
+            (policy.backoff(Shape::Decorrelated), 0),
+            (policy.backoff(Shape::Linear).cap(at_cap), 0),
+            (policy.backoff(Shape::Linear).base(MS), 100),
+        ] {
+            for max in [256, 257, 258, 500, 513, 514, 5_000] {
+                let told = policy.max(max).worst_case().sleeping();
+                let told = told.unwrap_or_default();
+                let true_sum = one_by_one(&policy, max - 1);
+                let allowed = true_sum.checked_div(slack).unwrap_or_default();
+                let rounding = Duration::from_nanos(max.into());
+                assert!(told + rounding >= true_sum, "{policy:?}: {told:?}");
+                assert!(
+                    told <= true_sum + allowed + rounding,
+                    "{max} {policy:?}: {told:?}, {true_sum:?}"
+                );
+            }
+        }
+        let fixed = policy.backoff(Shape::Fixed).max(500);
+        assert_eq!(fixed.worst_case().sleeping(), Some(MS * 49_900));
+        // It is a constant, too.
+        const { assert!(MOST.worst_case().sleeping().is_some()) };
+    }
+
+    #[test]
+    fn delays_of_which_nothing_is_known_take_the_cap() {
+        let policy = Policy::new().max(1_001).cap(MS);
+        let custom = policy.backoff(Shape::Custom(&|_: u32| Duration::ZERO));
+        assert_eq!(custom.worst_case().sleeping(), Some(MS * 1_000));
+    }
 
     #[test]
     fn how_long_a_strategy_waits_nobody_knows() {

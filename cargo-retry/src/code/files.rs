@@ -1,12 +1,13 @@
 //! Where the files of modules are, and what stands in them.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use proc_macro2::Span;
 use syn::{Item, LitStr, Macro};
 
 use super::File;
+use super::nested::is_deep;
+use crate::input;
 
 /// Where the files of a module's modules are.
 #[derive(Clone)]
@@ -74,8 +75,8 @@ const DEEP: usize = 2000;
 pub(super) type NotParsed = (String, Option<Span>);
 
 pub(super) fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
-    let text = fs::read_to_string(path).map_err(|error| (error.to_string(), None))?;
-    if is_deep(&text) {
+    let text = input::text(path).map_err(|why| (why, None))?;
+    if is_deep(&text, DEEP) {
         return Err(("its code is nested too deeply".to_owned(), None));
     }
     let file = syn::parse_file(&text).map_err(|error| {
@@ -89,25 +90,4 @@ pub(super) fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
         (why, Some(error.span()))
     })?;
     Ok(file.items)
-}
-
-/// Whether brackets stand in each other as no code has it that people write, and as the stack cannot hold it.
-pub(super) fn is_deep(text: &str) -> bool {
-    let (mut depth, mut signs) = (0_usize, 0_usize);
-    let deepest = text.bytes().map(|byte| {
-        match byte {
-            b'(' | b'[' | b'{' => depth = depth.saturating_add(1),
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        // `&&&x` is as deep as `(((x`; lines of `---` and `***` are comments.
-        signs = if matches!(byte, b'&' | b'!') {
-            signs.saturating_add(1)
-        } else {
-            0
-        };
-        depth.saturating_add(signs)
-    });
-    // Brackets in texts count, too, since only what is far beyond is refused.
-    deepest.max().unwrap_or_default() > DEEP
 }

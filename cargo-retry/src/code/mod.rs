@@ -5,6 +5,7 @@ mod files;
 pub(crate) mod loose;
 pub(crate) mod modules;
 pub(crate) mod names;
+pub(crate) mod nested;
 pub(crate) mod workspace;
 
 use std::path::PathBuf;

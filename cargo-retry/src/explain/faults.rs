@@ -3,6 +3,7 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::output;
 use crate::plot::Look;
 use crate::policy::{Broken, Given};
 
@@ -16,8 +17,10 @@ pub(crate) fn words(given: &Given, look: Look) -> String {
     let renderer = renderer
         .decor_style(DecorStyle::Ascii)
         .term_width(look.width.into());
+    // The others are pictures in what is rendered; these are as long, so that places stay.
+    let text = given.text.replace(is_upper_control, "\u{b7}");
     let shown = given.broken.iter().map(|broken| {
-        let group = group(broken, &given.text);
+        let group = group(broken, &text);
         let mut shown = renderer.render(&[group]);
         shown.push_str("\n\n");
         shown
@@ -39,8 +42,13 @@ pub(crate) fn words(given: &Given, look: Look) -> String {
     shown
 }
 
+fn is_upper_control(c: char) -> bool {
+    ('\u{80}'..='\u{9f}').contains(&c)
+}
+
 fn group<'a>(broken: &'a Broken, text: &'a str) -> Group<'a> {
-    let title = Level::ERROR.primary_title(&broken.message).id(&broken.rule);
+    let title = Level::ERROR.primary_title(output::shown(&broken.message));
+    let title = title.id(&broken.rule);
     match broken.place.clone() {
         Some(place) => {
             let annotation = AnnotationKind::Primary.span(place);

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             ascii: arguments.ascii,
             ..Look::of_stdout(18)
         };
-        output::print(&report.text(look))?;
+        output::coloured(&report.text(look))?;
     }
     Ok(exit(&given))
 }

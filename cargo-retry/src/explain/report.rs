@@ -7,6 +7,7 @@ use super::rows::{attempts, counted};
 use super::schedule::Schedule;
 use super::worst::{self, Worst};
 use super::{faults, picture};
+use crate::output::shown;
 use crate::plot::{self, Look};
 use crate::policy::Given;
 use crate::wrap::wrapped;
@@ -114,7 +115,7 @@ impl<'a> Report<'a> {
             line(&text);
         }
         for note in &self.notes {
-            for text in wrapped(note, "note: ", look.width) {
+            for text in wrapped(&shown(note), "note: ", look.width) {
                 line(&text);
             }
         }

@@ -96,6 +96,47 @@ fn the_earlier_of_two_ends_is_told() {
     }
 }
 
+#[test]
+fn copies_of_a_hedge_are_load() {
+    for (policy, words) in [
+        (
+            "max = 4",
+            "load        4 times that of the calls, while every call fails\n",
+        ),
+        (
+            "max = 4, hedge = \"10ms\"",
+            "load        8 times that of the calls, while every call fails slowly",
+        ),
+        (
+            "max = 1, hedge = \"10ms\"",
+            "load        2 times that of the calls",
+        ),
+        (
+            "max = 4, hedge = HEDGE",
+            "load        4 times that of the calls, while every call fails, times the copies",
+        ),
+        ("max = 1", "load        that of the calls, never more"),
+    ] {
+        let text = text(policy, LOOK).replace("\n              ", " ");
+        assert!(text.contains(words), "{policy}\n{text}");
+    }
+    for (policy, load) in [
+        ("max = 4, hedge = \"10ms\"", serde_json::json!(8)),
+        ("max = 4, hedge = HEDGE", serde_json::Value::Null),
+    ] {
+        let given = from_text(policy);
+        let json = serde_json::to_value(Report::of(&given)).expect("JSON");
+        assert_eq!(json["worst_case"]["load"], load, "{policy}");
+    }
+}
+
+#[test]
+fn the_floor_of_a_budget_is_told() {
+    let text = text("max = 4, budget = 0.1", LOOK).replace("\n              ", " ");
+    let words = "to 1.1 times and 1 retry a second for each process (its `floor`)";
+    assert!(text.contains(words), "{text}");
+}
+
 /// Pieces of attributes in any order.
 #[test]
 fn nothing_that_is_written_panics() {

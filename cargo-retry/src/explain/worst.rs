@@ -11,7 +11,8 @@ use crate::policy::Given;
 pub(super) struct Worst {
     /// `None`: without limit.
     attempts: Option<u32>,
-    /// Attempts for each call while every one fails: as many times the load of calls without retries.
+    /// Attempts for each call while every one fails, with the copies of a hedge: as many times the load of calls
+    /// without retries. `None`: without limit, or the copies are not known.
     load: Option<u32>,
     #[serde(rename = "sleeping_ns", serialize_with = "optional")]
     sleeping: Option<std::time::Duration>,
@@ -25,7 +26,10 @@ impl Worst {
         let worst = given.policy.worst_case();
         Self {
             attempts: worst.attempts(),
-            load: worst.attempts(),
+            load: worst
+                .attempts()
+                .zip(given.copies)
+                .map(|(attempts, copies)| attempts.saturating_mul(copies)),
             sleeping: worst.sleeping(),
             wall: worst.wall(),
         }
@@ -41,19 +45,25 @@ impl Worst {
             None if deadline.is_some() => "as many as start before the deadline".to_owned(),
             None => "no limit of its own; its budget bounds them".to_owned(),
         };
-        let mut load = match self.load {
-            Some(1) => "that of the calls, never more".to_owned(),
-            Some(attempts) => {
-                format!("{attempts} times that of the calls, while every call fails")
+        let mut load = match (self.load, self.attempts) {
+            (Some(1), _) => "that of the calls, never more".to_owned(),
+            (Some(load), attempts) if Some(load) == attempts => {
+                format!("{load} times that of the calls, while every call fails")
             }
-            None => "no limit for a single call".to_owned(),
+            (Some(load), _) => format!(
+                "{load} times that of the calls, while every call fails slowly: its `hedge` makes a copy of each attempt"
+            ),
+            (None, Some(attempts)) => format!(
+                "{attempts} times that of the calls, while every call fails, times the copies of its `hedge`, which only the program knows"
+            ),
+            (None, None) => "no limit for a single call".to_owned(),
         };
         if self.load != Some(1)
             && let Some(share) = given.share
         {
             let times = trimmed(1.0 + share);
             load = format!(
-                "{load}; the budget holds all calls together to {times} times, once its reserve is spent"
+                "{load}; the budget holds all calls together to {times} times and 1 retry a second for each process (its `floor`), once its reserve is spent"
             );
         } else if self.load != Some(1) && given.policy.is_budgeted() {
             load += "; its budget bounds that of all calls together";
@@ -147,7 +157,7 @@ pub(super) fn not_known(given: &Given) -> Vec<String> {
         let effect = match *key {
             "breaker" => "it turns calls away while too many fail, and ends retries",
             "throttle" => "it makes attempts wait, or turns them away",
-            "hedge" => "copies of slow attempts add to the load",
+            "hedge" => "how many attempts are slow enough for a copy, which adds to the load",
             _ => "the delays that it asks for",
         };
         lines.push(format!("`{key}`: {effect}"));

@@ -15,14 +15,14 @@ mod visit;
 
 use std::error::Error;
 use std::fs;
-use std::io;
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
+
+use retry_runtime::config::Faults;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
+use crate::output;
 use calls::Index;
 use report::{Format, Listing};
 use types::Types;
@@ -41,7 +41,7 @@ use values::Constants;
 /// or as a method of a type that is written down. "x7 below" counts the attempts of the innermost function when each
 /// attempt calls it once.
 ///
-/// Exit status: 0, 1 if a policy breaks a rule, 2 if nothing could be read.
+/// Exit status: 0, 1 if a policy of the code or of the configuration breaks a rule, 2 if nothing could be read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How to tell it
@@ -61,23 +61,17 @@ pub(crate) struct Arguments {
     config: Option<PathBuf>,
 }
 
-/// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
-const STACK: usize = 256 << 20;
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let deep = || listed(arguments).map_err(|fault| fault.to_string());
-    let told = thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK);
-        let reader = thread.spawn_scoped(scope, deep)?;
-        let told = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
-        Ok::<_, io::Error>(told)
-    });
-    Ok(told??)
-}
-
-fn listed(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let workspace = Workspace::load(arguments.manifest_path.as_deref())?;
-    let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root)?;
+    let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root);
+    let configuration = match configuration.map_err(<dyn Error>::downcast::<Faults>) {
+        Ok(configuration) => configuration,
+        Err(Ok(faults)) => {
+            eprintln!("error: {}", output::shown(&faults));
+            return Ok(ExitCode::FAILURE);
+        }
+        Err(Err(fault)) => return Err(fault),
+    };
     let workspace = workspace.only(&arguments.packages)?;
     let code = Code::read(&workspace);
     let types = Types::of(&code);
@@ -93,19 +87,21 @@ fn listed(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     );
     for unread in &code.unread {
         let place = &unread.place;
-        anstream::eprintln!(
+        let words = format!(
             "warning: {}:{}:{}: {}; what is in it is not listed",
-            place.file.shown,
-            place.line,
-            place.column,
-            unread.why
+            place.file.shown, place.line, place.column, unread.why
         );
+        eprintln!("{}", output::shown(&words));
     }
     let text = listing.text(arguments.format)?;
+    let text = match arguments.format {
+        Format::Table => output::shown(&text),
+        Format::Json | Format::Sarif => output::shown_in_json(&text),
+    };
     match &arguments.output {
         Some(file) => fs::write(file, text)
             .map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
-        None => crate::output::print(&text)?,
+        None => output::print(&text)?,
     }
     Ok(if listing.is_blind() {
         ExitCode::from(2)

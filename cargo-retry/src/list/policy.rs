@@ -197,7 +197,7 @@ pub(crate) fn configuration(
         None => return Ok(None),
     };
     // As the file says: the environment here is not that of the service.
-    let text = std::fs::read_to_string(file)
+    let text = crate::input::text(file)
         .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let config = Config::from_text(&file.display().to_string(), &text, [])?;
     Ok(Some(config))

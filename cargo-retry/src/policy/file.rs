@@ -8,6 +8,7 @@ use retry_runtime::config::{Config, Faults};
 use retry_runtime::words::nearest;
 
 use super::Given;
+use crate::input;
 
 /// Why a file has no policy for a name.
 #[derive(Debug)]
@@ -70,6 +71,9 @@ pub(crate) fn over(path: &Path, mut given: Given) -> Result<Given, Refused> {
 }
 
 fn read(path: &Path) -> Result<Config, Refused> {
+    if let Some(why) = input::refused(path) {
+        return Err(Refused::Words(format!("{}: {why}", path.display())));
+    }
     Config::from_file(path).map_err(|faults| {
         if faults.iter().any(|fault| fault.rule() == "file") {
             Refused::Words(faults.to_string())

@@ -22,6 +22,8 @@ pub(crate) struct Given {
     pub(crate) unknown: Vec<(String, String)>,
     /// `budget = 0.1`.
     pub(crate) share: Option<f64>,
+    /// How often one attempt is made, which a `hedge` that is an expression does not tell.
+    pub(crate) copies: Option<u32>,
     /// Of `breaker`, `throttle`, `hedge`, `retry_after`: those that are given.
     pub(crate) beside: Vec<&'static str>,
     /// What holds besides: retries that are switched off, the function that is out of every policy.
@@ -54,6 +56,7 @@ impl Given {
             policy,
             unknown: Vec::new(),
             share: None,
+            copies: Some(1),
             beside: Vec::new(),
             notes: Vec::new(),
             named: None,

@@ -43,6 +43,46 @@ fn the_keys_may_stand_in_an_attribute_or_alone() {
 }
 
 #[test]
+fn a_name_is_mended_without_what_is_refused() {
+    for (text, mend) in [
+        ("name = \"a\\u{7}b\"", "write `name = \"a_b\"`"),
+        ("name = \" \\u{1b}\"", "write `name = \"payments.charge\"`"),
+        (
+            "policy = \"a\\u{7}\\u{85}b c\"",
+            "write `policy = \"a_b_c\"`",
+        ),
+    ] {
+        let given = from_text(text);
+        assert!(
+            given.broken.iter().any(|it| it.message.contains(mend)),
+            "{text}: {:?}",
+            given.broken
+        );
+    }
+}
+
+#[test]
+fn a_text_that_nobody_writes_is_refused() {
+    let nested = |levels: usize| format!("base = {}1{}", "(".repeat(levels), ")".repeat(levels));
+    let long = |terms: usize| format!("max = 1{}", " + 1".repeat(terms));
+    for (text, rule) in [
+        (nested(101), "its code is nested more than 100 levels deep"),
+        (format!("#[retry({})]", nested(100_000)), "characters long"),
+        (long(3_000), "characters long"),
+    ] {
+        let given = from_text(&text);
+        assert!(!given.is_read);
+        let said = &given.broken.first().expect("a fault").message;
+        assert!(said.contains(rule), "{said}");
+    }
+    for text in [nested(90), long(200)] {
+        let given = from_text(&text);
+        let is_refused = given.broken.iter().any(|it| it.rule == "syntax");
+        assert!(!is_refused, "{:?}", given.broken);
+    }
+}
+
+#[test]
 fn every_fault_has_its_rule_and_its_place() {
     for (text, expected) in [
         ("max = 0, factor = 0.5", vec![("R1", "0"), ("R4", "0.5")]),

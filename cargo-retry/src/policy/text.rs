@@ -15,11 +15,17 @@ use retry_syntax::model::Model;
 use syn::spanned::Spanned as _;
 
 use super::{Broken, Given, rule};
+use crate::code::nested::is_deep;
 
 /// What a text says, and all that is wrong with it.
 pub(crate) fn from_text(text: &str) -> Given {
     if let Some(message) = lone_name(text) {
         return unreadable(text, message, Some(0..text.len()));
+    }
+    if let Some(message) = beyond_reading(text) {
+        // Not even to be shown.
+        let text: String = text.chars().take(SHOWN).collect();
+        return unreadable(&text, message, None);
     }
     let tokens = match text.parse::<TokenStream>() {
         Ok(tokens) => inside(tokens),
@@ -73,6 +79,7 @@ pub(crate) fn from_text(text: &str) -> Given {
         policy: model.known,
         unknown,
         share,
+        copies: copies(&model),
         beside,
         notes: Vec::new(),
         named: model.named.map(|name| name.value()),
@@ -80,6 +87,26 @@ pub(crate) fn from_text(text: &str) -> Given {
         is_read,
         broken,
     }
+}
+
+/// Characters of a policy, and brackets in each other: more than anybody writes.
+const LONGEST: usize = 10_000;
+const DEEPEST: usize = 100;
+
+/// Characters of a text that is longer.
+const SHOWN: usize = 60;
+
+/// What to say about a text that is no policy, whatever it says.
+fn beyond_reading(text: &str) -> Option<String> {
+    let length = text.chars().count();
+    if length > LONGEST {
+        return Some(format!(
+            "this is {length} characters long, and a policy has at most {LONGEST}; write its keys alone"
+        ));
+    }
+    is_deep(text, DEEPEST).then(|| {
+        format!("its code is nested more than {DEEPEST} levels deep; give the value a name, `const VALUE: ... = ...;`, and write `VALUE`")
+    })
 }
 
 /// What to say about a name where keys belong.
@@ -155,6 +182,14 @@ fn place(span: Span, text: &str) -> Option<Range<usize>> {
 fn written(span: Span, text: &str) -> Option<String> {
     let piece = text.get(place(span, text)?)?;
     Some(piece.to_owned())
+}
+
+/// A literal hedge is one copy.
+fn copies(model: &Model) -> Option<u32> {
+    match &model.hedge {
+        None => Some(1),
+        Some(hedge) => hedge.is_literal.then_some(2),
+    }
 }
 
 /// Keys whose whole effect is somebody else's.

@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if arguments.json {
         output::print_json(&json::value(&play, &notes))?;
     } else {
-        output::print(&report::text(&play, &notes, &files, look))?;
+        let notes: Vec<_> = notes.iter().map(output::shown).collect();
+        output::coloured(&report::text(&play, &notes, &files, look))?;
     }
     Ok(ExitCode::SUCCESS)
 }

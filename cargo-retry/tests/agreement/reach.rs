@@ -35,7 +35,7 @@ fn the_bounds_are_reached() {
                 "{text}: {start:?}, {told:?}"
             );
         }
-        let Some(attempts) = worst.attempts.filter(|attempts| *attempts < 250) else {
+        let Some(attempts) = worst.attempts.filter(|attempts| *attempts < ENOUGH) else {
             continue;
         };
         // And the most that still makes every attempt, which with a deadline is what the worst case is about.

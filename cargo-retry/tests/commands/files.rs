@@ -96,6 +96,7 @@ fn files_are_checked() {
     );
     assert_eq!(lines[2], "bad.toml: 2 faults");
     assert!(lines[3].starts_with("retry.toml: good"), "{out}");
+    assert_eq!(lines[4..], ["more of a rule: cargo retry explain R17"]);
     assert_eq!(check(&["nowhere.toml"]).0, 2);
     let (code, out, _) = check(&["--json", "bad.toml", "retry.toml"]);
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -109,6 +110,90 @@ fn files_are_checked() {
         err.contains("there is no `retry.toml` in this folder"),
         "{err}"
     );
+}
+
+#[test]
+fn what_is_no_file_is_not_read() {
+    let folder = folder("no_file");
+    let big = folder.join("big.toml");
+    let long = std::fs::File::create(&big).unwrap();
+    long.set_len((16 << 20) + 1).unwrap();
+    let big = big.to_str().unwrap();
+    for (path, words) in [
+        (folder.to_str().unwrap(), "this is a folder"),
+        (big, "the file has 16 MiB"),
+        #[cfg(unix)]
+        ("/dev/zero", "this is no regular file"),
+    ] {
+        let (code, out, _) = run(&["check", path]);
+        assert_eq!(code, 2, "{out}");
+        assert!(out.contains(words) && out.contains("[file]"), "{out}");
+        let (code, _, err) = run(&["explain", "--config", path, "storage"]);
+        assert_eq!(code, 2);
+        assert!(err.contains(words), "{err}");
+    }
+    std::fs::remove_file(big).unwrap();
+}
+
+#[test]
+fn a_terminal_is_not_told_what_to_do() {
+    let file = folder("terminal").join("retry.toml");
+    std::fs::write(
+        &file,
+        "[policies.\"a\\u001b[31m\\u009bb\"]\nmax = 3\nfoo = \"\\u001b]0;x\\u0007\"\n",
+    )
+    .unwrap();
+    let path = file.to_str().unwrap();
+    for arguments in [
+        &["check", path][..],
+        &["check", "--json", path],
+        &["check", "\u{1b}[2J.toml"],
+        &["explain", "--config", path, "a"],
+        &["explain", "--config", path, "\u{1b}]0;x\u{7}"],
+        &["explain", "max = 3, name = \"\u{1b}[8m\u{9b}b\""],
+        &["explain", "policy = \u{9b}"],
+        &["explain", "--json", "name = \"\u{7f}\u{9b}b\""],
+        &["explain", "max = A /* \u{202e} \u{9b} \u{1b}[2J */ + 1"],
+        &["storm", "max = 3, name = \"\u{1b}[8m\u{9b}b\""],
+    ] {
+        for forced in ["0", "1"] {
+            let output = command(arguments)
+                .env("CLICOLOR_FORCE", forced)
+                .output()
+                .unwrap();
+            let (_, out, err) = ended(&output);
+            let text = [out, err].concat();
+            let colours = text.split('\u{1b}').skip(1).map(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_digit() && !"[;".contains(c));
+                end.and_then(|end| rest.get(end..=end))
+            });
+            assert!(colours.clone().all(|end| end == Some("m")), "{text:?}");
+            assert!(!text.contains("\u{1b}[8m"), "{text:?}");
+            let controls = |c: char| c.is_control() && c != '\n' && c != '\u{1b}';
+            assert!(!text.contains(controls), "{arguments:?} {text:?}");
+            assert!(!text.contains('\u{202e}'), "{text:?}");
+        }
+    }
+    let json = run(&["explain", "--json", "name = \"\u{7f}\u{9b}b\""]).1;
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["policy"], "name = \"\u{7f}\u{9b}b\"");
+}
+
+#[test]
+fn what_is_nested_beyond_reading_is_refused() {
+    let (before, after) = ("(".repeat(30_000), ")".repeat(30_000));
+    for (text, code) in [
+        (format!("max = {before}3{after}"), 1),
+        (format!("max = {}3", "-".repeat(90_000)), 1),
+        (format!("max = {}3{}", &before[..800], &after[..800]), 1),
+        (format!("max = {}3", "-".repeat(9_900)), 1),
+        (format!("on = {}x", "return ".repeat(1_400)), 0),
+    ] {
+        for program in ["explain", "storm"] {
+            let (ended, out, err) = run(&[program, &text]);
+            assert_eq!(ended, code, "{program} {out} {err}");
+        }
+    }
 }
 
 #[test]

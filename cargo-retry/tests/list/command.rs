@@ -72,6 +72,53 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn what_has_no_end_and_what_a_terminal_obeys() {
+    let code = "#[path = \"/dev/zero\"] mod endless;\n#[path = \"../long.rs\"] mod long;\n#[path = \"\u{1b}]0;x.rs\"] mod absent;\n#[cfg(feature = \"\u{1b}[2J\u{9b}\")]\n#[reattempt::retry(name = NAME /* \u{1b}[8m */, policy = \"\u{9b}a\", on(_))]\nfn one() -> Result<(), ()> { Ok(()) }\n";
+    let folder = written("endless", &[("src/lib.rs", code)]);
+    let long = fs::File::create(folder.join("long.rs")).expect("a file");
+    long.set_len((16 << 20) + 1).expect("a length");
+    for format in ["table", "json", "sarif"] {
+        let (_, out, err) = texts(&list(&folder, &["--format", format]));
+        let controls = |c: char| c.is_control() && c != '\n';
+        assert!(!out.contains(controls), "{out:?}");
+        assert!(!err.contains(controls), "{err:?}");
+        #[cfg(unix)]
+        assert!(err.contains("this is no regular file"), "{err}");
+        assert!(err.contains("the file has 16 MiB"), "{err}");
+        assert!(err.contains("\\u{1b}]0;x.rs"), "{err}");
+    }
+    assert!(json(&folder, &[]).is_object());
+}
+
+#[test]
+fn code_that_nests_without_brackets() {
+    let folder = written("nesting", &[("src/lib.rs", ONE)]);
+    for again in [
+        "Box<",
+        "*const ",
+        "return ",
+        "-",
+        "1+",
+        "|a, b| ",
+        "a=",
+        "if a {} else ",
+    ] {
+        let code = format!("{ONE}fn deep() {{ let x: {}1; }}\n", again.repeat(100_000));
+        fs::write(folder.join("src/lib.rs"), code).expect("a file");
+        let (code, _, err) = texts(&list(&folder, &[]));
+        assert_eq!(code, 2, "{again}: {err}");
+        assert!(err.contains("nested too deeply"), "{again}: {err}");
+        // What is not refused is not too much for the stack.
+        let code = format!(
+            "{ONE}fn deep() {{ let x: u8 = {}1; }}\n",
+            again.repeat(7_900)
+        );
+        fs::write(folder.join("src/lib.rs"), code).expect("a file");
+        texts(&list(&folder, &[]));
+    }
+}
+
+#[test]
 fn what_cannot_be_begun() {
     let folder = written(
         "refused",
@@ -98,7 +145,9 @@ fn what_cannot_be_begun() {
         ),
     ] {
         let (code, out, err) = texts(&list(&folder, arguments));
-        assert_eq!((code, out.as_str()), (2, ""));
+        // A configuration that breaks a rule is told as a policy that does.
+        let status = if err.contains("[R1]") { 1 } else { 2 };
+        assert_eq!((code, out.as_str()), (status, ""));
         expected.assert_eq(err.trim_end());
     }
     let (code, _, err) = texts(&list(&folder, &["--manifest-path", "broken/Cargo.toml"]));
@@ -204,7 +253,7 @@ fn generated_code() {
         ".a()".repeat(5000),
         " + 1".repeat(5000)
     );
-    let refused = format!("fn r(x: {}u8) {{}}\n", "&".repeat(5000));
+    let refused = format!("fn r(x: {}u8) {{}}\n", "&".repeat(10_000));
     let folder = written(
         "generated",
         &[

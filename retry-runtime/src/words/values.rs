@@ -273,7 +273,7 @@ impl Word for Name {
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let mended = mended(text);
+            let mended = mended(text).unwrap_or_else(|| "payments.charge".to_owned());
             Err(Wrong::new(
                 Entry::R14,
                 format!("`name` has no spaces or control characters; write `name = \"{mended}\"`"),
@@ -284,9 +284,11 @@ impl Word for Name {
     }
 }
 
-/// A name without spaces that is the nearest to `text`.
-fn mended(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join("_")
+/// A name without spaces and control characters that is the nearest to `text`; there may be nothing to go by.
+pub fn mended(text: &str) -> Option<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join("_"))
 }
 
 /// The share of a budget of its own.

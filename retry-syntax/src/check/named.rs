@@ -1,6 +1,7 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
 use retry_runtime::rules::Entry;
+use retry_runtime::words::mended;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
@@ -44,7 +45,7 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
             "the name of a policy is not empty; write `policy = \"storage\"`",
         );
     } else if !is_policy_name(&text) {
-        let mended = text.split_whitespace().collect::<Vec<_>>().join("_");
+        let mended = mended(&text).unwrap_or_else(|| "storage".to_owned());
         faults.push(
             name.span(),
             Entry::R14,
