@@ -79,6 +79,8 @@ pub(crate) struct Call {
     pub(crate) scope: Rc<Scope>,
     /// Whether it runs elsewhere: what it is in cannot be seen there.
     pub(crate) is_spawned: bool,
+    /// Whether it may be made more than once when its function is called once.
+    pub(crate) is_looped: bool,
 }
 
 /// What is called.

@@ -39,6 +39,9 @@ pub(super) fn attempts_below(below: &Below) -> String {
         Attempts::Known(count) if below.is_held() => format!("{count}, not {}", below.multiplied),
         Attempts::Known(count) => count.to_string(),
     };
+    if below.in_loop {
+        text += "\nfor each turn of the loop";
+    }
     if below.spawned {
         text += "\nspawned: knows of no retry";
     }
@@ -177,12 +180,15 @@ pub(super) fn load(row: &Row) -> String {
     if let Some(share) = schedule.budget {
         let _ = write!(text, "\nx{} on average", 1.0 + share);
     }
-    let most = row.calls.iter().filter_map(|below| match below.attempts {
-        Attempts::Known(count) => Some(count),
+    let known = row.calls.iter().filter_map(|below| match below.attempts {
+        Attempts::Known(count) => Some((count, below.in_loop)),
         Attempts::Word(_) => None,
     });
-    if let Some(most) = most.max() {
+    if let Some(most) = known.clone().map(|(count, _)| count).max() {
         let _ = write!(text, "\nx{most} below");
+        if known.clone().any(|(_, in_loop)| in_loop) {
+            text += ", each turn";
+        }
     }
     text
 }
@@ -233,6 +239,9 @@ pub(super) fn nested(row: &Row, below: &Below) -> String {
             )
         }
     };
+    if below.in_loop {
+        text += "; this is for each turn of the loop on the way";
+    }
     if below.spawned {
         text += "; it is spawned, and does not know of the retry around it";
     }

@@ -131,11 +131,16 @@ struct Below {
     operation: String,
     file: String,
     line: usize,
+    column: usize,
     /// The functions in between.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     through: Vec<String>,
     /// In another task or thread, where nobody knows of the retry around it.
     spawned: bool,
+    /// Places in an attempt where it may be called.
+    places: Attempts,
+    /// In a loop, or the way further below leads through one: the numbers are those of one turn.
+    in_loop: bool,
     /// Attempts of the innermost for one call of this one, at most.
     attempts: Attempts,
     /// The same if no retry knew of another.
@@ -213,6 +218,15 @@ impl Listing {
 }
 
 impl Below {
+    /// Whether it is the same in another target.
+    fn is_at(&self, other: &Self) -> bool {
+        (&self.file, self.line, self.column) == (&other.file, other.line, other.column)
+    }
+
+    fn is_in_places(&self) -> bool {
+        matches!(self.places, Attempts::Known(2..))
+    }
+
     /// Whether retries inside of retries make fewer attempts than all would.
     fn is_held(&self) -> bool {
         matches!((self.attempts, self.multiplied), (Attempts::Known(count), Attempts::Known(all)) if count < all)
@@ -224,8 +238,7 @@ impl Row {
     fn join(&mut self, other: Self) {
         self.targets.extend(other.targets);
         for below in other.calls {
-            let is_known = |it: &Below| (&it.file, it.line) == (&below.file, below.line);
-            if !self.calls.iter().any(is_known) {
+            if !self.calls.iter().any(|it| it.is_at(&below)) {
                 self.calls.push(below);
             }
         }
@@ -245,10 +258,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
     let policy = effective.and_then(|it| it.label.clone().or_else(|| it.inherited.clone()));
     let mut calls: Vec<Below> = Vec::new();
     for below in inner.iter().filter_map(|inner| below(survey, inner)) {
-        if !calls
-            .iter()
-            .any(|it| (&it.file, it.line) == (&below.file, below.line))
-        {
+        if !calls.iter().any(|it| it.is_at(&below)) {
             calls.push(below);
         }
     }
@@ -341,8 +351,11 @@ fn below(survey: &Survey, inner: &Inner) -> Option<Below> {
         operation: site.operation.clone(),
         file: site.place.file.shown.clone(),
         line: site.place.line,
+        column: site.place.column,
         through: inner.through.clone(),
         spawned: inner.is_spawned,
+        places: inner.places.into(),
+        in_loop: inner.is_looped,
         attempts: inner.attempts.into(),
         multiplied: inner.multiplied.into(),
         recursive: inner.is_recursive,

@@ -69,6 +69,12 @@ pub(super) fn text(listing: &Listing) -> String {
             text +=
                 ";\na retry inside a retry makes one attempt, so they add up and do not multiply";
         }
+        if calls.iter().any(|(_, below)| below.is_in_places()) {
+            text += ";\nwhat stands in several places of an attempt is counted in each, in branches too";
+        }
+        if calls.iter().any(|(_, below)| below.in_loop) {
+            text += ";\nhow often a loop turns nobody knows here, so there is no limit over all its turns";
+        }
         text += "\n\n";
     }
     end(listing, &mut text);

@@ -1,5 +1,6 @@
 //! Through the modules: their functions, what they call, and where they retry.
 
+mod loops;
 mod syntax;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -44,6 +45,7 @@ fn module(code: &Code, types: &Types, number: usize, survey: &mut Survey) {
         scope: Rc::default(),
         variables: Variables::new(),
         is_spawned: false,
+        is_looped: false,
         known: HashSet::new(),
     };
     for written in &module.items {
@@ -69,6 +71,7 @@ struct Visitor<'c> {
     scope: Rc<Scope>,
     variables: Variables,
     is_spawned: bool,
+    is_looped: bool,
     /// Where the attributes and blocks are that have been read.
     known: HashSet<Place>,
 }
@@ -155,17 +158,19 @@ impl Visitor<'_> {
             let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
             let variables = types::parameters(function.signature, owner.as_deref());
             let outer = std::mem::replace(&mut self.variables, variables);
-            let spawned = std::mem::replace(&mut self.is_spawned, false);
             self.inside(node, |it| it.visit_block(body));
             self.variables = outer;
-            self.is_spawned = spawned;
         }
     }
 
     fn inside(&mut self, node: usize, visit: impl FnOnce(&mut Self)) {
+        let is_spawned = std::mem::replace(&mut self.is_spawned, false);
+        let is_looped = std::mem::replace(&mut self.is_looped, false);
         self.nodes.push(node);
         visit(self);
         self.nodes.pop();
+        self.is_spawned = is_spawned;
+        self.is_looped = is_looped;
     }
 
     fn module_path(&self) -> String {
@@ -227,6 +232,7 @@ impl Visitor<'_> {
             callee,
             scope: Rc::clone(&self.scope),
             is_spawned: self.is_spawned,
+            is_looped: self.is_looped,
         };
         if let Some(node) = self
             .nodes
@@ -243,6 +249,14 @@ impl Visitor<'_> {
         self.is_spawned |= is_elsewhere;
         visit(self);
         self.is_spawned = before;
+    }
+
+    /// What is called in `visit` may be called again and again.
+    fn again(&mut self, is_again: bool, visit: impl FnOnce(&mut Self)) {
+        let before = self.is_looped;
+        self.is_looped |= is_again;
+        visit(self);
+        self.is_looped = before;
     }
 
     /// `retry_block!(...)`
@@ -262,10 +276,7 @@ impl Visitor<'_> {
         }
         self.call(Callee::Block(node));
         let statements = loose::statements(&body);
-        let outer = self.is_spawned;
-        self.is_spawned = false;
         self.inside(node, |it| it.statements(&statements));
-        self.is_spawned = outer;
     }
 
     /// What a macro makes, seen as text.

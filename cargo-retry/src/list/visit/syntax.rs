@@ -10,7 +10,7 @@ use syn::{
     ItemTrait, Local, Macro, Pat, Stmt, TraitItemFn,
 };
 
-use super::{Function, Owner, Visitor};
+use super::{Function, Owner, Visitor, loops};
 use crate::code::conditions;
 use crate::code::loose;
 use crate::code::names::Path;
@@ -191,10 +191,26 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");
         self.elsewhere(spawns, |it| {
-            call.args
-                .iter()
-                .for_each(|argument| it.visit_expr(argument));
+            it.again(loops::is_for_each(call), |it| {
+                call.args
+                    .iter()
+                    .for_each(|argument| it.visit_expr(argument));
+            });
         });
+    }
+
+    fn visit_expr_for_loop(&mut self, it: &'ast syn::ExprForLoop) {
+        self.visit_expr(&it.expr);
+        self.visit_pat(&it.pat);
+        self.again(true, |visitor| visitor.visit_block(&it.body));
+    }
+
+    fn visit_expr_while(&mut self, it: &'ast syn::ExprWhile) {
+        self.again(true, |visitor| syn::visit::visit_expr_while(visitor, it));
+    }
+
+    fn visit_expr_loop(&mut self, it: &'ast syn::ExprLoop) {
+        self.again(true, |visitor| visitor.visit_block(&it.body));
     }
 
     /// A function that is called, or handed on.
