@@ -208,7 +208,7 @@ impl<'a> Code {
             found.push(Meaning::Module(module));
             return;
         };
-        if let Some(child) = here.children.get(first) {
+        for child in here.children.get(first).into_iter().flatten() {
             self.inside(*child, rest, search, found);
         }
         for it in here
@@ -300,11 +300,11 @@ impl<'a> Code {
             self.inside(krate.root, &path, search, found);
         }
         if found.is_empty() && is_itself {
-            let child = self
+            let children = self
                 .modules
                 .get(module)
                 .and_then(|it| it.children.get(it_first(&path)));
-            if let Some(child) = child {
+            for child in children.into_iter().flatten() {
                 self.inside(*child, path.get(1..).unwrap_or_default(), search, found);
             }
         }

@@ -53,7 +53,7 @@ fn files_that_cannot_be_read() {
     );
     fs::write(folder.join("src/bytes.rs"), [b'/', b'/', 0xff]).expect("a file");
     let (code, out, err) = texts(&list(&folder, &[]));
-    assert_eq!(code, 0);
+    assert_eq!(code, 1);
     assert!(
         out.contains("src/lib.rs:6") && out.contains("1 place retries"),
         "{out}"
@@ -68,7 +68,73 @@ fn files_that_cannot_be_read() {
         json(&folder, &[])["unread"].as_array().map(Vec::len),
         Some(4)
     );
-    sound(&folder);
+    let run = &sound(&folder)["runs"][0];
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+}
+
+/// What stands around an error is listed.
+#[test]
+fn a_file_with_an_error() {
+    let folder = written(
+        "partly",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "fn a(x) -> {{ }}\n{ONE}struct ;\n{}",
+                ONE.replace("one", "two")
+            ),
+        )],
+    );
+    let (code, out, err) = texts(&list(&folder, &[]));
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("partly::one") && out.contains("2 places"),
+        "{out}"
+    );
+    expect![[r#"
+        warning: src/lib.rs:1:7: expected `:`; what cannot be read is not listed
+    "#]].assert_eq(&err);
+    fs::write(folder.join("src/lib.rs"), "fn a() }").expect("a file");
+    assert_eq!(list(&folder, &[]).status.code(), Some(2));
+}
+
+/// Each file that a module may have is read, and says when.
+#[test]
+fn a_module_of_several_files() {
+    let other = |name: &str| ONE.replace("one", name);
+    let folder = written(
+        "several",
+        &[
+            (
+                "src/lib.rs",
+                "#[cfg_attr(unix, path = \"unix.rs\")] #[cfg_attr(windows, path = \"windows.rs\")] mod imp;\n\
+                 #[cfg(unix)] mod os { pub fn call() -> Result<(), ()> { crate::one::one() } }\n\
+                 #[cfg(windows)] mod os { pub fn other() {} }\n\
+                 pub mod one;\n\
+                 #[reattempt::retry(on(_))] fn outer() -> Result<(), ()> { os::call() }\n",
+            ),
+            ("src/imp.rs", &other("usual")),
+            ("src/unix.rs", &other("unix")),
+            ("src/windows.rs", &other("windows")),
+            ("src/one.rs", &ONE.replace("fn", "pub fn")),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    let told = rows.iter().map(|row| {
+        let conditions = row["conditions"].as_array().into_iter().flatten();
+        let conditions: Vec<_> = conditions.filter_map(|it| it.as_str()).collect();
+        format!("{}: {}.", row["operation"], conditions.join(" and "))
+    });
+    expect![[r#"
+        "several::imp::usual": not(unix) and not(windows).
+        "several::outer": .
+        "several::one::one": .
+        "several::imp::unix": unix.
+        "several::imp::windows": windows."#]].assert_eq(&told.collect::<Vec<_>>().join("\n"));
+    let outer = rows.iter().find(|row| row["operation"] == "several::outer");
+    let calls = &outer.expect("it is listed")["calls"];
+    assert_eq!(calls[0]["operation"], "several::one::one");
 }
 
 #[test]

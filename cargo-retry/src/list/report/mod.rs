@@ -46,6 +46,8 @@ struct Missing {
     line: usize,
     column: usize,
     why: String,
+    #[serde(skip)]
+    told: String,
 }
 
 /// A place that retries.
@@ -191,6 +193,7 @@ impl Listing {
             line: it.place.line,
             column: it.place.column,
             why: it.why.clone(),
+            told: it.told(),
         });
         Self {
             policies,
@@ -203,9 +206,9 @@ impl Listing {
         self.policies.is_empty() && !self.unread.is_empty()
     }
 
-    /// Whether no policy breaks a rule.
+    /// Whether everything was read, and no policy breaks a rule.
     pub(crate) fn is_sound(&self) -> bool {
-        self.policies.iter().all(|row| row.faults.is_empty())
+        self.unread.is_empty() && self.policies.iter().all(|row| row.faults.is_empty())
     }
 
     pub(crate) fn text(&self, format: Format) -> Result<String, Box<dyn Error>> {

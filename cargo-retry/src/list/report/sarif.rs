@@ -24,7 +24,7 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
         .map(|it| {
             json!({
                 "level": "warning",
-                "message": { "text": format!("{}; what is in it is not listed", it.why) },
+                "message": { "text": it.told },
                 "locations": [location(&it.file, it.line, it.column)],
             })
         })
@@ -40,7 +40,7 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
                 "rules": rules,
             }},
             "invocations": [{
-                "executionSuccessful": true,
+                "executionSuccessful": listing.unread.is_empty(),
                 "toolExecutionNotifications": missing,
             }],
             "columnKind": "unicodeCodePoints",
@@ -101,7 +101,13 @@ fn results(row: &Row) -> Vec<Value> {
 /// Whether each attempt of the one makes all attempts of the other.
 fn multiplies(row: &Row, below: &Below) -> bool {
     match (below.attempts, row.schedule.as_ref().map(|it| it.load)) {
-        (Attempts::Known(count), Some(Attempts::Known(own))) => count > own && !below.is_held(),
+        (Attempts::Known(count), Some(Attempts::Known(own))) => {
+            let places = match below.places {
+                Attempts::Known(places) => places,
+                Attempts::Word(_) => 1,
+            };
+            count > own.saturating_mul(places) && !below.is_held()
+        }
         (attempts, _) => attempts == Attempts::Word("unlimited") && !below.is_held(),
     }
 }
