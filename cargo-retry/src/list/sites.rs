@@ -23,6 +23,8 @@ pub(crate) struct Site {
     pub(crate) form: Form,
     /// `module::function`, or what `name` says; of a block `module:line`.
     pub(crate) operation: String,
+    /// The same without lines; of a block the function around it. Several places may share one.
+    pub(crate) identity: String,
     pub(crate) package: String,
     /// The kinds of the targets in which it is compiled.
     pub(crate) kinds: BTreeSet<&'static str>,

@@ -22,6 +22,8 @@ fn what_breaks_a_rule() {
     assert!(out.contains("error: src/lib.rs:2:"), "{out}");
     assert!(out.contains("error: src/lib.rs:4:"), "{out}");
     assert!(out.contains("2 would not compile"), "{out}");
+    let last = "more of a rule: cargo retry explain R1\n";
+    assert_eq!(out.matches(last).count(), 1, "{out}");
 }
 
 #[test]
@@ -93,7 +95,8 @@ fn a_file_with_an_error() {
     );
     expect![[r#"
         warning: src/lib.rs:1:7: expected `:`; what cannot be read is not listed
-    "#]].assert_eq(&err);
+    "#]]
+    .assert_eq(&err);
     fs::write(folder.join("src/lib.rs"), "fn a() }").expect("a file");
     assert_eq!(list(&folder, &[]).status.code(), Some(2));
 }
@@ -131,7 +134,8 @@ fn a_module_of_several_files() {
         "several::outer": .
         "several::one::one": .
         "several::imp::unix": unix.
-        "several::imp::windows": windows."#]].assert_eq(&told.collect::<Vec<_>>().join("\n"));
+        "several::imp::windows": windows."#]]
+    .assert_eq(&told.collect::<Vec<_>>().join("\n"));
     let outer = rows.iter().find(|row| row["operation"] == "several::outer");
     let calls = &outer.expect("it is listed")["calls"];
     assert_eq!(calls[0]["operation"], "several::one::one");
@@ -222,6 +226,52 @@ fn another_configuration() {
     assert_eq!(attempts(&["--config", "other.toml"]), 7);
     fs::remove_file(folder.join("retry.toml")).expect("it is there");
     assert_eq!(attempts(&[]), "unknown");
+}
+
+/// The budget that a policy of the configuration has.
+#[test]
+fn a_budget_of_the_configuration() {
+    let folder = written(
+        "budgeted",
+        &[
+            (
+                "src/lib.rs",
+                "#[reattempt::retry(policy = \"a\", on(_))]\nfn one() -> Result<(), ()> { Ok(()) }\n\
+                 #[reattempt::retry(policy = \"b\", on(_))]\nfn two() -> Result<(), ()> { Ok(()) }\n",
+            ),
+            (
+                "retry.toml",
+                "[policies.a]\nbudget = 0.25\n[policies.b]\nbudget = { tokens = 100, cost = 2 }\n",
+            ),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    assert_eq!(rows[0]["schedule"]["budget"], 0.25);
+    assert_eq!(rows[1]["schedule"]["budget"], serde_json::Value::Null);
+    let (_, out, _) = texts(&list(&folder, &[]));
+    assert!(out.contains("its budget 0.25"), "{out}");
+    assert_eq!(out.matches("its budget").count(), 2, "{out}");
+}
+
+/// What is only written down, for others.
+#[test]
+fn quoted_code() {
+    let folder = written(
+        "quoted",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "fn a() {{ stringify! {{ {ONE} }}; quote::quote! {{ {} }}; }}\n",
+                ONE.replace("one", "two")
+            ),
+        )],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["by_macro"], "quote");
+    assert_eq!(rows[0]["operation"], "quoted::two");
 }
 
 /// Modules that import from each other, enums whose variants are imported, and names that lead to themselves.

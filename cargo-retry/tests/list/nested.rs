@@ -106,3 +106,29 @@ fn two_on_one_line() {
     assert_eq!(calls.len(), 2, "{calls:?}");
     assert_eq!(calls[1]["operation"], "one_line::b");
 }
+
+/// What a function answers with has the type that it says.
+#[test]
+fn answers_of_functions() {
+    let more = "struct Client; impl Client { fn send(&self) -> Result<(), ()> { leaf() } }\n\
+        fn client() -> Client { Client }\n";
+    let known = value!([5, 9, 1, false]);
+    for (name, body) in [
+        ("variable", "let c = client(); c.send()"),
+        ("direct", "crate::client().send()"),
+    ] {
+        assert_eq!(below(name, body, more), known, "{body}");
+    }
+    // Which of two is not known here.
+    let two = format!("{more}mod other {{ fn client() -> u8 {{ 0 }} }}\n");
+    let folder = written(
+        "two_clients",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "#[reattempt::retry(on(_))]\nfn outer() -> Result<(), ()> {{ client().send() }}\n{two}{LEAF}"
+            ),
+        )],
+    );
+    assert_eq!(json(&folder, &[])["policies"][0]["calls"], Value::Null);
+}

@@ -206,6 +206,13 @@ pub(super) fn limits(row: &Row) -> String {
             parts.push(format!("{key} {value}"));
         }
     }
+    if row.brings_budget && row.key("budget").is_none() {
+        let share = row.schedule.as_ref().and_then(|it| it.budget);
+        parts.push(match share {
+            Some(share) => format!("its budget {share}"),
+            None => "its budget".to_owned(),
+        });
+    }
     if row.form != "function" && row.form != "block" {
         parts.push("of its `impl`".to_owned());
     }

@@ -77,6 +77,12 @@ struct Row {
     /// Whether the configuration has switched its retries off.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     off: bool,
+    /// Whether its policy brings a budget along, which the code does not name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    brings_budget: bool,
+    /// What it is called when lines move.
+    #[serde(skip)]
+    identity: String,
     /// Nothing where even the keys could not be read.
     schedule: Option<Schedule>,
     /// Keys whose value is not known before the program is compiled.
@@ -131,6 +137,8 @@ struct Delay {
 #[derive(Serialize)]
 struct Below {
     operation: String,
+    #[serde(skip)]
+    identity: String,
     file: String,
     line: usize,
     column: usize,
@@ -247,6 +255,12 @@ impl Row {
         }
     }
 
+    /// Whether it may sleep longer than its time says: without a deadline nothing holds what an error asks for.
+    fn waits(&self) -> bool {
+        let schedule = self.schedule.as_ref();
+        schedule.is_some_and(|it| it.deadline_ns.is_none() && it.attempts != Attempts::Known(1))
+    }
+
     fn key(&self, key: &str) -> Option<&str> {
         let found = self.written.iter().find(|written| written.key == key);
         found.map(|written| written.value.as_str())
@@ -279,6 +293,8 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         written: written.collect(),
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
         off: effective.is_some_and(|it| it.is_off),
+        brings_budget: effective.is_some_and(|it| it.brings_budget),
+        identity: site.identity.clone(),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
         calls,
@@ -352,6 +368,7 @@ fn below(survey: &Survey, inner: &Inner) -> Option<Below> {
     let site = survey.sites.get(inner.site)?;
     Some(Below {
         operation: site.operation.clone(),
+        identity: site.identity.clone(),
         file: site.place.file.shown.clone(),
         line: site.place.line,
         column: site.place.column,

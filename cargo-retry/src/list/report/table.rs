@@ -95,8 +95,19 @@ fn end(listing: &Listing, text: &mut String) {
             );
         }
     }
+    let faults = listing.policies.iter().flat_map(|row| &row.faults);
+    if let Some(rule) = faults.filter_map(|it| it.rule).next() {
+        let _ = writeln!(text, "more of a rule: cargo retry explain {rule}");
+    }
+    if listing.policies.iter().any(Row::waits) {
+        text.push_str(ASKED);
+    }
     text.push_str(&summary(listing));
 }
+
+/// What nobody knows before an error comes.
+const ASKED: &str =
+    "times do not count delays that an error asks for (`Retry-After`), each up to `patience`\n\n";
 
 /// Retries below retries.
 fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {

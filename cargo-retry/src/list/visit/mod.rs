@@ -149,9 +149,10 @@ impl Visitor<'_> {
             let reading =
                 Reading::of_function(&self.file, arguments, without_ours(function).as_ref());
             let operation = format!("{}::{name}", self.module_path());
+            let identity = self.inside_of(&name);
             let mut all = self.conditions.clone();
             all.extend(conditions);
-            self.site(span, form, operation, all, reading)
+            self.site(span, form, [operation, identity], all, reading)
         });
         let node = self.node(function.signature.ident.span(), name, site);
         if let Some(body) = function.body {
@@ -180,11 +181,22 @@ impl Visitor<'_> {
             .map_or_else(String::new, |module| module.path.clone())
     }
 
+    /// What a function here is called, with its type.
+    fn inside_of(&self, name: &str) -> String {
+        let owner = self.owner.as_ref().and_then(|owner| owner.name.as_deref());
+        let parts = [
+            Some(self.module_path()),
+            owner.map(ToOwned::to_owned),
+            Some(name.to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("::")
+    }
+
     fn site(
         &mut self,
         span: Span,
         form: Form,
-        operation: String,
+        [operation, identity]: [String; 2],
         conditions: Vec<String>,
         reading: Reading,
     ) -> usize {
@@ -199,6 +211,7 @@ impl Visitor<'_> {
             place: Place::of(&self.file, span),
             form,
             operation: reading.name.clone().unwrap_or(operation),
+            identity,
             package: krate.map_or_else(String::new, |it| it.package.clone()),
             kinds: krate.map(|it| it.kind).into_iter().collect::<BTreeSet<_>>(),
             conditions,
@@ -266,7 +279,15 @@ impl Visitor<'_> {
         let line = span.start().line;
         let operation = format!("{}:{line}", self.module_path());
         let conditions = self.conditions.clone();
-        let site = self.site(span, Form::Block, operation, conditions, reading);
+        let around = self
+            .nodes
+            .iter()
+            .filter_map(|it| self.survey.nodes.get(*it));
+        let mut functions = around.filter(|node| !node.name.starts_with("block:"));
+        let function = functions.next_back().map_or("", |node| node.name.as_str());
+        let identity = format!("{} block", self.inside_of(function));
+        let names = [operation, identity];
+        let site = self.site(span, Form::Block, names, conditions, reading);
         let owner = self.owner.clone();
         let node = self.node(span, String::new(), Some(site));
         // It belongs to the function around it alone.
@@ -291,7 +312,11 @@ impl Visitor<'_> {
             reading.is_async = found.is_async;
             let operation = format!("{}::{}", self.module_path(), found.name);
             let conditions = self.conditions.clone();
-            let site = self.site(found.span, found.form, operation, conditions, reading);
+            let names = [
+                operation,
+                self.inside_of(&format!("{name}! {}", found.name)),
+            ];
+            let site = self.site(found.span, found.form, names, conditions, reading);
             if let Some(site) = self.survey.sites.get_mut(site) {
                 site.by_macro = Some(name.to_owned());
             }

@@ -104,11 +104,17 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if self.is_ours(&mac.path, "retry_block") {
             return self.block(mac);
         }
-        let spawns = mac
-            .path
-            .segments
-            .last()
-            .is_some_and(|it| it.ident.to_string().contains("spawn"));
+        let last = mac.path.segments.last();
+        let name = last.map_or_else(String::new, |it| it.ident.to_string());
+        match name.as_str() {
+            "stringify" => return,
+            // Code for another crate: it is not called here.
+            "quote" | "quote_spanned" | "parse_quote" | "parse_quote_spanned" => {
+                return self.unread(mac);
+            }
+            _ => {}
+        }
+        let spawns = name.contains("spawn");
         let statements = loose::statements(&mac.tokens);
         self.elsewhere(spawns, |it| it.statements(&statements));
         self.unread(mac);
