@@ -1,6 +1,7 @@
 //! What a path means: a macro of ours, a module, a function, a constant.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use super::modules::{Code, Use};
 
@@ -17,13 +18,16 @@ pub(crate) enum Meaning {
 /// The packages whose macros are meant.
 const OURS: &[&str] = &["reattempt", "retry-macros"];
 
+/// What was asked before: the module, whether it begins with `::`, and the path.
+pub(super) type Answers = RefCell<HashMap<(usize, bool, Vec<String>), Vec<Meaning>>>;
+
 /// What has been looked up on the way, since modules may import from each other.
 #[derive(Default)]
-struct Search<'a> {
+struct Search {
     /// Modules and paths below them.
     seen: HashSet<(usize, Vec<String>)>,
-    /// Each `use` that is being followed: none leads through itself.
-    open: Vec<&'a Use>,
+    /// Each `use` that is being followed, by its address: none leads through itself.
+    open: HashSet<*const Use>,
 }
 
 /// A path as written.
@@ -82,6 +86,19 @@ impl Code {
         module: usize,
         local: &[&'a Use],
     ) -> Vec<Meaning> {
+        if !local.is_empty() {
+            return self.searched(path, module, local);
+        }
+        let asked = (module, path.is_global, path.segments.clone());
+        if let Some(known) = self.answers.borrow().get(&asked) {
+            return known.clone();
+        }
+        let found = self.searched(path, module, local);
+        self.answers.borrow_mut().insert(asked, found.clone());
+        found
+    }
+
+    fn searched<'a>(&'a self, path: &Path, module: usize, local: &[&'a Use]) -> Vec<Meaning> {
         let mut found = Vec::new();
         let mut search = Search::default();
         if path.is_global {
@@ -110,7 +127,7 @@ impl<'a> Code {
         &'a self,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -161,7 +178,7 @@ impl<'a> Code {
         &'a self,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -195,7 +212,7 @@ impl<'a> Code {
         &'a self,
         module: usize,
         segments: &[String],
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let Some(here) = self.modules.get(module) else {
@@ -237,7 +254,7 @@ impl<'a> Code {
         it: &'a Use,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let mut through = Vec::new();
@@ -249,7 +266,12 @@ impl<'a> Code {
             // Whether a foreign module has this name is not known, unless it is ours.
             Meaning::Foreign(package, _) => OURS.contains(&package.as_str()),
         });
-        found.extend(through);
+        // Each once: the same is reached on many ways.
+        for it in through {
+            if !found.contains(&it) {
+                found.push(it);
+            }
+        }
     }
 
     /// What a `use` leads to, and `rest` below it.
@@ -258,15 +280,15 @@ impl<'a> Code {
         it: &'a Use,
         rest: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
-        if search.open.iter().any(|open| std::ptr::eq(*open, it)) {
+        let address = std::ptr::from_ref(it);
+        if !search.open.insert(address) {
             return;
         }
-        search.open.push(it);
         self.led(it, rest, module, search, found);
-        search.open.pop();
+        search.open.remove(&address);
     }
 
     fn led(
@@ -274,7 +296,7 @@ impl<'a> Code {
         it: &Use,
         rest: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let mut path = it.path.clone();

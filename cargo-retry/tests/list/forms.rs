@@ -63,7 +63,8 @@ fn findings_have_names() {
         policy:prints::blocks block
         policy:prints::blocks block#2
         policy:prints::one
-        policy:prints::outside::one"#]].assert_eq(&sorted.join("\n"));
+        policy:prints::outside::one"#]]
+    .assert_eq(&sorted.join("\n"));
     let log = log.to_string();
     assert!(log.contains("\"file:///"), "{log}");
     assert!(log.contains("\"The number of attempts\""), "{log}");
