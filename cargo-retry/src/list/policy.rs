@@ -27,8 +27,8 @@ pub(crate) struct Effective {
     pub(crate) copies: Count,
     /// Retries that its budget allows for each call, if that is a share.
     pub(crate) share: Option<f64>,
-    /// Whether its policy brings a budget along.
-    pub(crate) brings_budget: bool,
+    /// That which its policy in the configuration has.
+    pub(crate) budget: Option<&'static Budget>,
     /// Keys that stand beside an inherited policy.
     given: Keys,
     /// Keys whose value only the compiler or the running program knows.
@@ -93,7 +93,7 @@ fn effective(
         polls: model.until.is_some(),
         copies: copies(model, constants, at),
         share: share(site.reading.key("budget"), constants, at),
-        brings_budget: false,
+        budget: None,
         given: Keys::NONE,
         unknown: Keys::NONE,
         inherited: None,
@@ -142,7 +142,7 @@ fn effective(
                 };
                 effective.label = Some(label);
                 if let Some(budget) = resolved.policy.shared_budget().filter(|_| resolved.enabled) {
-                    effective.brings_budget = true;
+                    effective.budget = Some(budget);
                     effective.share = effective.share.or_else(|| share_of(budget));
                 }
             }

@@ -293,7 +293,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         written: written.collect(),
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
         off: effective.is_some_and(|it| it.is_off),
-        brings_budget: effective.is_some_and(|it| it.brings_budget),
+        brings_budget: effective.is_some_and(|it| it.budget.is_some()),
         identity: site.identity.clone(),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),

@@ -95,8 +95,8 @@ fn end(listing: &Listing, text: &mut String) {
             );
         }
     }
-    let faults = listing.policies.iter().flat_map(|row| &row.faults);
-    if let Some(rule) = faults.filter_map(|it| it.rule).next() {
+    let mut faults = listing.policies.iter().flat_map(|row| &row.faults);
+    if let Some(rule) = faults.find_map(|it| it.rule) {
         let _ = writeln!(text, "more of a rule: cargo retry explain {rule}");
     }
     if listing.policies.iter().any(Row::waits) {
