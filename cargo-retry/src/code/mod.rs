@@ -2,6 +2,7 @@
 
 pub(crate) mod conditions;
 mod files;
+mod globs;
 pub(crate) mod loose;
 pub(crate) mod modules;
 pub(crate) mod names;

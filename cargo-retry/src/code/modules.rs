@@ -10,7 +10,7 @@ use syn::visit::Visit;
 use syn::{Expr, Item, ItemMacro, ItemMod, Macro, UseTree};
 
 use super::files::{Folder, NotParsed, Parsed, included, of_name, parsed, without_dots};
-use super::names::Answers;
+use super::names::{Answers, Meaning};
 use super::workspace::{Package, Target, Workspace};
 use super::{File, Place, Unread, conditions, loose};
 
@@ -20,6 +20,8 @@ pub(crate) struct Code {
     pub(crate) crates: Vec<Crate>,
     pub(crate) modules: Vec<Module>,
     pub(crate) unread: Vec<Unread>,
+    /// What stands behind the `*`s of each module.
+    pub(super) globs: Vec<Vec<Meaning>>,
     /// What names mean, once everything is read.
     pub(super) answers: Answers,
 }
@@ -88,6 +90,7 @@ impl Code {
                 reader.target(package, target);
             }
         }
+        code.link();
         code
     }
 }

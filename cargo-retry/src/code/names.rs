@@ -23,7 +23,7 @@ pub(super) type Answers = RefCell<HashMap<(usize, bool, Vec<String>), Vec<Meanin
 
 /// What has been looked up on the way, since modules may import from each other.
 #[derive(Default)]
-struct Search {
+pub(super) struct Search {
     /// Modules and paths below them.
     seen: HashSet<(usize, Vec<String>)>,
     /// Each `use` that is being followed, by its address: none leads through itself.
@@ -215,15 +215,48 @@ impl<'a> Code {
         search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
-        let Some(here) = self.modules.get(module) else {
+        if !self.own(module, segments, search, found) {
             return;
+        }
+        let mut ways = vec![module];
+        let mut seen = HashSet::from([module]);
+        while let Some(behind) = ways.pop().and_then(|way| self.globs.get(way)) {
+            for it in behind {
+                let mut here = Vec::new();
+                match it {
+                    Meaning::Module(next) if seen.insert(*next) => {
+                        if self.own(*next, segments, search, &mut here) {
+                            ways.push(*next);
+                        }
+                    }
+                    Meaning::Foreign(package, above) => {
+                        let path = [above.as_slice(), segments].concat();
+                        here.push(Meaning::Foreign(package.clone(), path));
+                    }
+                    _ => {}
+                }
+                join(here, segments, found);
+            }
+        }
+    }
+
+    /// Without what comes through `*`; whether that is to be looked at, too.
+    fn own(
+        &'a self,
+        module: usize,
+        segments: &[String],
+        search: &mut Search,
+        found: &mut Vec<Meaning>,
+    ) -> bool {
+        let Some(here) = self.modules.get(module) else {
+            return false;
         };
         if !search.seen.insert((module, segments.to_vec())) {
-            return;
+            return false;
         }
         let Some((first, rest)) = segments.split_first() else {
             found.push(Meaning::Module(module));
-            return;
+            return false;
         };
         for child in here.children.get(first).into_iter().flatten() {
             self.inside(*child, rest, search, found);
@@ -241,11 +274,7 @@ impl<'a> Code {
         let is_module = here.children.contains_key(first)
             || here.uses.iter().any(|it| it.name.as_ref() == Some(first));
         // A name that is written out hides those behind `*`; of macros and functions there may be one more.
-        if found.is_empty() && (!is_module || rest.is_empty()) {
-            for it in here.uses.iter().filter(|it| it.name.is_none()) {
-                self.through_all(it, segments, module, search, found);
-            }
-        }
+        found.is_empty() && (!is_module || rest.is_empty())
     }
 
     /// What a `use path::*` leads to.
@@ -259,23 +288,11 @@ impl<'a> Code {
     ) {
         let mut through = Vec::new();
         self.follow(it, segments, module, search, &mut through);
-        through.retain(|it| match it {
-            Meaning::Module(_) => true,
-            // `use Kind::*` brings the variants of an enum, which are no functions.
-            Meaning::Item(_, names) => names.len() <= segments.len(),
-            // Whether a foreign module has this name is not known, unless it is ours.
-            Meaning::Foreign(package, _) => OURS.contains(&package.as_str()),
-        });
-        // Each once: the same is reached on many ways.
-        for it in through {
-            if !found.contains(&it) {
-                found.push(it);
-            }
-        }
+        join(through, segments, found);
     }
 
     /// What a `use` leads to, and `rest` below it.
-    fn follow(
+    pub(super) fn follow(
         &'a self,
         it: &'a Use,
         rest: &[String],
@@ -331,6 +348,26 @@ impl<'a> Code {
             }
         }
     }
+}
+
+/// What comes through a `*`, each once: the same is reached on many ways.
+fn join(through: Vec<Meaning>, segments: &[String], found: &mut Vec<Meaning>) {
+    for it in through {
+        let is_kept = match &it {
+            Meaning::Module(_) => true,
+            // `use Kind::*` brings the variants of an enum, which are no functions.
+            Meaning::Item(_, names) => names.len() <= segments.len(),
+            // Whether a foreign module has this name is not known, unless it is ours.
+            Meaning::Foreign(package, _) => is_of_ours(package),
+        };
+        if is_kept && !found.contains(&it) {
+            found.push(it);
+        }
+    }
+}
+
+pub(super) fn is_of_ours(package: &str) -> bool {
+    OURS.contains(&package)
 }
 
 fn it_first(path: &[String]) -> &str {
