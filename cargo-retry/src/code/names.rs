@@ -224,10 +224,10 @@ impl<'a> Code {
             for it in behind {
                 let mut here = Vec::new();
                 match it {
-                    Meaning::Module(next) if seen.insert(*next) => {
-                        if self.own(*next, segments, search, &mut here) {
-                            ways.push(*next);
-                        }
+                    Meaning::Module(next)
+                        if seen.insert(*next) && self.own(*next, segments, search, &mut here) =>
+                    {
+                        ways.push(*next);
                     }
                     Meaning::Foreign(package, above) => {
                         let path = [above.as_slice(), segments].concat();

@@ -300,6 +300,25 @@ fn imports_in_circles() {
     assert_eq!(listing["policies"].as_array().map(Vec::len), Some(3));
 }
 
+/// A `*` whose module is itself known through a `*`, of a module that is read later.
+#[test]
+fn imports_through_imports() {
+    let folder = written(
+        "through_all",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "mod a {{ use super::b::*; use inner::*; #[reattempt::retry(on(_))] fn outer() -> Result<(), ()> {{ one() }} }}\n\
+                 mod b {{ pub use super::c::*; }}\nmod c {{ pub mod inner {{\n{}}} }}\n",
+                ONE.replace("fn", "pub fn")
+            ),
+        )],
+    );
+    let listing = json(&folder, &[]);
+    let call = &listing["policies"][0]["calls"][0];
+    assert_eq!(call["operation"], "through_all::c::inner::one");
+}
+
 /// As deep and as long as only programs write it.
 #[test]
 fn generated_code() {
