@@ -54,20 +54,34 @@ pub(crate) fn of(attributes: &[Attribute]) -> Vec<String> {
         .collect()
 }
 
-/// The value of `key = "value"` among the attributes, behind `cfg_attr` too.
-pub(crate) fn value(attributes: &[Attribute], key: &str) -> Option<String> {
-    given(attributes)
-        .into_iter()
-        .find_map(|given| match given.meta {
-            Meta::NameValue(pair) if pair.path.is_ident(key) => match pair.value {
-                syn::Expr::Lit(syn::ExprLit {
-                    lit: syn::Lit::Str(text),
-                    ..
-                }) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        })
+/// The values of `key = "value"` among the attributes, each with the conditions of its `cfg_attr`; what stands behind
+/// one without any never holds.
+pub(crate) fn values(attributes: &[Attribute], key: &str) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    for Given { meta, conditions } in given(attributes) {
+        if let Meta::NameValue(pair) = meta
+            && pair.path.is_ident(key)
+            && let syn::Expr::Lit(syn::ExprLit {
+                lit: syn::Lit::Str(text),
+                ..
+            }) = pair.value
+        {
+            let is_last = conditions.is_empty();
+            all.push((text.value(), conditions));
+            if is_last {
+                break;
+            }
+        }
+    }
+    all
+}
+
+/// That not all of these hold.
+pub(crate) fn none(conditions: &[String]) -> String {
+    match conditions {
+        [one] => format!("not({one})"),
+        all => format!("not(all({}))", all.join(", ")),
+    }
 }
 
 /// As written, on one line.

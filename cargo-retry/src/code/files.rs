@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use proc_macro2::Span;
 use syn::{Item, LitStr, Macro};
 
-use super::File;
 use super::nested::is_deep;
+use super::{File, loose};
 use crate::input;
 
 /// Where the files of a module's modules are.
@@ -16,6 +16,16 @@ pub(super) struct Folder {
     pub(super) children: PathBuf,
     /// Of `#[path]`.
     pub(super) own: PathBuf,
+}
+
+impl Folder {
+    /// Both are the same.
+    pub(super) fn inside(folder: PathBuf) -> Self {
+        Self {
+            children: folder.clone(),
+            own: folder,
+        }
+    }
 }
 
 /// One file has one name, however it is reached.
@@ -74,20 +84,40 @@ const DEEP: usize = 2000;
 
 pub(super) type NotParsed = (String, Option<Span>);
 
-pub(super) fn parsed(path: &Path) -> Result<Vec<Item>, NotParsed> {
+/// What could be read of a file.
+pub(super) struct Parsed {
+    pub(super) items: Vec<Item>,
+    /// Why some of it could not.
+    pub(super) fault: Option<NotParsed>,
+}
+
+pub(super) fn parsed(path: &Path) -> Result<Parsed, NotParsed> {
     let text = input::text(path).map_err(|why| (why, None))?;
     if is_deep(&text, DEEP) {
         return Err(("its code is nested too deeply".to_owned(), None));
     }
-    let file = syn::parse_file(&text).map_err(|error| {
-        let said = error.to_string();
-        let is_lexed = said != "cannot parse string into token stream";
-        let why = if is_lexed {
-            said
-        } else {
-            "brackets or quotes do not match".to_owned()
-        };
-        (why, Some(error.span()))
-    })?;
-    Ok(file.items)
+    let error = match syn::parse_file(&text) {
+        Ok(file) => {
+            return Ok(Parsed {
+                items: file.items,
+                fault: None,
+            });
+        }
+        Err(error) => error,
+    };
+    let said = error.to_string();
+    let is_lexed = said != "cannot parse string into token stream";
+    let why = if is_lexed {
+        said
+    } else {
+        "brackets or quotes do not match".to_owned()
+    };
+    let fault = (why, Some(error.span()));
+    match text.parse().map(loose::readable) {
+        Ok(items) if !items.is_empty() => Ok(Parsed {
+            items,
+            fault: Some(fault),
+        }),
+        _ => Err(fault),
+    }
 }

@@ -1,6 +1,7 @@
 //! What stands in a macro that is not known: items, statements or expressions, as far as it looks like them.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Block, Expr, Item, Meta, MetaList, Stmt, Token, parse_quote};
@@ -81,6 +82,35 @@ fn all_items(input: ParseStream<'_>) -> syn::Result<Vec<Item>> {
         });
     }
     Ok(items)
+}
+
+/// The items of a file that has others, too, which nobody can read.
+pub(crate) fn readable(tokens: TokenStream) -> Vec<Item> {
+    let some_items = |input: ParseStream<'_>| {
+        Attribute::parse_inner(input)?;
+        let mut items = Vec::new();
+        while !input.is_empty() {
+            let ahead = input.fork();
+            if let Ok(item) = ahead.parse() {
+                input.advance_to(&ahead);
+                items.push(item);
+                continue;
+            }
+            // To the end of what looks like an item.
+            while let Ok(token) = input.parse::<TokenTree>() {
+                let is_end = match &token {
+                    TokenTree::Punct(sign) => sign.as_char() == ';',
+                    TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                    _ => false,
+                };
+                if is_end {
+                    break;
+                }
+            }
+        }
+        Ok(items)
+    };
+    some_items.parse2(tokens).unwrap_or_default()
 }
 
 /// Statements and expressions; what cannot be read as either is left out.

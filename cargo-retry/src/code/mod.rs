@@ -2,6 +2,7 @@
 
 pub(crate) mod conditions;
 mod files;
+mod globs;
 pub(crate) mod loose;
 pub(crate) mod modules;
 pub(crate) mod names;
@@ -47,6 +48,20 @@ impl Place {
 pub(crate) struct Unread {
     pub(crate) place: Place,
     pub(crate) why: String,
+    /// Whether the rest of the file was read.
+    pub(crate) is_part: bool,
+}
+
+impl Unread {
+    /// Why, and what follows from it.
+    pub(crate) fn told(&self) -> String {
+        let lost = if self.is_part {
+            "what cannot be read is not listed"
+        } else {
+            "what is in it is not listed"
+        };
+        format!("{}; {lost}", self.why)
+    }
 }
 
 /// As written, on one line.

@@ -9,7 +9,8 @@ use syn::ext::IdentExt as _;
 use syn::visit::Visit;
 use syn::{Expr, Item, ItemMacro, ItemMod, Macro, UseTree};
 
-use super::files::{Folder, NotParsed, included, of_name, parsed, without_dots};
+use super::files::{Folder, NotParsed, Parsed, included, of_name, parsed, without_dots};
+use super::names::{Answers, Meaning};
 use super::workspace::{Package, Target, Workspace};
 use super::{File, Place, Unread, conditions, loose};
 
@@ -19,6 +20,10 @@ pub(crate) struct Code {
     pub(crate) crates: Vec<Crate>,
     pub(crate) modules: Vec<Module>,
     pub(crate) unread: Vec<Unread>,
+    /// What stands behind the `*`s of each module.
+    pub(super) globs: Vec<Vec<Meaning>>,
+    /// What names mean, once everything is read.
+    pub(super) answers: Answers,
 }
 
 /// What one target is compiled from.
@@ -40,7 +45,8 @@ pub(crate) struct Module {
     /// From the crate downwards: `shop::orders`.
     pub(crate) path: String,
     pub(crate) file: Rc<File>,
-    pub(crate) children: HashMap<String, usize>,
+    /// Several of one name under different conditions.
+    pub(crate) children: HashMap<String, Vec<usize>>,
     pub(crate) uses: Vec<Use>,
     /// Constants and statics; several of one name under different conditions.
     pub(crate) constants: HashMap<String, Vec<Expr>>,
@@ -84,6 +90,7 @@ impl Code {
                 reader.target(package, target);
             }
         }
+        code.link();
         code
     }
 }
@@ -121,9 +128,20 @@ impl Reader<'_> {
             own: folder,
         };
         let module = self.module(krate, None, target.name.clone(), &file, Vec::new());
-        match self.parsed(&target.root) {
-            Ok(items) => self.fill(module, &file, items, &folder),
-            Err((why, span)) => self.unread(&file, span, why),
+        self.read(module, &file, &target.root, &folder);
+    }
+
+    /// What stands in a file, into a module.
+    fn read(&mut self, module: usize, file: &Rc<File>, path: &Path, folder: &Folder) {
+        match self.parsed(path) {
+            Ok(Parsed { items, fault }) => {
+                if let Some((why, span)) = fault {
+                    self.unread(file, span, why, true);
+                }
+                self.fill(module, file, items, folder);
+                self.open.pop();
+            }
+            Err((why, span)) => self.unread(file, span, why, false),
         }
     }
 
@@ -136,7 +154,7 @@ impl Reader<'_> {
         })
     }
 
-    fn unread(&mut self, file: &Rc<File>, span: Option<Span>, why: String) {
+    fn unread(&mut self, file: &Rc<File>, span: Option<Span>, why: String, is_part: bool) {
         if !self.seen.insert(file.path.clone()) {
             return;
         }
@@ -148,7 +166,11 @@ impl Reader<'_> {
                 column: 1,
             },
         };
-        self.code.unread.push(Unread { place, why });
+        self.code.unread.push(Unread {
+            place,
+            why,
+            is_part,
+        });
     }
 
     /// An empty module.
@@ -208,13 +230,7 @@ impl Reader<'_> {
     fn given(&mut self, module: usize, file: &Rc<File>, given: ItemMacro, folder: &Folder) {
         if let Some(path) = included(&given.mac, file) {
             let included = self.file(&path);
-            return match self.parsed(&path) {
-                Ok(items) => {
-                    self.fill(module, &included, items, folder);
-                    self.open.pop();
-                }
-                Err((why, span)) => self.unread(&included, span, why),
-            };
+            return self.read(module, &included, &path, folder);
         }
         let mut inside = loose::items(given.mac.tokens.clone());
         if inside.is_empty() {
@@ -232,15 +248,15 @@ impl Reader<'_> {
     }
 
     /// The items of a file, which is open from now on.
-    fn parsed(&mut self, path: &Path) -> Result<Vec<Item>, NotParsed> {
+    fn parsed(&mut self, path: &Path) -> Result<Parsed, NotParsed> {
         let known = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.open.contains(&known) {
             let why = "this file is a module of itself".to_owned();
             return Err((why, None));
         }
-        let items = parsed(path)?;
+        let parsed = parsed(path)?;
         self.open.push(known);
-        Ok(items)
+        Ok(parsed)
     }
 
     fn put(&mut self, module: usize, file: &Rc<File>, item: Item) {
@@ -287,6 +303,8 @@ impl Reader<'_> {
         module.items.push(Written { file, item });
     }
 
+    /// `mod name { ... }`, or the files of `mod name;`: one for each `#[cfg_attr(.., path = "...")]`, and that of its
+    /// name where none of these holds.
     fn child(&mut self, parent: usize, shown: &Rc<File>, item: ItemMod, folder: &Folder) {
         let Some(outer) = self.code.modules.get(parent) else {
             return;
@@ -294,74 +312,81 @@ impl Reader<'_> {
         let name = item.ident.unraw().to_string();
         let mut around = outer.conditions.clone();
         around.extend(conditions::of(&item.attrs));
-        let (krate, path) = (outer.krate, format!("{}::{name}", outer.path));
-        let is_conditional = !around.is_empty();
-        let given = conditions::value(&item.attrs, "path");
-        let found = match (&item.content, &given) {
-            (Some(_), Some(path)) => Ok((
-                Folder {
-                    children: folder.children.join(path),
-                    own: folder.children.join(path),
-                },
-                None,
-            )),
-            (Some(_), None) => Ok((
-                Folder {
-                    children: folder.children.join(&name),
-                    own: folder.children.join(&name),
-                },
-                None,
-            )),
-            (None, Some(path)) => {
-                let path = folder.own.join(path);
-                let inside = path.parent().unwrap_or(&folder.own).to_owned();
-                Ok((
-                    Folder {
-                        children: inside.clone(),
-                        own: inside,
-                    },
-                    Some(path),
-                ))
-            }
-            (None, None) => {
-                of_name(&folder.children, &name).map(|(folder, path)| (folder, Some(path)))
-            }
-        };
-        let (folder, path_of) = match found {
-            Ok(found) => found,
+        let paths = conditions::values(&item.attrs, "path");
+        if let Some((_, items)) = item.content {
+            let inside = paths.first().map_or(&name, |(path, _)| path);
+            let folder = Folder::inside(folder.children.join(inside));
+            let module = self.module_in(parent, &name, shown, around);
+            return self.fill(module, shown, items, &folder);
+        }
+        let is_given = paths.iter().any(|(_, conditions)| conditions.is_empty());
+        for (path, conditions) in &paths {
+            let path = folder.own.join(path);
+            let inside = path.parent().unwrap_or(&folder.own).to_owned();
+            let all = [around.clone(), conditions.clone()].concat();
+            self.of_file(parent, &name, &path, &Folder::inside(inside), all);
+        }
+        if is_given {
+            return;
+        }
+        let others = paths.iter().map(|(_, it)| conditions::none(it));
+        around.extend(others);
+        match of_name(&folder.children, &name) {
+            Ok((folder, path)) => self.of_file(parent, &name, &path, &folder, around),
             // The compiler looks for it only where the condition holds.
-            Err(_) if is_conditional => return,
+            Err(_) if !around.is_empty() => {}
             Err(expected) => {
                 let place = Place::of(shown, item.ident.span());
                 let why = format!(
                     "the file of `mod {name};` is missing; it is expected at {}",
                     self.file(&expected).shown
                 );
-                self.code.unread.push(Unread { place, why });
-                return;
+                self.code.unread.push(Unread {
+                    place,
+                    why,
+                    is_part: false,
+                });
             }
-        };
-        let file = match &path_of {
-            Some(path) => self.file(path),
-            None => Rc::clone(shown),
-        };
-        let items = match (item.content, &path_of) {
-            (Some((_, items)), _) => Ok(items),
-            (None, Some(path)) if is_conditional && !path.exists() => return,
-            (None, Some(path)) => self.parsed(path),
-            (None, None) => Ok(Vec::new()),
-        };
-        let module = self.module(krate, Some(parent), path, &file, around);
+        }
+    }
+
+    /// A module whose file is known.
+    fn of_file(
+        &mut self,
+        parent: usize,
+        name: &str,
+        path: &Path,
+        folder: &Folder,
+        conditions: Vec<String>,
+    ) {
+        if !conditions.is_empty() && !path.exists() {
+            return;
+        }
+        let file = self.file(path);
+        let module = self.module_in(parent, name, &file, conditions);
+        self.read(module, &file, path, folder);
+    }
+
+    /// An empty module in another.
+    fn module_in(
+        &mut self,
+        parent: usize,
+        name: &str,
+        file: &Rc<File>,
+        conditions: Vec<String>,
+    ) -> usize {
+        let outer = self.code.modules.get(parent);
+        let (krate, above) = outer.map_or((0, ""), |it| (it.krate, it.path.as_str()));
+        let path = format!("{above}::{name}");
+        let module = self.module(krate, Some(parent), path, file, conditions);
         if let Some(outer) = self.code.modules.get_mut(parent) {
-            outer.children.insert(name, module);
+            outer
+                .children
+                .entry(name.to_owned())
+                .or_default()
+                .push(module);
         }
-        match items {
-            Ok(items) => self.fill(module, &file, items, &folder),
-            Err((why, span)) => return self.unread(&file, span, why),
-        }
-        if path_of.is_some() {
-            self.open.pop();
-        }
+        module
     }
 }
 

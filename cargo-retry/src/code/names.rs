@@ -1,6 +1,7 @@
 //! What a path means: a macro of ours, a module, a function, a constant.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use super::modules::{Code, Use};
 
@@ -17,13 +18,16 @@ pub(crate) enum Meaning {
 /// The packages whose macros are meant.
 const OURS: &[&str] = &["reattempt", "retry-macros"];
 
+/// What was asked before: the module, whether it begins with `::`, and the path.
+pub(super) type Answers = RefCell<HashMap<(usize, bool, Vec<String>), Vec<Meaning>>>;
+
 /// What has been looked up on the way, since modules may import from each other.
 #[derive(Default)]
-struct Search<'a> {
+pub(super) struct Search {
     /// Modules and paths below them.
     seen: HashSet<(usize, Vec<String>)>,
-    /// Each `use` that is being followed: none leads through itself.
-    open: Vec<&'a Use>,
+    /// Each `use` that is being followed, by its address: none leads through itself.
+    open: HashSet<*const Use>,
 }
 
 /// A path as written.
@@ -82,6 +86,19 @@ impl Code {
         module: usize,
         local: &[&'a Use],
     ) -> Vec<Meaning> {
+        if !local.is_empty() {
+            return self.searched(path, module, local);
+        }
+        let asked = (module, path.is_global, path.segments.clone());
+        if let Some(known) = self.answers.borrow().get(&asked) {
+            return known.clone();
+        }
+        let found = self.searched(path, module, local);
+        self.answers.borrow_mut().insert(asked, found.clone());
+        found
+    }
+
+    fn searched<'a>(&'a self, path: &Path, module: usize, local: &[&'a Use]) -> Vec<Meaning> {
         let mut found = Vec::new();
         let mut search = Search::default();
         if path.is_global {
@@ -110,7 +127,7 @@ impl<'a> Code {
         &'a self,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -161,7 +178,7 @@ impl<'a> Code {
         &'a self,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let Some((first, rest)) = segments.split_first() else {
@@ -195,20 +212,53 @@ impl<'a> Code {
         &'a self,
         module: usize,
         segments: &[String],
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
-        let Some(here) = self.modules.get(module) else {
+        if !self.own(module, segments, search, found) {
             return;
+        }
+        let mut ways = vec![module];
+        let mut seen = HashSet::from([module]);
+        while let Some(behind) = ways.pop().and_then(|way| self.globs.get(way)) {
+            for it in behind {
+                let mut here = Vec::new();
+                match it {
+                    Meaning::Module(next)
+                        if seen.insert(*next) && self.own(*next, segments, search, &mut here) =>
+                    {
+                        ways.push(*next);
+                    }
+                    Meaning::Foreign(package, above) => {
+                        let path = [above.as_slice(), segments].concat();
+                        here.push(Meaning::Foreign(package.clone(), path));
+                    }
+                    _ => {}
+                }
+                join(here, segments, found);
+            }
+        }
+    }
+
+    /// Without what comes through `*`; whether that is to be looked at, too.
+    fn own(
+        &'a self,
+        module: usize,
+        segments: &[String],
+        search: &mut Search,
+        found: &mut Vec<Meaning>,
+    ) -> bool {
+        let Some(here) = self.modules.get(module) else {
+            return false;
         };
         if !search.seen.insert((module, segments.to_vec())) {
-            return;
+            return false;
         }
         let Some((first, rest)) = segments.split_first() else {
             found.push(Meaning::Module(module));
-            return;
+            return false;
         };
-        if let Some(child) = here.children.get(first) {
+        for child in here.children.get(first).into_iter().flatten() {
             self.inside(*child, rest, search, found);
         }
         for it in here
@@ -224,11 +274,7 @@ impl<'a> Code {
         let is_module = here.children.contains_key(first)
             || here.uses.iter().any(|it| it.name.as_ref() == Some(first));
         // A name that is written out hides those behind `*`; of macros and functions there may be one more.
-        if found.is_empty() && (!is_module || rest.is_empty()) {
-            for it in here.uses.iter().filter(|it| it.name.is_none()) {
-                self.through_all(it, segments, module, search, found);
-            }
-        }
+        found.is_empty() && (!is_module || rest.is_empty())
     }
 
     /// What a `use path::*` leads to.
@@ -237,36 +283,29 @@ impl<'a> Code {
         it: &'a Use,
         segments: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let mut through = Vec::new();
         self.follow(it, segments, module, search, &mut through);
-        through.retain(|it| match it {
-            Meaning::Module(_) => true,
-            // `use Kind::*` brings the variants of an enum, which are no functions.
-            Meaning::Item(_, names) => names.len() <= segments.len(),
-            // Whether a foreign module has this name is not known, unless it is ours.
-            Meaning::Foreign(package, _) => OURS.contains(&package.as_str()),
-        });
-        found.extend(through);
+        join(through, segments, found);
     }
 
     /// What a `use` leads to, and `rest` below it.
-    fn follow(
+    pub(super) fn follow(
         &'a self,
         it: &'a Use,
         rest: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
-        if search.open.iter().any(|open| std::ptr::eq(*open, it)) {
+        let address = std::ptr::from_ref(it);
+        if !search.open.insert(address) {
             return;
         }
-        search.open.push(it);
         self.led(it, rest, module, search, found);
-        search.open.pop();
+        search.open.remove(&address);
     }
 
     fn led(
@@ -274,7 +313,7 @@ impl<'a> Code {
         it: &Use,
         rest: &[String],
         module: usize,
-        search: &mut Search<'a>,
+        search: &mut Search,
         found: &mut Vec<Meaning>,
     ) {
         let mut path = it.path.clone();
@@ -300,15 +339,35 @@ impl<'a> Code {
             self.inside(krate.root, &path, search, found);
         }
         if found.is_empty() && is_itself {
-            let child = self
+            let children = self
                 .modules
                 .get(module)
                 .and_then(|it| it.children.get(it_first(&path)));
-            if let Some(child) = child {
+            for child in children.into_iter().flatten() {
                 self.inside(*child, path.get(1..).unwrap_or_default(), search, found);
             }
         }
     }
+}
+
+/// What comes through a `*`, each once: the same is reached on many ways.
+fn join(through: Vec<Meaning>, segments: &[String], found: &mut Vec<Meaning>) {
+    for it in through {
+        let is_kept = match &it {
+            Meaning::Module(_) => true,
+            // `use Kind::*` brings the variants of an enum, which are no functions.
+            Meaning::Item(_, names) => names.len() <= segments.len(),
+            // Whether a foreign module has this name is not known, unless it is ours.
+            Meaning::Foreign(package, _) => is_of_ours(package),
+        };
+        if is_kept && !found.contains(&it) {
+            found.push(it);
+        }
+    }
+}
+
+pub(super) fn is_of_ours(package: &str) -> bool {
+    OURS.contains(&package)
 }
 
 fn it_first(path: &[String]) -> &str {

@@ -10,6 +10,8 @@ mod schedule;
 mod tests;
 mod worst;
 
+pub(crate) use page::title;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

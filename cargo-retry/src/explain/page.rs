@@ -30,6 +30,15 @@ pub(super) fn asked(name: &str) -> Option<Result<String, String>> {
     })
 }
 
+/// What a rule is about: the words in bold below its heading.
+pub(crate) fn title(id: &str) -> Option<String> {
+    let is_own = |line: &&str| line.strip_prefix("## ") == Some(id);
+    let below = PAGES.lines().skip_while(|line| !is_own(line)).skip(1);
+    let mut words = below.skip_while(|line| line.is_empty());
+    let title = words.next()?.strip_prefix("**")?;
+    Some(title.strip_suffix("**")?.to_owned())
+}
+
 /// From the heading to the next one; code is indented, without the lines that documentation hides.
 fn page(id: &str) -> String {
     let is_own = |line: &&str| line.strip_prefix("## ") == Some(id);
@@ -61,6 +70,7 @@ mod tests {
     fn every_entry_has_a_page_of_its_own() {
         for entry in Entry::ALL {
             let page = page(entry.id());
+            assert!(title(entry.id()).is_some(), "{entry}");
             assert!(page.lines().count() > 3, "{entry}: {page}");
             assert!(page.starts_with(&format!("{entry}\n\n")), "{page}");
             assert!(!page.contains("```") && !page.contains("\n## "), "{page}");

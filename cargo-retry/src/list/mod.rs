@@ -38,10 +38,11 @@ use values::Constants;
 /// the running program knows.
 ///
 /// Calls from one retried function to another are followed where the code tells which function is meant: by its path,
-/// or as a method of a type that is written down. "x7 below" counts the attempts of the innermost function when each
-/// attempt calls it once.
+/// or as a method of a type that is written down. "x7 below" counts the attempts of the innermost function at most:
+/// each place where an attempt may call it adds up, and of a loop it is one turn.
 ///
-/// Exit status: 0, 1 if a policy of the code or of the configuration breaks a rule, 2 if nothing could be read.
+/// Exit status: 0, 1 if a policy of the code or of the configuration breaks a rule or a file could not be read, 2 if
+/// nothing is listed because of that.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// How to tell it
@@ -88,8 +89,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     for unread in &code.unread {
         let place = &unread.place;
         let words = format!(
-            "warning: {}:{}:{}: {}; what is in it is not listed",
-            place.file.shown, place.line, place.column, unread.why
+            "warning: {}:{}:{}: {}",
+            place.file.shown,
+            place.line,
+            place.column,
+            unread.told()
         );
         eprintln!("{}", output::shown(&words));
     }

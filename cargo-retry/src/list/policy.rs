@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use retry_runtime::Policy;
 use retry_runtime::config::Config;
 use retry_runtime::rules::{Key, Keys, Rule};
+use retry_runtime::{Budget, Policy};
 use retry_syntax::model::Model;
 use syn::Expr;
 
@@ -27,6 +27,8 @@ pub(crate) struct Effective {
     pub(crate) copies: Count,
     /// Retries that its budget allows for each call, if that is a share.
     pub(crate) share: Option<f64>,
+    /// That which its policy in the configuration has.
+    pub(crate) budget: Option<&'static Budget>,
     /// Keys that stand beside an inherited policy.
     given: Keys,
     /// Keys whose value only the compiler or the running program knows.
@@ -91,6 +93,7 @@ fn effective(
         polls: model.until.is_some(),
         copies: copies(model, constants, at),
         share: share(site.reading.key("budget"), constants, at),
+        budget: None,
         given: Keys::NONE,
         unknown: Keys::NONE,
         inherited: None,
@@ -138,6 +141,10 @@ fn effective(
                     resolved.policy.max(1)
                 };
                 effective.label = Some(label);
+                if let Some(budget) = resolved.policy.shared_budget().filter(|_| resolved.enabled) {
+                    effective.budget = Some(budget);
+                    effective.share = effective.share.or_else(|| share_of(budget));
+                }
             }
             Some(_) => {
                 effective.inherited = Some(format!("\"{named}\", which the file does not have"));
@@ -178,6 +185,16 @@ fn share(budget: Option<&str>, constants: &Constants<'_>, at: Standing<'_>) -> O
         Value::Budget(share) | Value::Number(share) => Some(share),
         _ => None,
     }
+}
+
+/// What one call that succeeds brings in; nothing for budgets that count tokens, which are full at the start.
+fn share_of(budget: &Budget) -> Option<f64> {
+    let budget = budget.another();
+    let before = budget.balance();
+    budget.account().succeeded();
+    // Time passes, and the reserve grows with it.
+    let share = ((budget.balance() - before) * 1e4).round() / 1e4;
+    (share > 0.0).then_some(share)
 }
 
 /// The configuration: a file that is named, or the one that lies at the root.

@@ -23,6 +23,8 @@ pub(crate) struct Site {
     pub(crate) form: Form,
     /// `module::function`, or what `name` says; of a block `module:line`.
     pub(crate) operation: String,
+    /// The same without lines; of a block the function around it. Several places may share one.
+    pub(crate) identity: String,
     pub(crate) package: String,
     /// The kinds of the targets in which it is compiled.
     pub(crate) kinds: BTreeSet<&'static str>,
@@ -79,6 +81,8 @@ pub(crate) struct Call {
     pub(crate) scope: Rc<Scope>,
     /// Whether it runs elsewhere: what it is in cannot be seen there.
     pub(crate) is_spawned: bool,
+    /// Whether it may be made more than once when its function is called once.
+    pub(crate) is_looped: bool,
 }
 
 /// What is called.

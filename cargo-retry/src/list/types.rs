@@ -18,6 +18,8 @@ pub(crate) struct Types {
     fields: HashMap<(String, String), String>,
     /// `(Orders, connect)` -> `Orders`
     answers: HashMap<(String, String), String>,
+    /// `client` -> `Client`; nothing where functions of this name do not agree.
+    functions: HashMap<String, Option<String>>,
     /// The traits of a type.
     traits: HashMap<String, HashSet<String>>,
 }
@@ -73,6 +75,7 @@ impl Types {
 
     fn item(&mut self, item: &Item) {
         match item {
+            Item::Fn(item) => self.function(&item.sig),
             Item::Struct(item) => {
                 let bounds = bounds(&item.generics);
                 for field in &item.fields {
@@ -108,6 +111,18 @@ impl Types {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn function(&mut self, signature: &Signature) {
+        let told = match &signature.output {
+            ReturnType::Type(_, ty) => hint(ty, &bounds(&signature.generics), None),
+            ReturnType::Default => None,
+        };
+        let known = self.functions.entry(signature.ident.unraw().to_string());
+        let known = known.or_insert_with(|| told.clone());
+        if *known != told {
+            *known = None;
         }
     }
 
@@ -186,13 +201,19 @@ impl Types {
                     .iter()
                     .rev()
                     .map(|it| it.ident.unraw().to_string());
-                let (method, ty) = (names.next()?, names.next()?);
+                let method = names.next()?;
+                let ty = match names.next() {
+                    Some(ty) if ty.starts_with(char::is_uppercase) => ty,
+                    // A closure hides a function of its name.
+                    None if variables.contains_key(&method) => return None,
+                    _ => return self.functions.get(&method)?.clone(),
+                };
                 let ty = if ty == "Self" { owner?.to_owned() } else { ty };
                 if TRANSPARENT.contains(&ty.as_str()) {
                     return inner(call.args.first()?);
                 }
                 let told = self.answers.get(&(ty.clone(), method)).cloned();
-                told.or_else(|| ty.starts_with(char::is_uppercase).then_some(ty))
+                Some(told.unwrap_or(ty))
             }
             Expr::Struct(it) => {
                 let name = it.path.segments.last()?.ident.to_string();

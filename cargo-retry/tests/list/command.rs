@@ -22,6 +22,8 @@ fn what_breaks_a_rule() {
     assert!(out.contains("error: src/lib.rs:2:"), "{out}");
     assert!(out.contains("error: src/lib.rs:4:"), "{out}");
     assert!(out.contains("2 would not compile"), "{out}");
+    let last = "more of a rule: cargo retry explain R1\n";
+    assert_eq!(out.matches(last).count(), 1, "{out}");
 }
 
 #[test]
@@ -53,7 +55,7 @@ fn files_that_cannot_be_read() {
     );
     fs::write(folder.join("src/bytes.rs"), [b'/', b'/', 0xff]).expect("a file");
     let (code, out, err) = texts(&list(&folder, &[]));
-    assert_eq!(code, 0);
+    assert_eq!(code, 1);
     assert!(
         out.contains("src/lib.rs:6") && out.contains("1 place retries"),
         "{out}"
@@ -68,7 +70,75 @@ fn files_that_cannot_be_read() {
         json(&folder, &[])["unread"].as_array().map(Vec::len),
         Some(4)
     );
-    sound(&folder);
+    let run = &sound(&folder)["runs"][0];
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+}
+
+/// What stands around an error is listed.
+#[test]
+fn a_file_with_an_error() {
+    let folder = written(
+        "partly",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "fn a(x) -> {{ }}\n{ONE}struct ;\n{}",
+                ONE.replace("one", "two")
+            ),
+        )],
+    );
+    let (code, out, err) = texts(&list(&folder, &[]));
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("partly::one") && out.contains("2 places"),
+        "{out}"
+    );
+    expect![[r#"
+        warning: src/lib.rs:1:7: expected `:`; what cannot be read is not listed
+    "#]]
+    .assert_eq(&err);
+    fs::write(folder.join("src/lib.rs"), "fn a() }").expect("a file");
+    assert_eq!(list(&folder, &[]).status.code(), Some(2));
+}
+
+/// Each file that a module may have is read, and says when.
+#[test]
+fn a_module_of_several_files() {
+    let other = |name: &str| ONE.replace("one", name);
+    let folder = written(
+        "several",
+        &[
+            (
+                "src/lib.rs",
+                "#[cfg_attr(unix, path = \"unix.rs\")] #[cfg_attr(windows, path = \"windows.rs\")] mod imp;\n\
+                 #[cfg(unix)] mod os { pub fn call() -> Result<(), ()> { crate::one::one() } }\n\
+                 #[cfg(windows)] mod os { pub fn other() {} }\n\
+                 pub mod one;\n\
+                 #[reattempt::retry(on(_))] fn outer() -> Result<(), ()> { os::call() }\n",
+            ),
+            ("src/imp.rs", &other("usual")),
+            ("src/unix.rs", &other("unix")),
+            ("src/windows.rs", &other("windows")),
+            ("src/one.rs", &ONE.replace("fn", "pub fn")),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    let told = rows.iter().map(|row| {
+        let conditions = row["conditions"].as_array().into_iter().flatten();
+        let conditions: Vec<_> = conditions.filter_map(|it| it.as_str()).collect();
+        format!("{}: {}.", row["operation"], conditions.join(" and "))
+    });
+    expect![[r#"
+        "several::imp::usual": not(unix) and not(windows).
+        "several::outer": .
+        "several::one::one": .
+        "several::imp::unix": unix.
+        "several::imp::windows": windows."#]]
+    .assert_eq(&told.collect::<Vec<_>>().join("\n"));
+    let outer = rows.iter().find(|row| row["operation"] == "several::outer");
+    let calls = &outer.expect("it is listed")["calls"];
+    assert_eq!(calls[0]["operation"], "several::one::one");
 }
 
 #[test]
@@ -207,6 +277,52 @@ fn another_configuration() {
     assert_eq!(attempts(&[]), "unknown");
 }
 
+/// The budget that a policy of the configuration has.
+#[test]
+fn a_budget_of_the_configuration() {
+    let folder = written(
+        "budgeted",
+        &[
+            (
+                "src/lib.rs",
+                "#[reattempt::retry(policy = \"a\", on(_))]\nfn one() -> Result<(), ()> { Ok(()) }\n\
+                 #[reattempt::retry(policy = \"b\", on(_))]\nfn two() -> Result<(), ()> { Ok(()) }\n",
+            ),
+            (
+                "retry.toml",
+                "[policies.a]\nbudget = 0.25\n[policies.b]\nbudget = { tokens = 100, cost = 2 }\n",
+            ),
+        ],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    assert_eq!(rows[0]["schedule"]["budget"], 0.25);
+    assert_eq!(rows[1]["schedule"]["budget"], serde_json::Value::Null);
+    let (_, out, _) = texts(&list(&folder, &[]));
+    assert!(out.contains("its budget 0.25"), "{out}");
+    assert_eq!(out.matches("its budget").count(), 2, "{out}");
+}
+
+/// What is only written down, for others.
+#[test]
+fn quoted_code() {
+    let folder = written(
+        "quoted",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "fn a() {{ stringify! {{ {ONE} }}; quote::quote! {{ {} }}; }}\n",
+                ONE.replace("one", "two")
+            ),
+        )],
+    );
+    let listing = json(&folder, &[]);
+    let rows = listing["policies"].as_array().expect("policies");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["by_macro"], "quote");
+    assert_eq!(rows[0]["operation"], "quoted::two");
+}
+
 /// Modules that import from each other, enums whose variants are imported, and names that lead to themselves.
 #[test]
 fn imports_in_circles() {
@@ -231,6 +347,25 @@ fn imports_in_circles() {
     );
     let listing = json(&folder, &[]);
     assert_eq!(listing["policies"].as_array().map(Vec::len), Some(3));
+}
+
+/// A `*` whose module is itself known through a `*`, of a module that is read later.
+#[test]
+fn imports_through_imports() {
+    let folder = written(
+        "through_all",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "mod a {{ use super::b::*; use inner::*; #[reattempt::retry(on(_))] fn outer() -> Result<(), ()> {{ one() }} }}\n\
+                 mod b {{ pub use super::c::*; }}\nmod c {{ pub mod inner {{\n{}}} }}\n",
+                ONE.replace("fn", "pub fn")
+            ),
+        )],
+    );
+    let listing = json(&folder, &[]);
+    let call = &listing["policies"][0]["calls"][0];
+    assert_eq!(call["operation"], "through_all::c::inner::one");
 }
 
 /// As deep and as long as only programs write it.

@@ -36,6 +36,40 @@ fn for_code_review() {
     }
 }
 
+/// What a program that compares two reports holds on to: each is another, and none moves with the lines.
+#[test]
+fn findings_have_names() {
+    let text = "fn blocks() { reattempt::retry_block!(max = 0, { Ok::<(), ()>(()) }); reattempt::retry_block!(on(_), { one() }); }\n";
+    let prints = |before: &str| {
+        let text = format!("{before}#[path = \"../../outside.rs\"] mod outside;\n{text}{ONE}");
+        let folder = written("prints", &[("src/lib.rs", &text), ("../outside.rs", ONE)]);
+        let log = sound(&folder);
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let told = results.iter().map(|it| {
+            let print = it["partialFingerprints"]["operation/v1"].as_str();
+            print.expect("a name").to_owned()
+        });
+        (told.collect::<Vec<_>>(), log)
+    };
+    let (here, log) = prints("");
+    assert_eq!(here, prints("\n\n// More.\n").0);
+    let mut sorted = here.clone();
+    sorted.sort();
+    sorted.dedup();
+    assert_eq!(sorted.len(), here.len(), "{here:?}");
+    expect![[r#"
+        R1:prints::blocks block
+        nested:prints::blocks block -> prints::one
+        policy:prints::blocks block
+        policy:prints::blocks block#2
+        policy:prints::one
+        policy:prints::outside::one"#]]
+    .assert_eq(&sorted.join("\n"));
+    let log = log.to_string();
+    assert!(log.contains("\"file:///"), "{log}");
+    assert!(log.contains("\"The number of attempts\""), "{log}");
+}
+
 #[test]
 fn to_a_file() {
     let folder = written("kept", &[("src/lib.rs", ONE)]);
@@ -107,6 +141,8 @@ fn in_a_terminal_of_120_columns() {
         attempts below: those of the innermost call, at most, for one call of what retries;
         a retry inside a retry makes one attempt, so they add up and do not multiply
 
+        times do not count delays that an error asks for (`Retry-After`), each up to `patience`
+
         8 places retry in 1 package; 7 of them call what retries itself
     "#]].assert_eq(&texts(&output).1);
 }
@@ -137,6 +173,8 @@ fn in_a_terminal_of_60_columns() {
           attempts 2
           delays   0-100 ms
           at most  100 ms + attempts; load x2
+
+        times do not count delays that an error asks for (`Retry-After`), each up to `patience`
 
         2 places retry in 1 package; 1 of them calls what retries itself
     "#]]

@@ -4,6 +4,7 @@
 
 mod command;
 mod forms;
+mod nested;
 mod projects;
 mod run;
 mod told;

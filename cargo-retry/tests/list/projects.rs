@@ -177,7 +177,7 @@ fn ledger() {
           -> attempted 6/18
         attempted ledger:LINE 2 x2 [0-1] sleeps 1; block of ledger (bin)
           -> read 4/6
-        sync ledger::platform::sync 2 x2 [9000] sleeps 9000; function of ledger (lib)
+        sync ledger::platform::sync 2 x2 [9000] sleeps 9000 if unix; function of ledger (lib)
           -> read 4/6
         test ledger::tests::written 2 x2 [1] sleeps 1 if all(test, not(miri)); function of ledger (lib)
           -> raw 4/8

@@ -39,6 +39,9 @@ pub(super) fn attempts_below(below: &Below) -> String {
         Attempts::Known(count) if below.is_held() => format!("{count}, not {}", below.multiplied),
         Attempts::Known(count) => count.to_string(),
     };
+    if below.in_loop {
+        text += "\nfor each turn of the loop";
+    }
     if below.spawned {
         text += "\nspawned: knows of no retry";
     }
@@ -177,12 +180,15 @@ pub(super) fn load(row: &Row) -> String {
     if let Some(share) = schedule.budget {
         let _ = write!(text, "\nx{} on average", 1.0 + share);
     }
-    let most = row.calls.iter().filter_map(|below| match below.attempts {
-        Attempts::Known(count) => Some(count),
+    let known = row.calls.iter().filter_map(|below| match below.attempts {
+        Attempts::Known(count) => Some((count, below.in_loop)),
         Attempts::Word(_) => None,
     });
-    if let Some(most) = most.max() {
+    if let Some(most) = known.clone().map(|(count, _)| count).max() {
         let _ = write!(text, "\nx{most} below");
+        if known.clone().any(|(_, in_loop)| in_loop) {
+            text += ", each turn";
+        }
     }
     text
 }
@@ -199,6 +205,13 @@ pub(super) fn limits(row: &Row) -> String {
         if let Some(value) = row.key(key) {
             parts.push(format!("{key} {value}"));
         }
+    }
+    if row.brings_budget && row.key("budget").is_none() {
+        let share = row.schedule.as_ref().and_then(|it| it.budget);
+        parts.push(match share {
+            Some(share) => format!("its budget {share}"),
+            None => "its budget".to_owned(),
+        });
     }
     if row.form != "function" && row.form != "block" {
         parts.push("of its `impl`".to_owned());
@@ -233,6 +246,9 @@ pub(super) fn nested(row: &Row, below: &Below) -> String {
             )
         }
     };
+    if below.in_loop {
+        text += "; this is for each turn of the loop on the way";
+    }
     if below.spawned {
         text += "; it is spawned, and does not know of the retry around it";
     }

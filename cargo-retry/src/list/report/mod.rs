@@ -46,6 +46,8 @@ struct Missing {
     line: usize,
     column: usize,
     why: String,
+    #[serde(skip)]
+    told: String,
 }
 
 /// A place that retries.
@@ -75,6 +77,12 @@ struct Row {
     /// Whether the configuration has switched its retries off.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     off: bool,
+    /// Whether its policy brings a budget along, which the code does not name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    brings_budget: bool,
+    /// What it is called when lines move.
+    #[serde(skip)]
+    identity: String,
     /// Nothing where even the keys could not be read.
     schedule: Option<Schedule>,
     /// Keys whose value is not known before the program is compiled.
@@ -129,13 +137,20 @@ struct Delay {
 #[derive(Serialize)]
 struct Below {
     operation: String,
+    #[serde(skip)]
+    identity: String,
     file: String,
     line: usize,
+    column: usize,
     /// The functions in between.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     through: Vec<String>,
     /// In another task or thread, where nobody knows of the retry around it.
     spawned: bool,
+    /// Places in an attempt where it may be called.
+    places: Attempts,
+    /// In a loop, or the way further below leads through one: the numbers are those of one turn.
+    in_loop: bool,
     /// Attempts of the innermost for one call of this one, at most.
     attempts: Attempts,
     /// The same if no retry knew of another.
@@ -186,6 +201,7 @@ impl Listing {
             line: it.place.line,
             column: it.place.column,
             why: it.why.clone(),
+            told: it.told(),
         });
         Self {
             policies,
@@ -198,9 +214,9 @@ impl Listing {
         self.policies.is_empty() && !self.unread.is_empty()
     }
 
-    /// Whether no policy breaks a rule.
+    /// Whether everything was read, and no policy breaks a rule.
     pub(crate) fn is_sound(&self) -> bool {
-        self.policies.iter().all(|row| row.faults.is_empty())
+        self.unread.is_empty() && self.policies.iter().all(|row| row.faults.is_empty())
     }
 
     pub(crate) fn text(&self, format: Format) -> Result<String, Box<dyn Error>> {
@@ -213,6 +229,15 @@ impl Listing {
 }
 
 impl Below {
+    /// Whether it is the same in another target.
+    fn is_at(&self, other: &Self) -> bool {
+        (&self.file, self.line, self.column) == (&other.file, other.line, other.column)
+    }
+
+    fn is_in_places(&self) -> bool {
+        matches!(self.places, Attempts::Known(2..))
+    }
+
     /// Whether retries inside of retries make fewer attempts than all would.
     fn is_held(&self) -> bool {
         matches!((self.attempts, self.multiplied), (Attempts::Known(count), Attempts::Known(all)) if count < all)
@@ -224,11 +249,16 @@ impl Row {
     fn join(&mut self, other: Self) {
         self.targets.extend(other.targets);
         for below in other.calls {
-            let is_known = |it: &Below| (&it.file, it.line) == (&below.file, below.line);
-            if !self.calls.iter().any(is_known) {
+            if !self.calls.iter().any(|it| it.is_at(&below)) {
                 self.calls.push(below);
             }
         }
+    }
+
+    /// Whether it may sleep longer than its time says: without a deadline nothing holds what an error asks for.
+    fn waits(&self) -> bool {
+        let schedule = self.schedule.as_ref();
+        schedule.is_some_and(|it| it.deadline_ns.is_none() && it.attempts != Attempts::Known(1))
     }
 
     fn key(&self, key: &str) -> Option<&str> {
@@ -245,10 +275,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
     let policy = effective.and_then(|it| it.label.clone().or_else(|| it.inherited.clone()));
     let mut calls: Vec<Below> = Vec::new();
     for below in inner.iter().filter_map(|inner| below(survey, inner)) {
-        if !calls
-            .iter()
-            .any(|it| (&it.file, it.line) == (&below.file, below.line))
-        {
+        if !calls.iter().any(|it| it.is_at(&below)) {
             calls.push(below);
         }
     }
@@ -266,6 +293,8 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         written: written.collect(),
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
         off: effective.is_some_and(|it| it.is_off),
+        brings_budget: effective.is_some_and(|it| it.budget.is_some()),
+        identity: site.identity.clone(),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
         calls,
@@ -339,10 +368,14 @@ fn below(survey: &Survey, inner: &Inner) -> Option<Below> {
     let site = survey.sites.get(inner.site)?;
     Some(Below {
         operation: site.operation.clone(),
+        identity: site.identity.clone(),
         file: site.place.file.shown.clone(),
         line: site.place.line,
+        column: site.place.column,
         through: inner.through.clone(),
         spawned: inner.is_spawned,
+        places: inner.places.into(),
+        in_loop: inner.is_looped,
         attempts: inner.attempts.into(),
         multiplied: inner.multiplied.into(),
         recursive: inner.is_recursive,

@@ -1,16 +1,21 @@
 //! For code review: SARIF 2.1.0, with a note for each policy, a warning where retries multiply, an error for each rule
 //! that is broken.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use retry_runtime::rules::Entry;
 use serde_json::{Value, json};
 
 use super::{Attempts, Below, Listing, Row};
+use crate::explain::title;
 
 pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
-    let results: Vec<Value> = listing.policies.iter().flat_map(results).collect();
+    let mut known = HashMap::new();
+    let rows = listing.policies.iter();
+    let results: Vec<Value> = rows.flat_map(|row| results(row, &mut known)).collect();
     let mut ids: Vec<&str> = results
         .iter()
         .filter_map(|it| it.get("ruleId")?.as_str())
@@ -24,7 +29,7 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
         .map(|it| {
             json!({
                 "level": "warning",
-                "message": { "text": format!("{}; what is in it is not listed", it.why) },
+                "message": { "text": it.told },
                 "locations": [location(&it.file, it.line, it.column)],
             })
         })
@@ -40,7 +45,7 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
                 "rules": rules,
             }},
             "invocations": [{
-                "executionSuccessful": true,
+                "executionSuccessful": listing.unread.is_empty(),
                 "toolExecutionNotifications": missing,
             }],
             "columnKind": "unicodeCodePoints",
@@ -55,7 +60,7 @@ fn rule(id: &str) -> Value {
         "policy" => "A place that retries, and its policy".to_owned(),
         "nested" => "A retried call that makes another retried call".to_owned(),
         "refused" => "A policy that does not compile".to_owned(),
-        id => format!("Rule {id} about policies"),
+        id => title(id).unwrap_or_else(|| format!("Rule {id} about policies")),
     };
     let mut rule = json!({ "id": id, "shortDescription": { "text": words } });
     if let (Some(entry), Some(rule)) = (
@@ -67,15 +72,29 @@ fn rule(id: &str) -> Value {
     rule
 }
 
-fn results(row: &Row) -> Vec<Value> {
-    let mut all = vec![result(
-        "policy",
-        "note",
-        &words(row),
-        row,
-        row.line,
-        row.column,
-    )];
+/// How often each finding of a name has been told.
+type Known = HashMap<String, usize>;
+
+fn results(row: &Row, known: &mut Known) -> Vec<Value> {
+    let mut told = |rule: &str, level: &str, text: &str, of: &str, place: (usize, usize)| {
+        let mut print = format!("{rule}:{of}");
+        let count = known.entry(print.clone()).or_insert(0);
+        *count = count.saturating_add(1);
+        // Those of one function by their order, which stays when lines move.
+        if *count > 1 {
+            let _ = write!(print, "#{count}");
+        }
+        json!({
+            "ruleId": rule,
+            "level": level,
+            "message": { "text": text },
+            "locations": [location(&row.file, place.0, place.1)],
+            "partialFingerprints": { "operation/v1": print },
+        })
+    };
+    let own = row.identity.as_str();
+    let here = (row.line, row.column);
+    let mut all = vec![told("policy", "note", &words(row), own, here)];
     for below in &row.calls {
         let level = if below.recursive || multiplies(row, below) {
             "warning"
@@ -83,17 +102,13 @@ fn results(row: &Row) -> Vec<Value> {
             "note"
         };
         let text = format!("{}.", super::cells::nested(row, below));
-        all.push(result("nested", level, &text, row, row.line, row.column));
+        let both = format!("{own} -> {}", below.identity);
+        all.push(told("nested", level, &text, &both, here));
     }
     for fault in &row.faults {
-        all.push(result(
-            fault.rule.unwrap_or("refused"),
-            "error",
-            &fault.message,
-            row,
-            fault.line,
-            fault.column,
-        ));
+        let rule = fault.rule.unwrap_or("refused");
+        let place = (fault.line, fault.column);
+        all.push(told(rule, "error", &fault.message, own, place));
     }
     all
 }
@@ -101,7 +116,13 @@ fn results(row: &Row) -> Vec<Value> {
 /// Whether each attempt of the one makes all attempts of the other.
 fn multiplies(row: &Row, below: &Below) -> bool {
     match (below.attempts, row.schedule.as_ref().map(|it| it.load)) {
-        (Attempts::Known(count), Some(Attempts::Known(own))) => count > own && !below.is_held(),
+        (Attempts::Known(count), Some(Attempts::Known(own))) => {
+            let places = match below.places {
+                Attempts::Known(places) => places,
+                Attempts::Word(_) => 1,
+            };
+            count > own.saturating_mul(places) && !below.is_held()
+        }
         (attempts, _) => attempts == Attempts::Word("unlimited") && !below.is_held(),
     }
 }
@@ -124,20 +145,15 @@ fn words(row: &Row) -> String {
     format!("{}: {words}", row.operation)
 }
 
-fn result(rule: &str, level: &str, text: &str, row: &Row, line: usize, column: usize) -> Value {
-    json!({
-        "ruleId": rule,
-        "level": level,
-        "message": { "text": text },
-        "locations": [location(&row.file, line, column)],
-        // The same place is the same finding when lines move.
-        "partialFingerprints": { "operation/v1": format!("{rule}:{}", row.operation) },
-    })
-}
-
 fn location(file: &str, line: usize, column: usize) -> Value {
+    // What lies outside of the root has its whole path.
+    let artifact = if Path::new(file).is_absolute() {
+        json!({ "uri": format!("file:///{}", encoded(file.trim_start_matches('/'))) })
+    } else {
+        json!({ "uri": encoded(file), "uriBaseId": "%SRCROOT%" })
+    };
     json!({ "physicalLocation": {
-        "artifactLocation": { "uri": encoded(file), "uriBaseId": "%SRCROOT%" },
+        "artifactLocation": artifact,
         "region": { "startLine": line, "startColumn": column },
     }})
 }
@@ -147,7 +163,7 @@ fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' => {
                 text.push(char::from(byte));
             }
             byte => {

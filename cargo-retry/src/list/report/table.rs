@@ -69,6 +69,12 @@ pub(super) fn text(listing: &Listing) -> String {
             text +=
                 ";\na retry inside a retry makes one attempt, so they add up and do not multiply";
         }
+        if calls.iter().any(|(_, below)| below.is_in_places()) {
+            text += ";\nwhat stands in several places of an attempt is counted in each, in branches too";
+        }
+        if calls.iter().any(|(_, below)| below.in_loop) {
+            text += ";\nhow often a loop turns nobody knows here, so there is no limit over all its turns";
+        }
         text += "\n\n";
     }
     end(listing, &mut text);
@@ -89,8 +95,19 @@ fn end(listing: &Listing, text: &mut String) {
             );
         }
     }
+    let mut faults = listing.policies.iter().flat_map(|row| &row.faults);
+    if let Some(rule) = faults.find_map(|it| it.rule) {
+        let _ = writeln!(text, "more of a rule: cargo retry explain {rule}");
+    }
+    if listing.policies.iter().any(Row::waits) {
+        text.push_str(ASKED);
+    }
     text.push_str(&summary(listing));
 }
+
+/// What nobody knows before an error comes.
+const ASKED: &str =
+    "times do not count delays that an error asks for (`Retry-After`), each up to `patience`\n\n";
 
 /// Retries below retries.
 fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {

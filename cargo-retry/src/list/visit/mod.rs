@@ -1,5 +1,6 @@
 //! Through the modules: their functions, what they call, and where they retry.
 
+mod loops;
 mod syntax;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -44,6 +45,7 @@ fn module(code: &Code, types: &Types, number: usize, survey: &mut Survey) {
         scope: Rc::default(),
         variables: Variables::new(),
         is_spawned: false,
+        is_looped: false,
         known: HashSet::new(),
     };
     for written in &module.items {
@@ -69,6 +71,7 @@ struct Visitor<'c> {
     scope: Rc<Scope>,
     variables: Variables,
     is_spawned: bool,
+    is_looped: bool,
     /// Where the attributes and blocks are that have been read.
     known: HashSet<Place>,
 }
@@ -146,26 +149,29 @@ impl Visitor<'_> {
             let reading =
                 Reading::of_function(&self.file, arguments, without_ours(function).as_ref());
             let operation = format!("{}::{name}", self.module_path());
+            let identity = self.inside_of(&name);
             let mut all = self.conditions.clone();
             all.extend(conditions);
-            self.site(span, form, operation, all, reading)
+            self.site(span, form, [operation, identity], all, reading)
         });
         let node = self.node(function.signature.ident.span(), name, site);
         if let Some(body) = function.body {
             let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
             let variables = types::parameters(function.signature, owner.as_deref());
             let outer = std::mem::replace(&mut self.variables, variables);
-            let spawned = std::mem::replace(&mut self.is_spawned, false);
             self.inside(node, |it| it.visit_block(body));
             self.variables = outer;
-            self.is_spawned = spawned;
         }
     }
 
     fn inside(&mut self, node: usize, visit: impl FnOnce(&mut Self)) {
+        let is_spawned = std::mem::replace(&mut self.is_spawned, false);
+        let is_looped = std::mem::replace(&mut self.is_looped, false);
         self.nodes.push(node);
         visit(self);
         self.nodes.pop();
+        self.is_spawned = is_spawned;
+        self.is_looped = is_looped;
     }
 
     fn module_path(&self) -> String {
@@ -175,11 +181,22 @@ impl Visitor<'_> {
             .map_or_else(String::new, |module| module.path.clone())
     }
 
+    /// What a function here is called, with its type.
+    fn inside_of(&self, name: &str) -> String {
+        let owner = self.owner.as_ref().and_then(|owner| owner.name.as_deref());
+        let parts = [
+            Some(self.module_path()),
+            owner.map(ToOwned::to_owned),
+            Some(name.to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("::")
+    }
+
     fn site(
         &mut self,
         span: Span,
         form: Form,
-        operation: String,
+        [operation, identity]: [String; 2],
         conditions: Vec<String>,
         reading: Reading,
     ) -> usize {
@@ -194,6 +211,7 @@ impl Visitor<'_> {
             place: Place::of(&self.file, span),
             form,
             operation: reading.name.clone().unwrap_or(operation),
+            identity,
             package: krate.map_or_else(String::new, |it| it.package.clone()),
             kinds: krate.map(|it| it.kind).into_iter().collect::<BTreeSet<_>>(),
             conditions,
@@ -227,6 +245,7 @@ impl Visitor<'_> {
             callee,
             scope: Rc::clone(&self.scope),
             is_spawned: self.is_spawned,
+            is_looped: self.is_looped,
         };
         if let Some(node) = self
             .nodes
@@ -245,6 +264,14 @@ impl Visitor<'_> {
         self.is_spawned = before;
     }
 
+    /// What is called in `visit` may be called again and again.
+    fn again(&mut self, is_again: bool, visit: impl FnOnce(&mut Self)) {
+        let before = self.is_looped;
+        self.is_looped |= is_again;
+        visit(self);
+        self.is_looped = before;
+    }
+
     /// `retry_block!(...)`
     fn block(&mut self, mac: &Macro) {
         let span = syn::spanned::Spanned::span(&mac.path);
@@ -252,7 +279,15 @@ impl Visitor<'_> {
         let line = span.start().line;
         let operation = format!("{}:{line}", self.module_path());
         let conditions = self.conditions.clone();
-        let site = self.site(span, Form::Block, operation, conditions, reading);
+        let around = self
+            .nodes
+            .iter()
+            .filter_map(|it| self.survey.nodes.get(*it));
+        let mut functions = around.filter(|node| !node.name.starts_with("block:"));
+        let function = functions.next_back().map_or("", |node| node.name.as_str());
+        let identity = format!("{} block", self.inside_of(function));
+        let names = [operation, identity];
+        let site = self.site(span, Form::Block, names, conditions, reading);
         let owner = self.owner.clone();
         let node = self.node(span, String::new(), Some(site));
         // It belongs to the function around it alone.
@@ -262,10 +297,7 @@ impl Visitor<'_> {
         }
         self.call(Callee::Block(node));
         let statements = loose::statements(&body);
-        let outer = self.is_spawned;
-        self.is_spawned = false;
         self.inside(node, |it| it.statements(&statements));
-        self.is_spawned = outer;
     }
 
     /// What a macro makes, seen as text.
@@ -280,7 +312,11 @@ impl Visitor<'_> {
             reading.is_async = found.is_async;
             let operation = format!("{}::{}", self.module_path(), found.name);
             let conditions = self.conditions.clone();
-            let site = self.site(found.span, found.form, operation, conditions, reading);
+            let names = [
+                operation,
+                self.inside_of(&format!("{name}! {}", found.name)),
+            ];
+            let site = self.site(found.span, found.form, names, conditions, reading);
             if let Some(site) = self.survey.sites.get_mut(site) {
                 site.by_macro = Some(name.to_owned());
             }

@@ -10,7 +10,7 @@ use syn::{
     ItemTrait, Local, Macro, Pat, Stmt, TraitItemFn,
 };
 
-use super::{Function, Owner, Visitor};
+use super::{Function, Owner, Visitor, loops};
 use crate::code::conditions;
 use crate::code::loose;
 use crate::code::names::Path;
@@ -104,11 +104,17 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if self.is_ours(&mac.path, "retry_block") {
             return self.block(mac);
         }
-        let spawns = mac
-            .path
-            .segments
-            .last()
-            .is_some_and(|it| it.ident.to_string().contains("spawn"));
+        let last = mac.path.segments.last();
+        let name = last.map_or_else(String::new, |it| it.ident.to_string());
+        match name.as_str() {
+            "stringify" => return,
+            // Code for another crate: it is not called here.
+            "quote" | "quote_spanned" | "parse_quote" | "parse_quote_spanned" => {
+                return self.unread(mac);
+            }
+            _ => {}
+        }
+        let spawns = name.contains("spawn");
         let statements = loose::statements(&mac.tokens);
         self.elsewhere(spawns, |it| it.statements(&statements));
         self.unread(mac);
@@ -191,10 +197,26 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");
         self.elsewhere(spawns, |it| {
-            call.args
-                .iter()
-                .for_each(|argument| it.visit_expr(argument));
+            it.again(loops::is_for_each(call), |it| {
+                call.args
+                    .iter()
+                    .for_each(|argument| it.visit_expr(argument));
+            });
         });
+    }
+
+    fn visit_expr_for_loop(&mut self, it: &'ast syn::ExprForLoop) {
+        self.visit_expr(&it.expr);
+        self.visit_pat(&it.pat);
+        self.again(true, |visitor| visitor.visit_block(&it.body));
+    }
+
+    fn visit_expr_while(&mut self, it: &'ast syn::ExprWhile) {
+        self.again(true, |visitor| syn::visit::visit_expr_while(visitor, it));
+    }
+
+    fn visit_expr_loop(&mut self, it: &'ast syn::ExprLoop) {
+        self.again(true, |visitor| visitor.visit_block(&it.body));
     }
 
     /// A function that is called, or handed on.

@@ -1,7 +1,7 @@
 //! Retries in retries: which retried calls a retried call makes, as far as the code tells, and how often at most the
 //! innermost is attempted.
 
-use std::collections::{HashMap, HashSet};
+mod ways;
 
 use retry_runtime::Nested;
 
@@ -19,6 +19,10 @@ pub(crate) struct Inner {
     pub(crate) through: Vec<String>,
     /// Whether it runs in another task or thread, where it does not know that it is inside a retry.
     pub(crate) is_spawned: bool,
+    /// In how many places one attempt of the outer one may call it.
+    pub(crate) places: Count,
+    /// Whether one of them, or one further below, stands in a loop: the numbers are those of one turn.
+    pub(crate) is_looped: bool,
     /// Attempts of what is innermost below it, at most, for one call of the outer one.
     pub(crate) attempts: Count,
     /// The same if no retry knew of another.
@@ -33,21 +37,11 @@ pub(crate) fn of(
     index: &Index<'_>,
     effective: &[Option<Effective>],
 ) -> Vec<Vec<Inner>> {
-    let called: Vec<Vec<(usize, bool)>> = survey
-        .nodes
-        .iter()
-        .map(|node| {
-            let calls = node.calls.iter().flat_map(|call| {
-                let meant = index.meant(node, call).into_iter();
-                meant.map(|callee| (callee, call.is_spawned))
-            });
-            calls.collect()
-        })
-        .collect();
+    let called = ways::called(survey, index);
     let mut edges: Vec<Vec<Inner>> = survey.sites.iter().map(|_| Vec::new()).collect();
     for (number, node) in survey.nodes.iter().enumerate() {
         if let Some(list) = node.site.and_then(|site| edges.get_mut(site)) {
-            *list = led_to(survey, &called, number);
+            *list = ways::led_to(survey, &called, number);
         }
     }
     let below = Chains::of(&edges, effective).below();
@@ -58,59 +52,13 @@ pub(crate) fn of(
                 inner.is_recursive = true;
                 continue;
             };
-            inner.attempts = own.over(below, inner.is_spawned).full;
-            inner.multiplied = own.attempts.times(below.multiplied);
+            let all = own.over(below, inner);
+            inner.attempts = all.full;
+            inner.multiplied = all.multiplied;
+            inner.is_looped = all.is_looped;
         }
     }
     edges
-}
-
-/// The sites that a node leads to through functions that do not retry themselves, on the shortest ways.
-fn led_to(survey: &Survey, called: &[Vec<(usize, bool)>], start: usize) -> Vec<Inner> {
-    // Nodes, whether they run elsewhere, and from which step they are called.
-    let mut steps: Vec<(usize, bool, Option<usize>)> = vec![(start, false, None)];
-    let mut seen = HashSet::from([(start, false)]);
-    let mut found: Vec<Inner> = Vec::new();
-    let mut places = HashMap::new();
-    let mut at = 0;
-    while let Some(&(node, is_elsewhere, _)) = steps.get(at) {
-        for &(callee, is_spawned) in called.get(node).into_iter().flatten() {
-            let is_spawned = is_elsewhere || is_spawned;
-            match survey.nodes.get(callee).and_then(|node| node.site) {
-                Some(site) => {
-                    let place = *places.entry(site).or_insert(found.len());
-                    match found.get_mut(place) {
-                        Some(known) => known.is_spawned |= is_spawned,
-                        None => found.push(Inner {
-                            site,
-                            through: names(survey, &steps, at),
-                            is_spawned,
-                            attempts: Count::Unknown,
-                            multiplied: Count::Unknown,
-                            is_recursive: false,
-                        }),
-                    }
-                }
-                None if seen.insert((callee, is_spawned)) => {
-                    steps.push((callee, is_spawned, Some(at)));
-                }
-                None => {}
-            }
-        }
-        at = at.saturating_add(1);
-    }
-    found
-}
-
-/// The functions on the way to a step, without the first.
-fn names(survey: &Survey, steps: &[(usize, bool, Option<usize>)], mut at: usize) -> Vec<String> {
-    let mut names = Vec::new();
-    while let Some((node, _, Some(before))) = steps.get(at) {
-        names.extend(survey.nodes.get(*node).map(|node| node.name.clone()));
-        at = *before;
-    }
-    names.reverse();
-    names
 }
 
 /// What one site does with the calls below it.
@@ -135,6 +83,8 @@ struct Below {
     held: Count,
     /// If no retry knew of another.
     multiplied: Count,
+    /// Whether these are the numbers of one turn of a loop.
+    is_looped: bool,
 }
 
 impl Layer {
@@ -162,11 +112,15 @@ impl Layer {
             full: self.attempts,
             held: self.held,
             multiplied: self.attempts,
+            is_looped: false,
         }
     }
 
-    /// With `below` called in each attempt.
-    fn over(self, below: Below, is_spawned: bool) -> Below {
+    /// With `below` called in each attempt, in each of its places: all but the last may come to a good end, each after
+    /// all its attempts.
+    fn over(self, below: Below, inner: &Inner) -> Below {
+        let is_spawned = inner.is_spawned;
+        let below = below.times(inner.places);
         let full = if is_spawned || !self.is_seen {
             self.attempts.times(below.full)
         } else {
@@ -178,17 +132,28 @@ impl Layer {
             full,
             held: self.held.times(inside),
             multiplied: self.attempts.times(below.multiplied),
+            is_looped: below.is_looped || inner.is_looped,
         }
     }
 }
 
 impl Below {
+    fn times(self, places: Count) -> Self {
+        Self {
+            full: self.full.times(places),
+            held: self.held.times(places),
+            multiplied: self.multiplied.times(places),
+            ..self
+        }
+    }
+
     /// The more of both, one by one: the longest chain outside of a retry may be another than inside.
     fn or(self, other: Self) -> Self {
         Self {
             full: self.full.most(other.full),
             held: self.held.most(other.held),
             multiplied: self.multiplied.most(other.multiplied),
+            is_looped: self.is_looped || other.is_looped,
         }
     }
 }
@@ -229,7 +194,7 @@ impl<'a> Chains<'a> {
             let chains = self.edges.get(site).into_iter().flatten();
             let chains = chains.filter_map(|inner| {
                 let inside = below.get(inner.site).copied().flatten()?;
-                Some(own.over(inside, inner.is_spawned))
+                Some(own.over(inside, inner))
             });
             let most = chains.fold(own.alone(), Below::or);
             if let Some(below) = below.get_mut(site) {
