@@ -13,7 +13,9 @@ step_format() {
 }
 
 step_lints() {
-    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    # What only its features use.
+    cargo clippy -p retry-macros -- -D warnings
 }
 
 step_no_std() {
