@@ -67,6 +67,16 @@ pub struct Args {
     pub krate: Option<CratePath>,
 }
 
+impl Args {
+    /// `name = "..."`, where it is a literal.
+    pub fn operation(&self) -> Option<&str> {
+        match &self.name.as_ref()?.given {
+            Given::Literal(name, _) => Some(&name.0),
+            _ => None,
+        }
+    }
+}
+
 /// A value that may be a literal or a constant expression.
 pub struct Value<T> {
     /// Where the key stands.

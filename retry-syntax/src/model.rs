@@ -110,6 +110,13 @@ pub struct Hedging {
     pub span: Span,
 }
 
+impl Hedging {
+    /// How often an attempt is made at most; of an expression only the compiler knows.
+    pub fn most(&self) -> Option<u32> {
+        self.is_literal.then_some(2)
+    }
+}
+
 impl Model {
     /// The crate's path, with every token at `span`: the first token of a path
     /// sets where the compiler points.

@@ -7,6 +7,7 @@ pub(crate) mod loose;
 pub(crate) mod modules;
 pub(crate) mod names;
 pub(crate) mod nested;
+pub(crate) mod uses;
 pub(crate) mod workspace;
 
 use std::path::PathBuf;

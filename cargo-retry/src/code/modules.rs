@@ -7,10 +7,11 @@ use std::rc::Rc;
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
 use syn::visit::Visit;
-use syn::{Expr, Item, ItemMacro, ItemMod, Macro, UseTree};
+use syn::{Expr, Ident, Item, ItemMacro, ItemMod, Macro};
 
 use super::files::{Folder, NotParsed, Parsed, included, of_name, parsed, without_dots};
 use super::names::{Answers, Meaning};
+use super::uses::{Use, uses};
 use super::workspace::{Package, Target, Workspace};
 use super::{File, Place, Unread, conditions, loose};
 
@@ -58,20 +59,17 @@ pub(crate) struct Module {
     pub(crate) conditions: Vec<String>,
 }
 
+impl Module {
+    fn constant(&mut self, name: &Ident, value: &Expr) {
+        let all = self.constants.entry(name.unraw().to_string());
+        all.or_default().push(value.clone());
+    }
+}
+
 /// An item, and the file that it stands in: that of its module, or one that is included.
 pub(crate) struct Written {
     pub(crate) file: Rc<File>,
     pub(crate) item: Item,
-}
-
-/// `use path as name`, or all of the path.
-#[derive(Debug, Clone)]
-pub(crate) struct Use {
-    /// `None`: `*`.
-    pub(crate) name: Option<String>,
-    pub(crate) path: Vec<String>,
-    /// Whether it begins with `::`.
-    pub(crate) is_global: bool,
 }
 
 impl Code {
@@ -280,22 +278,8 @@ impl Reader<'_> {
                     }
                 }
             }
-            Item::Const(item) => {
-                let name = item.ident.unraw().to_string();
-                module
-                    .constants
-                    .entry(name)
-                    .or_default()
-                    .push((*item.expr).clone());
-            }
-            Item::Static(item) => {
-                let name = item.ident.unraw().to_string();
-                module
-                    .constants
-                    .entry(name)
-                    .or_default()
-                    .push((*item.expr).clone());
-            }
+            Item::Const(item) => module.constant(&item.ident, &item.expr),
+            Item::Static(item) => module.constant(&item.ident, &item.expr),
             _ => {}
         }
         let file = Rc::clone(file);
@@ -422,48 +406,4 @@ impl<'ast> Visit<'ast> for Hidden {
         self.macros
             .extend(item.ident.as_ref().map(ToString::to_string));
     }
-}
-
-/// The names that a `use` brings.
-pub(crate) fn uses(tree: &UseTree, is_global: bool, all: &mut Vec<Use>) {
-    fn walk(tree: &UseTree, before: &mut Vec<String>, is_global: bool, all: &mut Vec<Use>) {
-        let mut put = |name: Option<String>, last: Option<String>| {
-            let mut path = before.clone();
-            path.extend(last.filter(|it| it != "self"));
-            all.push(Use {
-                name,
-                path,
-                is_global,
-            });
-        };
-        match tree {
-            UseTree::Path(part) => {
-                before.push(part.ident.unraw().to_string());
-                walk(&part.tree, before, is_global, all);
-                before.pop();
-            }
-            UseTree::Name(part) => {
-                let name = part.ident.unraw().to_string();
-                let seen = if name == "self" {
-                    before.last().cloned()
-                } else {
-                    Some(name.clone())
-                };
-                put(seen, Some(name));
-            }
-            UseTree::Rename(part) => {
-                put(
-                    Some(part.rename.unraw().to_string()),
-                    Some(part.ident.unraw().to_string()),
-                );
-            }
-            UseTree::Glob(_) => put(None, None),
-            UseTree::Group(group) => {
-                for tree in &group.items {
-                    walk(tree, before, is_global, all);
-                }
-            }
-        }
-    }
-    walk(tree, &mut Vec::new(), is_global, all);
 }

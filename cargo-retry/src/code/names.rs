@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use super::modules::{Code, Use};
+use super::modules::{Code, Crate};
+use super::uses::Use;
 
 /// What a path may mean; it can be several things, in the namespaces of Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,10 +70,7 @@ impl Code {
 
     /// Whether a crate can see our macros, and has none of this name itself.
     fn may_be_ours(&self, name: &str, module: usize) -> bool {
-        let krate = self
-            .modules
-            .get(module)
-            .and_then(|it| self.crates.get(it.krate));
+        let krate = self.krate(module);
         krate.is_some_and(|it| {
             let mut packages = it.externs.values();
             !it.macros.contains(name) && packages.any(|package| OURS.contains(&package.as_str()))
@@ -122,6 +120,12 @@ impl Code {
 }
 
 impl<'a> Code {
+    /// What a module is compiled into.
+    fn krate(&self, module: usize) -> Option<&Crate> {
+        let krate = self.modules.get(module)?.krate;
+        self.crates.get(krate)
+    }
+
     /// A path as it stands in a module.
     fn seen_from(
         &'a self,
@@ -184,10 +188,7 @@ impl<'a> Code {
         let Some((first, rest)) = segments.split_first() else {
             return;
         };
-        let krate = self
-            .modules
-            .get(module)
-            .and_then(|it| self.crates.get(it.krate));
+        let krate = self.krate(module);
         let Some(krate) = krate else { return };
         let package = match krate.externs.get(first) {
             Some(package) => package,
@@ -321,10 +322,7 @@ impl<'a> Code {
         if it.is_global {
             return self.of_crates(&path, module, search, found);
         }
-        let krate = self
-            .modules
-            .get(module)
-            .and_then(|it| self.crates.get(it.krate));
+        let krate = self.krate(module);
         // `use retry::retry;` in a module that has the name `retry` from that very line means the crate.
         let is_itself = it.name.is_some() && it.name.as_ref() == it.path.first();
         if !is_itself {

@@ -169,8 +169,8 @@ fn copies(model: &Model, constants: &Constants<'_>, at: Standing<'_>) -> Count {
     let Some(hedge) = &model.hedge else {
         return Count::Known(1);
     };
-    if hedge.is_literal {
-        return Count::Known(2);
+    if let Some(most) = hedge.most() {
+        return Count::Known(most.into());
     }
     let value = syn::parse2::<Expr>(hedge.value.clone()).ok();
     match value.and_then(|expr| constants.value(&expr, at)) {

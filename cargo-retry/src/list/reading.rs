@@ -4,13 +4,12 @@ use std::rc::Rc;
 
 use darling::ast::NestedMeta;
 use proc_macro2::{TokenStream, TokenTree};
-use retry_syntax::args::{self, Args, Given};
+use retry_syntax::args;
 use retry_syntax::block::Block;
 use retry_syntax::check;
 use retry_syntax::faults::Faults;
 use retry_syntax::item::{self, Answer, Flow, Function};
 use retry_syntax::keys::KEYS;
-use retry_syntax::literal::Name;
 use retry_syntax::model::Model;
 use syn::parse::Parser as _;
 
@@ -33,7 +32,7 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
-    pub(crate) rule: Option<&'static str>,
+    pub(crate) rule: &'static str,
     pub(crate) message: String,
 }
 
@@ -47,7 +46,7 @@ impl Reading {
         let mut faults = Faults::default();
         let keys = args::items.parse2(arguments.clone()).unwrap_or_default();
         let args = args::parse(arguments, &mut faults);
-        let name = name(&args);
+        let name = args.operation().map(ToOwned::to_owned);
         let (model, is_async) = match function {
             Some(function) => {
                 let (flow, answer) = item::flow(&function.signature);
@@ -72,7 +71,7 @@ impl Reading {
                 let args = args::from_items(items.clone(), KEYS, &mut Faults::default());
                 let model = Block::check(items.clone(), &body, &mut faults);
                 let reading = Self {
-                    name: name(&args),
+                    name: args.operation().map(ToOwned::to_owned),
                     is_async: body.asynchronous,
                     ..Self::new(file, &items, Some(model), &faults)
                 };
@@ -101,7 +100,7 @@ impl Reading {
     fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
         let faults = faults.iter().map(|fault| Fault {
             place: Place::of(file, fault.span()),
-            rule: Some(fault.entry().id()),
+            rule: fault.entry().id(),
             message: fault.message().to_owned(),
         });
         Self {
@@ -117,13 +116,6 @@ impl Reading {
     pub(crate) fn key(&self, key: &str) -> Option<&str> {
         let found = self.written.iter().find(|(known, _)| known == key);
         found.map(|(_, value)| value.as_str())
-    }
-}
-
-fn name(args: &Args) -> Option<String> {
-    match &args.name.as_ref()?.given {
-        Given::Literal(Name(name), _) => Some(name.clone()),
-        _ => None,
     }
 }
 

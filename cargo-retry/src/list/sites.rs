@@ -7,8 +7,8 @@ use syn::Expr;
 
 use super::reading::Reading;
 use crate::code::Place;
-use crate::code::modules::Use;
 use crate::code::names::Path;
+use crate::code::uses::Use;
 
 /// All of them.
 #[derive(Default)]

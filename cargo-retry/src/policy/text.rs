@@ -11,7 +11,7 @@ use retry_syntax::args::{self, Args, Code, Given as Value};
 use retry_syntax::check;
 use retry_syntax::faults::Faults;
 use retry_syntax::keys::KEYS;
-use retry_syntax::model::Model;
+use retry_syntax::model::{Hedging, Model};
 use syn::spanned::Spanned as _;
 
 use super::{Broken, Given, rule};
@@ -51,10 +51,7 @@ pub(crate) fn from_text(text: &str) -> Given {
     };
     let beside = beside(&args);
     let asked = asked(&args, text);
-    let operation = match args.name.as_ref().map(|name| &name.given) {
-        Some(Value::Literal(name, _)) => Some(name.0.clone()),
-        _ => None,
-    };
+    let operation = args.operation().map(ToOwned::to_owned);
     let model = check::block(args, true, None, &mut faults);
     let mut unknown = asked;
     unknown.extend(expressions(&model, text));
@@ -79,7 +76,7 @@ pub(crate) fn from_text(text: &str) -> Given {
         policy: model.known,
         unknown,
         share,
-        copies: copies(&model),
+        copies: model.hedge.as_ref().map_or(Some(1), Hedging::most),
         beside,
         notes: Vec::new(),
         named: model.named.map(|name| name.value()),
@@ -182,14 +179,6 @@ fn place(span: Span, text: &str) -> Option<Range<usize>> {
 fn written(span: Span, text: &str) -> Option<String> {
     let piece = text.get(place(span, text)?)?;
     Some(piece.to_owned())
-}
-
-/// A literal hedge is one copy.
-fn copies(model: &Model) -> Option<u32> {
-    match &model.hedge {
-        None => Some(1),
-        Some(hedge) => hedge.is_literal.then_some(2),
-    }
 }
 
 /// Keys whose whole effect is somebody else's.

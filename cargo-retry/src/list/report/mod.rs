@@ -160,8 +160,7 @@ struct Below {
 
 #[derive(Serialize)]
 struct Told {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<&'static str>,
+    rule: &'static str,
     message: String,
     line: usize,
     column: usize,
@@ -316,7 +315,7 @@ fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
     };
     let violated = effective.into_iter().flat_map(|it| &it.violations);
     let constant = violated.map(|(rule, message)| Told {
-        rule: Some(rule),
+        rule,
         message: message.clone(),
         line: site.place.line,
         column: site.place.column,

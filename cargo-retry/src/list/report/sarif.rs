@@ -59,7 +59,6 @@ fn rule(id: &str) -> Value {
     let words = match id {
         "policy" => "A place that retries, and its policy".to_owned(),
         "nested" => "A retried call that makes another retried call".to_owned(),
-        "refused" => "A policy that does not compile".to_owned(),
         id => title(id).unwrap_or_else(|| format!("Rule {id} about policies")),
     };
     let mut rule = json!({ "id": id, "shortDescription": { "text": words } });
@@ -106,9 +105,8 @@ fn results(row: &Row, known: &mut Known) -> Vec<Value> {
         all.push(told("nested", level, &text, &both, here));
     }
     for fault in &row.faults {
-        let rule = fault.rule.unwrap_or("refused");
         let place = (fault.line, fault.column);
-        all.push(told(rule, "error", &fault.message, own, place));
+        all.push(told(fault.rule, "error", &fault.message, own, place));
     }
     all
 }

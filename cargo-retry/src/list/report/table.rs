@@ -85,19 +85,16 @@ pub(super) fn text(listing: &Listing) -> String {
 fn end(listing: &Listing, text: &mut String) {
     for row in &listing.policies {
         for fault in &row.faults {
-            let rule = fault
-                .rule
-                .map_or_else(String::new, |rule| format!(" [{rule}]"));
             let _ = writeln!(
                 text,
-                "error: {}:{}:{}: {}{rule}",
-                row.file, fault.line, fault.column, fault.message
+                "error: {}:{}:{}: {} [{}]",
+                row.file, fault.line, fault.column, fault.message, fault.rule
             );
         }
     }
     let mut faults = listing.policies.iter().flat_map(|row| &row.faults);
-    if let Some(rule) = faults.find_map(|it| it.rule) {
-        let _ = writeln!(text, "more of a rule: cargo retry explain {rule}");
+    if let Some(first) = faults.next() {
+        let _ = writeln!(text, "more of a rule: cargo retry explain {}", first.rule);
     }
     if listing.policies.iter().any(Row::waits) {
         text.push_str(ASKED);

@@ -16,8 +16,9 @@ use super::reading::Reading;
 use super::sites::{Call, Callee, Form, Node, Scope, Site, Survey};
 use super::types::{self, Types, Variables};
 use crate::code::conditions::{self, Given};
-use crate::code::modules::{Code, uses};
+use crate::code::modules::Code;
 use crate::code::names::Path;
+use crate::code::uses::uses;
 use crate::code::{File, Place, loose};
 
 /// Finds everything.
