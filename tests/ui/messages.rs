@@ -131,6 +131,19 @@ pub(crate) fn name_rules_that_exist(folders: &[&str]) {
     report(&faults, "these name a rule that is not in the index");
 }
 
+/// No message quotes std: rustc shows its lines where `rust-src` is installed, and only their file where it is not. A
+/// case uses types of its own instead.
+pub(crate) fn quote_no_std(folders: &[&str]) {
+    let mut faults = Vec::new();
+    for file in folders.iter().flat_map(|folder| outputs(folder)) {
+        let output = fs::read_to_string(&file).unwrap_or_default();
+        for line in output.lines().filter(|line| line.contains("$RUST/")) {
+            faults.push(format!("{}: {line}", file.display()));
+        }
+    }
+    report(&faults, "these quote std");
+}
+
 /// What was refused causes no second message: neither its callers nor what follows it.
 pub(crate) fn do_not_cascade(folders: &[&str], is_second: impl Fn(&Message) -> bool) {
     let all = folders.iter().flat_map(|folder| messages(folder));
