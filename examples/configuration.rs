@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::error::Error;
 
-use reattempt::{Failed, GaveUp, config, retry};
+use reattempt::{GiveUpReason, RetryError, config, retry};
 
 /// The keys here hold where the file says nothing.
 #[retry(
@@ -17,13 +17,13 @@ use reattempt::{Failed, GaveUp, config, retry};
     base = "1ms",
     on(_)
 )]
-fn charge(attempts: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+fn charge(attempts: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
     attempts.set(attempts.get() + 1);
     Err("busy")
 }
 
 /// Attempts of a call that never succeeds, and why it ended.
-fn attempts() -> (u32, GaveUp) {
+fn attempts() -> (u32, GiveUpReason) {
     let attempts = Cell::new(0);
     let end = charge(&attempts).map_or_else(|end| end.reason(), |()| unreachable!("busy"));
     (attempts.get(), end)
@@ -34,17 +34,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&folder)?;
     let path = folder.join("retry.toml");
 
-    assert_eq!(attempts(), (2, GaveUp::Attempts));
+    assert_eq!(attempts(), (2, GiveUpReason::Attempts));
 
     std::fs::write(&path, "[policies.storage]\nmax = 4\n# end\n")?;
     config::load(&path)?;
-    assert_eq!(attempts(), (4, GaveUp::Attempts));
+    assert_eq!(attempts(), (4, GiveUpReason::Attempts));
 
     // A change, and the operation by its name. `config::watch` does this whenever the file changes.
     let changed = "[policies.storage]\nmax = 4\n[operations.\"payments.charge\"]\nmax = 3\n# end\n";
     std::fs::write(&path, changed)?;
     config::reload()?;
-    assert_eq!(attempts(), (3, GaveUp::Attempts));
+    assert_eq!(attempts(), (3, GiveUpReason::Attempts));
 
     // A mistake changes nothing, and says where it is.
     std::fs::write(&path, "[policies.storage]\nbase = \"0s\"\n# end\n")?;
@@ -52,13 +52,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{faults}");
     }
     assert!(config::status().last_faults().is_some());
-    assert_eq!(attempts(), (3, GaveUp::Attempts));
+    assert_eq!(attempts(), (3, GiveUpReason::Attempts));
 
     // The service is down, and everybody retries: enough of it.
     config::stop_retries();
-    assert_eq!(attempts(), (1, GaveUp::Disabled));
+    assert_eq!(attempts(), (1, GiveUpReason::Disabled));
     config::resume_retries();
-    assert_eq!(attempts(), (3, GaveUp::Attempts));
+    assert_eq!(attempts(), (3, GiveUpReason::Attempts));
 
     // The same in the file, for one operation.
     std::fs::write(
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "[operations.\"payments.charge\"]\nenabled = false\n# end\n",
     )?;
     config::reload()?;
-    assert_eq!(attempts(), (1, GaveUp::Disabled));
+    assert_eq!(attempts(), (1, GiveUpReason::Disabled));
 
     std::fs::remove_dir_all(&folder)?;
     println!("2 attempts by the code, 4 by the file, 3 by the operation, 1 with retries off");

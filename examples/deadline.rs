@@ -6,7 +6,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, deadline, retry};
+use reattempt::{GiveUpReason, RetryError, deadline, retry};
 use tokio::time::{Instant, sleep};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ async fn authorize() -> f64 {
 
 /// Has 3 seconds at most: its own deadline is seen below like any other.
 #[retry(deadline = "3s")]
-async fn load() -> Result<f64, Failed<std::io::Error>> {
+async fn load() -> Result<f64, RetryError<std::io::Error>> {
     sleep(SECOND / 2).await;
     Ok(cached())
 }
@@ -38,7 +38,7 @@ fn cached() -> f64 {
 
 /// Wants 2 seconds for an attempt; the last one gets less.
 #[retry(max = 9, base = "1s", jitter = "none", timeout = "2s", on(_), context = attempt)]
-async fn render() -> Result<(), Failed<&'static str>> {
+async fn render() -> Result<(), RetryError<&'static str>> {
     let left = left("render");
     match attempt.number() {
         1 => assert_near(left, 2.0),
@@ -47,7 +47,7 @@ async fn render() -> Result<(), Failed<&'static str>> {
     pending().await
 }
 
-async fn request() -> GaveUp {
+async fn request() -> GiveUpReason {
     assert_near(authorize().await, 4.2);
     let seen = load().await.ok();
     assert_near(seen.unwrap_or_default(), 2.5);
@@ -71,7 +71,7 @@ async fn main() {
     let start = Instant::now();
     let limit = Duration::from_millis(5_200);
     let reason = deadline::within(limit, request()).await;
-    assert_eq!(reason, GaveUp::Deadline);
+    assert_eq!(reason, GiveUpReason::Deadline);
     assert_eq!(start.elapsed(), limit);
     assert_eq!(deadline::remaining(), None);
 }

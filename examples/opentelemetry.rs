@@ -61,7 +61,7 @@ impl Observer for Instruments {
         let operation = KeyValue::new("operation", facts.operation());
         let result = match event {
             Event::Retry(_, delay) => return self.delays.record(delay.as_secs_f64(), &[operation]),
-            Event::GaveUp(_, reason) => reason.word(),
+            Event::GaveUp(_, reason) => reason.as_str(),
             Event::Recovered(_) => "recovered",
             _ => return,
         };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reattempt::breaker::State;
-use reattempt::{Breaker, Budget, Failed, GaveUp, retry};
+use reattempt::{Breaker, Budget, GiveUpReason, RetryError, retry};
 use tokio::time::{Instant, sleep, sleep_until};
 
 static BUDGET: Budget = Budget::per_success(0.1).floor(0.0).initial(3);
@@ -24,7 +24,7 @@ static BREAKER: Breaker = Breaker::time(Duration::from_secs(10))
 #[derive(Debug, PartialEq)]
 enum Rate {
     Fresh,
-    OfYesterday(GaveUp),
+    OfYesterday(GiveUpReason),
 }
 
 #[derive(Debug)]
@@ -36,9 +36,9 @@ struct Unavailable;
     budget = &BUDGET,
     breaker = &BREAKER,
     on(Unavailable),
-    fallback = |failed: Failed<Unavailable>| Rate::OfYesterday(failed.reason()),
+    fallback = |failed: RetryError<Unavailable>| Rate::OfYesterday(failed.reason()),
 )]
-async fn rate(service: &Service) -> Result<Rate, Failed<Unavailable>> {
+async fn rate(service: &Service) -> Result<Rate, RetryError<Unavailable>> {
     service.rate().await
 }
 
@@ -74,7 +74,7 @@ async fn main() {
         for _ in 0..50 {
             match rate(&service).await {
                 Ok(Rate::Fresh) => fresh += 1,
-                Ok(Rate::OfYesterday(GaveUp::BreakerOpen)) => refused += 1,
+                Ok(Rate::OfYesterday(GiveUpReason::BreakerOpen)) => refused += 1,
                 other => assert!(matches!(other, Ok(Rate::OfYesterday(_)))),
             }
             sleep(Duration::from_millis(95)).await;

@@ -1,13 +1,13 @@
 //! Polling: a call that succeeds is repeated `until` its value is final.
 //!
-//! `Failed<E>` says why a call ended: one that gives up on a value that is not
+//! `RetryError<E>` says why a call ended: one that gives up on a value that is not
 //! final has no error of its own. tokio's clock is paused: no wait takes time.
 //!
 //! `cargo run --example polling`
 
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, retry};
+use reattempt::{GiveUpReason, RetryError, retry};
 
 #[derive(Debug, PartialEq)]
 enum State {
@@ -31,7 +31,7 @@ enum Fault {
     base = "1s",
     jitter = 0.1,
 )]
-async fn finished(job: &mut Job) -> Result<State, Failed<Fault>> {
+async fn finished(job: &mut Job) -> Result<State, RetryError<Fault>> {
     job.state().await
 }
 
@@ -66,8 +66,14 @@ async fn main() {
     let mut missing = Job { asked: 0, steps: 0 };
     let failed = finished(&mut missing).await.err();
     println!("{failed:?}");
-    assert_eq!(failed.as_ref().map(Failed::reason), Some(GaveUp::Permanent));
-    assert_eq!(failed.and_then(Failed::into_last), Some(Fault::NoSuchJob));
+    assert_eq!(
+        failed.as_ref().map(RetryError::reason),
+        Some(GiveUpReason::Permanent)
+    );
+    assert_eq!(
+        failed.and_then(RetryError::into_last),
+        Some(Fault::NoSuchJob)
+    );
 
     // No final value in time, and no error either.
     let mut endless = Job {
@@ -76,6 +82,9 @@ async fn main() {
     };
     let failed = finished(&mut endless).await.err();
     println!("{failed:?}");
-    assert_eq!(failed.as_ref().map(Failed::reason), Some(GaveUp::Deadline));
-    assert_eq!(failed.and_then(Failed::into_last), None);
+    assert_eq!(
+        failed.as_ref().map(RetryError::reason),
+        Some(GiveUpReason::Deadline)
+    );
+    assert_eq!(failed.and_then(RetryError::into_last), None);
 }

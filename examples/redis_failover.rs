@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use reattempt::{Failed, Retry, retry};
+use reattempt::{Retry, RetryError, retry};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, Client, RedisError, RedisResult, cmd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -60,7 +60,7 @@ async fn connect(port: u16) -> RedisResult<MultiplexedConnection> {
     deadline = "10s",
     until = Option::is_some,
 )]
-async fn copied(replica: u16) -> Result<Option<i64>, Failed<RedisError>> {
+async fn copied(replica: u16) -> Result<Option<i64>, RetryError<RedisError>> {
     connect(replica).await?.get("orders").await
 }
 

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Failed, Failure, GaveUp, Strategy, retry};
+use reattempt::{Decision, Failure, GiveUpReason, RetryError, Strategy, retry};
 use tokio::time::Instant;
 
 /// The delay before retry n is `min(max, min + (2^n - 1) * delta * r)`, with r drawn from 0.8 to 1.2.
@@ -93,12 +93,12 @@ const STORAGE: Exponential = Exponential {
 };
 
 #[retry(strategy = STORAGE, on(_), on_retry = |retry| delays.push(retry.delay()))]
-async fn store(delays: &mut Vec<Duration>) -> Result<(), Failed<Fault>> {
+async fn store(delays: &mut Vec<Duration>) -> Result<(), RetryError<Fault>> {
     Err(Fault::Reset)
 }
 
 #[retry(strategy = UntilTheSameTwice(Duration::from_secs(1)), on(_), deadline = "30s")]
-async fn fetch(answers: &mut impl Iterator<Item = Fault>) -> Result<u32, Failed<Fault>> {
+async fn fetch(answers: &mut impl Iterator<Item = Fault>) -> Result<u32, RetryError<Fault>> {
     match answers.next() {
         Some(fault) => Err(fault),
         None => Ok(7),
@@ -110,7 +110,10 @@ async fn main() {
     let (start, mut delays) = (Instant::now(), Vec::new());
     let failed = store(&mut delays).await.err();
     println!("{delays:?} in {:?}: {failed:?}", start.elapsed());
-    assert_eq!(failed.map(|failed| failed.reason()), Some(GaveUp::Strategy));
+    assert_eq!(
+        failed.map(|failed| failed.reason()),
+        Some(GiveUpReason::Strategy)
+    );
     // 1, then 9 to 13, then what is above the maximum or hardly below.
     let seconds: Vec<_> = delays.iter().map(Duration::as_secs_f64).collect();
     let bounds = [(1.0, 1.0), (9.0, 13.0), (25.0, 30.0), (30.0, 30.0)];
@@ -125,7 +128,7 @@ async fn main() {
     println!("{failed:?}");
     assert_eq!(
         failed.map(|failed| (failed.reason(), failed.attempts())),
-        Some((GaveUp::Strategy, 3))
+        Some((GiveUpReason::Strategy, 3))
     );
     assert_eq!(fetch(&mut faults).await.ok(), Some(7));
 }

@@ -9,7 +9,7 @@ ALLOWED = {
     (name, "0.9")
     for name in ("sqlx", "sqlx-core", "sqlx-macros", "sqlx-macros-core", "sqlx-mysql", "sqlx-postgres", "sqlx-sqlite")
 }
-OURS = {"reattempt", "retry-runtime", "retry-syntax", "retry-macros", "retry-supervisor", "retry-restate", "retry-storm", "cargo-retry"}
+OURS = {"reattempt", "reattempt-core", "retry-runtime", "retry-syntax", "retry-macros", "reattempt-supervisor-macros", "retry-supervisor", "retry-restate", "retry-storm", "cargo-retry"}
 
 
 def numbers(version):

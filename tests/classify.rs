@@ -85,7 +85,7 @@ fn every_kind_of_variant() {
             Verdict::Throttled(Some(second)),
         ),
         (Plain::MaybeNotSentUntil(1, None), Verdict::Refused),
-        (Plain::Never(), Verdict::Forbidden),
+        (Plain::Never(), Verdict::RetryForbidden),
         (Plain::Io(lost()), Verdict::Transient),
         (
             Plain::Io(io::ErrorKind::NotFound.into()),
@@ -230,4 +230,68 @@ fn a_host_without_an_address() {
 
     let error = ("x".repeat(64), 1).to_socket_addrs().err();
     assert_eq!(error.map(|error| error.classify()), Some(Verdict::Refused));
+}
+
+/// Every kind that the standard library has a name for. The rows that are wrong are shown together.
+#[test]
+fn every_kind_of_io_error() {
+    use io::ErrorKind as Kind;
+
+    const REFUSED: &[Kind] = &[Kind::ConnectionRefused];
+    const TRANSIENT: &[Kind] = &[
+        Kind::BrokenPipe,
+        Kind::ConnectionAborted,
+        Kind::ConnectionReset,
+        Kind::HostUnreachable,
+        Kind::Interrupted,
+        Kind::NetworkDown,
+        Kind::NetworkUnreachable,
+        Kind::NotConnected,
+        Kind::ResourceBusy,
+        Kind::TimedOut,
+        Kind::UnexpectedEof,
+        Kind::WouldBlock,
+    ];
+    const PERMANENT: &[Kind] = &[
+        Kind::AddrInUse,
+        Kind::AddrNotAvailable,
+        Kind::AlreadyExists,
+        Kind::ArgumentListTooLong,
+        Kind::CrossesDevices,
+        Kind::Deadlock,
+        Kind::DirectoryNotEmpty,
+        Kind::ExecutableFileBusy,
+        Kind::FileTooLarge,
+        Kind::InvalidData,
+        Kind::InvalidFilename,
+        Kind::InvalidInput,
+        Kind::IsADirectory,
+        Kind::NotADirectory,
+        Kind::NotFound,
+        Kind::NotSeekable,
+        Kind::Other,
+        Kind::OutOfMemory,
+        Kind::PermissionDenied,
+        Kind::QuotaExceeded,
+        Kind::ReadOnlyFilesystem,
+        Kind::StaleNetworkFileHandle,
+        Kind::StorageFull,
+        Kind::TooManyLinks,
+        Kind::Unsupported,
+        Kind::WriteZero,
+    ];
+    let mut wrong = Vec::new();
+    for (kinds, expected) in [
+        (REFUSED, Verdict::Refused),
+        (TRANSIENT, Verdict::Transient),
+        (PERMANENT, Verdict::Permanent),
+    ] {
+        for kind in kinds {
+            let verdict = io::Error::from(*kind).classify();
+            if verdict != expected {
+                wrong.push((kind, verdict, expected));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }

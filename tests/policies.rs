@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use reattempt::rules::Rule;
-use reattempt::{Call, GaveUp, Jitter, Policy, Shape, Step, Surroundings, Verdict};
+use reattempt::{Call, CallEnv, GiveUpReason, Jitter, Policy, Shape, Verdict};
 
 const POLICIES: u64 = 1_000_000;
 
@@ -144,7 +144,7 @@ enum Chance {
     Any,
 }
 
-impl Surroundings for World {
+impl CallEnv for World {
     fn remaining(&self) -> Option<Duration> {
         self.deadline
             .map(|deadline| deadline.saturating_sub(self.now.get()))
@@ -168,7 +168,7 @@ struct Run {
     attempts: u32,
     slept: Duration,
     last_start: Duration,
-    reason: GaveUp,
+    reason: GiveUpReason,
 }
 
 /// Attempts that are simulated; no rule depends on more.
@@ -183,7 +183,7 @@ fn run(drawn: &Drawn, chance: Chance, attempt: Duration, seed: u64) -> Option<Ru
     } = drawn;
     // What takes longer is cut off, which is a transient failure, too.
     let attempt = timeout.map_or(attempt, |timeout| attempt.min(timeout));
-    let world = World {
+    let mut world = World {
         now: Cell::new(Duration::ZERO),
         deadline: *deadline,
         source: Cell::new(seed),
@@ -194,13 +194,13 @@ fn run(drawn: &Drawn, chance: Chance, attempt: Duration, seed: u64) -> Option<Ru
     for attempts in 1..LONGEST_RUN {
         let last_start = world.now.get();
         world.now.set(last_start.saturating_add(attempt));
-        match call.failed(policy, Verdict::Transient, &world) {
-            Step::Retry(delay) => {
+        match call.failed(policy, Verdict::Transient, &mut world) {
+            Ok(delay) => {
                 assert!(delay <= *cap, "{delay:?} above the cap: {policy:?}");
                 slept = slept.saturating_add(delay);
                 world.now.set(world.now.get().saturating_add(delay));
             }
-            Step::GiveUp(reason) => {
+            Err(reason) => {
                 return Some(Run {
                     attempts,
                     slept,
@@ -251,7 +251,7 @@ fn accepted(drawn: &Drawn, random: &mut Random) {
             if promised && let Some(max) = policy.attempts().filter(|max| *max < 250) {
                 assert_eq!(
                     (run.attempts, run.reason),
-                    (max, GaveUp::Attempts),
+                    (max, GiveUpReason::Attempts),
                     "{policy:?}"
                 );
             }

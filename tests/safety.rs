@@ -9,7 +9,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::{Classify, Failed, GaveUp, Policy, Verdict, Verified, retry};
+use reattempt::{Classify, GiveUpReason, Policy, RetryError, Verdict, Verified, retry};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Classify)]
 enum Fault {
@@ -50,7 +50,7 @@ impl Service {
 #[test]
 fn not_idempotent() {
     #[retry(backoff = "none", idempotent = false)]
-    fn post(service: &Service) -> Result<u32, Failed<Fault>> {
+    fn post(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     assert_eq!(
@@ -61,7 +61,7 @@ fn not_idempotent() {
     let failed = post(&service).expect_err("nobody knows whether it was executed");
     assert_eq!(
         (failed.reason(), failed.attempts(), failed.last()),
-        (GaveUp::Permanent, 1, Some(&Fault::Reset))
+        (GiveUpReason::Permanent, 1, Some(&Fault::Reset))
     );
 }
 
@@ -85,7 +85,7 @@ fn verified() {
 #[tokio::test(start_paused = true)]
 async fn verified_async() {
     #[retry(idempotent = false, verify = async |fault: &Fault| look_up(service, *fault).await)]
-    async fn post(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn post(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     async fn look_up(service: &Service, fault: Fault) -> Option<u32> {
@@ -117,7 +117,7 @@ impl Client {
         self.service.call()
     }
 
-    async fn get_later(&mut self) -> Result<u32, Failed<Fault>> {
+    async fn get_later(&mut self) -> Result<u32, RetryError<Fault>> {
         self.service.call()
     }
 
@@ -184,7 +184,7 @@ fn a_single_attempt() {
 #[test]
 fn polling_what_is_not_idempotent() {
     #[retry(backoff = "none", idempotent = false, until = |calls| *calls == 3)]
-    fn poll(service: &Service) -> Result<u32, Failed<Fault>> {
+    fn poll(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     assert_eq!(poll(&Service::failing(&[])), Ok(3));
@@ -208,7 +208,7 @@ fn verify_beside_an_idempotent_policy() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_hook_ends_the_call() {
     #[retry(base = "1ms", deadline = "1s", before_retry = async |_| nap().await)]
-    async fn fetch(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn fetch(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     async fn nap() {
@@ -218,7 +218,7 @@ async fn a_slow_hook_ends_the_call() {
     let failed = fetch(&service).await.expect_err("out of time");
     assert_eq!(
         (failed.reason(), failed.attempts(), failed.last()),
-        (GaveUp::Deadline, 1, Some(&Fault::Reset))
+        (GiveUpReason::Deadline, 1, Some(&Fault::Reset))
     );
     assert_eq!(service.calls.get(), 1);
 }

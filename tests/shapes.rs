@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reattempt::{Failed, GaveUp};
+use reattempt::{GiveUpReason, RetryError};
 
 /// What fails: the number of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +116,12 @@ pub(crate) fn sendable<F: Future + Send>(future: F) -> F {
 }
 
 /// The last error of a call that tells why it ended, after three attempts.
-pub(crate) fn last<T>(answer: Result<T, Failed<Fault>>) -> Result<T, Fault> {
+pub(crate) fn last<T>(answer: Result<T, RetryError<Fault>>) -> Result<T, Fault> {
     answer.map_err(|failed| {
-        assert_eq!((failed.attempts(), failed.reason()), (3, GaveUp::Attempts));
+        assert_eq!(
+            (failed.attempts(), failed.reason()),
+            (3, GiveUpReason::Attempts)
+        );
         failed.into_last().unwrap_or(Fault(0))
     })
 }
@@ -208,6 +211,8 @@ mod names;
 mod native_traits;
 #[path = "shapes/parameters.rs"]
 mod parameters;
+#[path = "shapes/places.rs"]
+mod places;
 #[path = "shapes/trait_keys.rs"]
 mod trait_keys;
 #[path = "shapes/traits.rs"]

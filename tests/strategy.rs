@@ -10,10 +10,10 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::timer::{Blocking, Clock, Timestamp};
 use reattempt::{
-    Breaker, Budget, Decision, Failed, Failure, GaveUp, Interrupted, Policy, Strategy, Verdict,
-    deadline, retry, retry_block, strategy, testing,
+    Breaker, Budget, Decision, Failure, GaveUp, GiveUpReason, Policy, RetryError, Strategy,
+    Verdict, deadline, retry, retry_block, strategy, testing,
 };
 
 #[path = "strategy/around.rs"]
@@ -36,8 +36,8 @@ impl Recorder {
 }
 
 impl Clock for Recorder {
-    fn now(&self) -> Moment {
-        Moment::from_origin(1000 * SECOND + self.sleeps.borrow().iter().sum::<Duration>())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(1000 * SECOND + self.sleeps.borrow().iter().sum::<Duration>())
     }
 
     fn random(&self) -> u64 {
@@ -55,8 +55,8 @@ impl Blocking for Recorder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fault(u32);
 
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self(0)
     }
 }

@@ -9,7 +9,7 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 
 use arbitrary::Arbitrary;
-use retry_runtime::timer::{Blocking, Clock, Moment, Timer};
+use retry_runtime::timer::{Blocking, Clock, Timer, Timestamp};
 
 /// What happens to a clock.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -98,8 +98,8 @@ impl HandClock {
 }
 
 impl Clock for HandClock {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::from_nanos(self.nanos()))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_nanos(self.nanos()))
     }
 
     /// The ends first of all: there the arithmetic breaks, if it does.

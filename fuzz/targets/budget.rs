@@ -184,7 +184,7 @@ impl Outcome {
             Self::Throttled => Verdict::Throttled(None),
             Self::Refused => Verdict::Refused,
             Self::Permanent => Verdict::Permanent,
-            Self::Forbidden => Verdict::Forbidden,
+            Self::Forbidden => Verdict::RetryForbidden,
         }
     }
 }

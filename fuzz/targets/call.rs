@@ -14,7 +14,7 @@ use reattempt_fuzz::policy::{Keys, Time};
 use reattempt_fuzz::{HandClock, Jump};
 use retry_runtime::strategy::{Decision, from_fn};
 use retry_runtime::{
-    Breaker, Budget, Call, Failed, Failure, GaveUp, Policy, Retry, Step, Surroundings, Throttle,
+    Breaker, Budget, Call, CallEnv, Failure, GiveUpReason, Policy, Retry, RetryError, Throttle,
     Verdict, deadline, testing,
 };
 
@@ -96,7 +96,7 @@ impl Outcome {
             Self::Throttled(time) => Verdict::Throttled(time.map(Time::duration)),
             Self::Refused => Verdict::Refused,
             Self::Permanent => Verdict::Permanent,
-            Self::Forbidden => Verdict::Forbidden,
+            Self::Forbidden => Verdict::RetryForbidden,
         })
     }
 }
@@ -132,15 +132,17 @@ fn final_reason(
     max: Option<u32>,
     verdict: Verdict,
     failures: u32,
-) -> Option<GaveUp> {
+) -> Option<GiveUpReason> {
     match verdict {
-        Verdict::Permanent => return Some(GaveUp::Permanent),
-        Verdict::Forbidden => return Some(GaveUp::Forbidden),
-        _ if verdict.is_ambiguous() && !policy.is_idempotent() => return Some(GaveUp::Permanent),
+        Verdict::Permanent => return Some(GiveUpReason::Permanent),
+        Verdict::RetryForbidden => return Some(GiveUpReason::RetryForbidden),
+        _ if verdict.is_ambiguous() && !policy.is_idempotent() => {
+            return Some(GiveUpReason::Permanent);
+        }
         _ => {}
     }
     if max.is_some_and(|max| failures >= max) {
-        return Some(GaveUp::Attempts);
+        return Some(GiveUpReason::Attempts);
     }
     None
 }
@@ -155,7 +157,7 @@ fn spread(asked: Duration, delay: Duration) -> bool {
 
 struct Still(Attempt);
 
-impl Surroundings for Still {
+impl CallEnv for Still {
     fn remaining(&self) -> Option<Duration> {
         self.0.left.map(Time::duration)
     }
@@ -178,31 +180,31 @@ fn machine(input: &Input) {
             continue;
         };
         let before = call.failures();
-        let step = call.failed(&policy, verdict, &Still(*attempt));
+        let step = call.failed(&policy, verdict, &mut Still(*attempt));
         assert!(call.failures() <= at + 1);
         let around = Still(*attempt);
         let failures = before + 1;
         let asked = asked(verdict);
         let mut expected = final_reason(&policy, policy.attempts(), verdict, failures);
         if expected.is_none() && !keys.multiply && around.is_nested() {
-            expected = Some(GaveUp::Nested);
+            expected = Some(GiveUpReason::Nested);
         }
         if expected.is_none() && asked.is_some_and(|asked| asked > keys.patience()) {
-            expected = Some(GaveUp::Patience);
+            expected = Some(GiveUpReason::RetryAfterTooLong);
         }
         if let Some(reason) = expected {
-            assert_eq!(step, Step::GiveUp(reason));
+            assert_eq!(step, Err(reason));
             continue;
         }
         let delay = match asked {
             Some(asked) => {
-                if let Step::Retry(delay) = step {
+                if let Ok(delay) = step {
                     assert!(spread(asked, delay), "{asked:?} {delay:?}");
                     if let Some(left) = around.remaining() {
                         assert!(delay < left);
                     }
                 } else {
-                    assert_eq!(step, Step::GiveUp(GaveUp::Deadline));
+                    assert_eq!(step, Err(GiveUpReason::Deadline));
                     let left = around.remaining().expect("a deadline");
                     assert!(
                         left <= asked.saturating_add(asked / 5),
@@ -213,7 +215,8 @@ fn machine(input: &Input) {
             }
             None => policy.draw(failures - 1, previous, || around.random()),
         };
-        previous = Some(delay);
+        // The machine keeps it in nanoseconds, of which a policy that the rules accept never asks for too many.
+        previous = Some(delay.min(Duration::from_nanos(u64::MAX)));
         assert!(delay <= keys.cap(), "{delay:?}");
         let (least, most) = policy.delay_bounds(failures - 1);
         let slack = Duration::from_nanos(2).saturating_add(most / 1_000_000_000);
@@ -229,8 +232,8 @@ fn machine(input: &Input) {
             );
         }
         match around.remaining() {
-            Some(left) if left <= delay => assert_eq!(step, Step::GiveUp(GaveUp::Deadline)),
-            _ => assert_eq!(step, Step::Retry(delay)),
+            Some(left) if left <= delay => assert_eq!(step, Err(GiveUpReason::Deadline)),
+            _ => assert_eq!(step, Ok(delay)),
         }
     }
 }
@@ -361,9 +364,9 @@ impl Course<'_> {
         }
     }
 
-    fn gave_up(&self, reason: GaveUp, attempts: u32, last: Option<&Fault>) {
+    fn gave_up(&self, reason: GiveUpReason, attempts: u32, last: Option<&Fault>) {
         let started = self.started.get();
-        if reason == GaveUp::Deadline {
+        if reason == GiveUpReason::Deadline {
             assert!(
                 (started..=self.made.get()).contains(&attempts),
                 "{attempts} of {started}"
@@ -381,9 +384,9 @@ impl Course<'_> {
         let has_throttle = gates.throttles();
         if attempts == 0 {
             match reason {
-                GaveUp::BreakerOpen => assert!(has_breaker),
-                GaveUp::Throttle => assert!(has_throttle),
-                GaveUp::Deadline => assert!(could_end),
+                GiveUpReason::BreakerOpen => assert!(has_breaker),
+                GiveUpReason::Throttle => assert!(has_throttle),
+                GiveUpReason::Deadline => assert!(could_end),
                 _ => panic!("{reason:?} before any attempt"),
             }
             return;
@@ -392,18 +395,18 @@ impl Course<'_> {
         let is_cut_off = self.ended.borrow().is_none();
         match final_reason(&self.policy, self.max(), verdict, attempts) {
             // The deadline cut it off, whatever else.
-            Some(_) if is_cut_off && reason == GaveUp::Deadline => assert!(could_end),
+            Some(_) if is_cut_off && reason == GiveUpReason::Deadline => assert!(could_end),
             Some(expected) => assert_eq!(reason, expected),
             None => match reason {
-                GaveUp::Nested => assert!(self.around.nested && !keys.multiply),
-                GaveUp::Patience => {
+                GiveUpReason::Nested => assert!(self.around.nested && !keys.multiply),
+                GiveUpReason::RetryAfterTooLong => {
                     assert!(asked(verdict).is_some_and(|asked| asked > keys.patience()))
                 }
-                GaveUp::Strategy => assert!(matches!(gates, Gates::Strategy)),
-                GaveUp::Deadline => assert!(could_end),
-                GaveUp::BreakerOpen => assert!(has_breaker),
-                GaveUp::Throttle => assert!(has_throttle),
-                GaveUp::Budget => assert!(self.around.budget.is_some()),
+                GiveUpReason::Strategy => assert!(matches!(gates, Gates::Strategy)),
+                GiveUpReason::Deadline => assert!(could_end),
+                GiveUpReason::BreakerOpen => assert!(has_breaker),
+                GiveUpReason::Throttle => assert!(has_throttle),
+                GiveUpReason::Budget => assert!(self.around.budget.is_some()),
                 _ => panic!("{reason:?} after {verdict:?}"),
             },
         }
@@ -423,7 +426,7 @@ fn until(start: u64, deadline: Option<Duration>) -> Option<u64> {
 fn looped(
     input: &Input,
     around: Around,
-    run: impl Fn(&Course<'_>, &Budget) -> Option<Result<(), Failed<Fault>>>,
+    run: impl Fn(&Course<'_>, &Budget) -> Option<Result<(), RetryError<Fault>>>,
 ) {
     let policy = input.keys.policy();
     let start = if around.gates.throttles() {
@@ -535,7 +538,7 @@ macro_rules! with_gates {
     }};
 }
 
-fn sync(course: &Course<'_>, budget: &Budget) -> Option<Result<(), Failed<Fault>>> {
+fn sync(course: &Course<'_>, budget: &Budget) -> Option<Result<(), RetryError<Fault>>> {
     Some(with_gates!(course, budget, |runner| runner.try_run(|| {
         course.make();
         let attempt = course.start();
@@ -544,13 +547,13 @@ fn sync(course: &Course<'_>, budget: &Budget) -> Option<Result<(), Failed<Fault>
     })))
 }
 
-fn asynchronous(course: &Course<'_>, budget: &Budget) -> Option<Result<(), Failed<Fault>>> {
+fn asynchronous(course: &Course<'_>, budget: &Budget) -> Option<Result<(), RetryError<Fault>>> {
     Some(with_gates!(course, budget, |runner| {
         block_on(runner.try_run_async(|| course.attempt()))
     }))
 }
 
-fn endured(course: &Course<'_>, _: &Budget) -> Option<Result<(), Failed<Fault>>> {
+fn endured(course: &Course<'_>, _: &Budget) -> Option<Result<(), RetryError<Fault>>> {
     let runner = course
         .policy
         .on(|fault: &Fault| fault.0)

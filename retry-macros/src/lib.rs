@@ -20,9 +20,6 @@
 extern crate retry_syntax;
 
 mod classify;
-mod config;
-#[cfg(feature = "durable")]
-mod durable;
 mod expand;
 mod instrument;
 #[cfg(test)]
@@ -46,18 +43,4 @@ pub fn retry_block(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Classify, attributes(retry))]
 pub fn classify(input: TokenStream) -> TokenStream {
     classify::derive(input.into()).into()
-}
-
-#[doc = include_str!("../docs/step.md")]
-#[cfg(feature = "durable")]
-#[proc_macro_attribute]
-pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    durable::attribute(arguments.into(), item.into(), durable::step).into()
-}
-
-#[doc = include_str!("../docs/workflow.md")]
-#[cfg(feature = "durable")]
-#[proc_macro_attribute]
-pub fn workflow(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    durable::attribute(arguments.into(), item.into(), durable::workflow).into()
 }

@@ -1,180 +1,231 @@
-//! What surrounds the code that runs on this thread: the deadline that somebody
-//! above has set, and how often the call above has failed already. Set for a
-//! sync attempt and for each poll of an async one, restored afterwards, also
-//! when it panics. `deadline` is the public side.
+//! What the code that runs on this thread inherits from the calls around it: a deadline, and how often the nearest
+//! call that is retrying has failed. Set for a sync attempt and for each poll of an async one, put back afterwards,
+//! also by a panic. `deadline` is the public side.
 
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use crate::timer::Moment;
+use crate::engine::Until;
+use crate::timer::{Clock, Timestamp};
 
-/// Time left until the deadline; `None` without one.
+#[derive(Debug, Clone, Copy)]
+struct Inherited {
+    /// On the clock of [`now`].
+    until: Timestamp,
+    /// Whoever set the deadline cuts off what runs under it.
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(dead_code, reason = "nothing is inherited")
+    )]
+    is_enforced: bool,
+    /// Failed attempts of the nearest call that is retrying.
+    retries: u32,
+}
+
+impl Inherited {
+    const NOTHING: Self = Self {
+        until: Timestamp::ENDLESS,
+        is_enforced: false,
+        retries: 0,
+    };
+}
+
+/// Returns the inherited deadline, on the clock of [`now`].
+#[inline(always)]
+pub(crate) fn until() -> Timestamp {
+    inherited().until
+}
+
+/// Returns the time left until the inherited deadline; `None` without one.
+#[inline]
 pub(crate) fn remaining() -> Option<Duration> {
     let until = until();
     (!until.is_endless()).then(|| until.since(now()))
 }
 
-/// The deadline for an attempt here to cut itself off by: one that is enforced above
-/// is left to whom it belongs, who then can say that it was cut off.
+/// Returns `at`, a timestamp of `clock`, on the clock of [`now`].
+pub(crate) fn on_shared_clock(clock: &impl Clock, at: Timestamp) -> Timestamp {
+    if at.is_endless() || clock.carries_deadlines() {
+        return at;
+    }
+    now().after(at.since(clock.now()))
+}
+
+/// Returns the inherited deadline that an attempt here has to enforce itself. One that is enforced already is left to
+/// whom it belongs, who then can say that it was cut off.
 #[cfg(feature = "std")]
-pub(crate) fn unenforced() -> Moment {
-    if is_enforced() {
-        Moment::ENDLESS
+pub(crate) fn unenforced() -> Timestamp {
+    let inherited = inherited();
+    if inherited.is_enforced {
+        Timestamp::ENDLESS
     } else {
-        until()
+        inherited.until
     }
 }
 
-/// Time left until then.
+/// Returns the time left until then.
 #[cfg(feature = "std")]
 pub(crate) fn remaining_unenforced() -> Option<Duration> {
-    if is_enforced() { None } else { remaining() }
+    let until = unenforced();
+    (!until.is_endless()).then(|| until.since(now()))
 }
 
-/// A deadline that holds until this is dropped.
-#[must_use = "dropped at once it changes nothing"]
-#[derive(Debug)]
-pub(crate) struct Shrunk {
-    before: Moment,
-    enforced_before: bool,
-    this_thread: PhantomData<*const ()>,
-}
-
-/// Deadlines only shrink: the earlier one holds. `enforced` says that whoever sets
-/// it cuts off what is below.
+/// Returns how many attempts of the nearest call that is retrying have failed; 0 without one.
 #[inline(always)]
-pub(crate) fn shrink(until: Moment, enforced: bool) -> Shrunk {
-    let (before, enforced_before) = (self::until(), is_enforced());
-    if until < before {
-        set_until(until, enforced);
-    }
-    Shrunk {
-        before,
-        enforced_before,
-        this_thread: PhantomData,
-    }
+pub(crate) fn retries() -> u32 {
+    inherited().retries
 }
 
-/// Nothing is above until this is dropped.
-#[cfg(feature = "std")]
-pub(crate) fn forget() -> (Shrunk, Retrying) {
-    let shrunk = Shrunk {
-        before: until(),
-        enforced_before: is_enforced(),
-        this_thread: PhantomData,
-    };
-    set_until(Moment::ENDLESS, false);
-    (shrunk, Retrying::after(0))
-}
-
-impl Drop for Shrunk {
-    #[inline(always)]
-    fn drop(&mut self) {
-        set_until(self.before, self.enforced_before);
-    }
-}
-
-/// A retry that runs until this is dropped.
+/// What the code on this thread inherits until this is dropped.
 #[must_use = "dropped at once it changes nothing"]
 #[derive(Debug)]
-pub(crate) struct Retrying {
-    before: u32,
+pub(crate) struct Inside {
+    before: Inherited,
     this_thread: PhantomData<*const ()>,
 }
 
-impl Retrying {
-    /// An attempt that comes after so many failures.
+impl Inside {
     #[inline(always)]
-    pub(crate) fn after(failures: u32) -> Self {
-        let before = retries();
-        set_retries(failures);
+    fn change(change: impl FnOnce(Inherited) -> Inherited) -> Self {
+        let before = inherited();
+        inherit(change(before));
         Self {
             before,
             this_thread: PhantomData,
         }
     }
-}
 
-impl Drop for Retrying {
+    /// Begins an attempt of a call of which so many attempts have failed, and which ends at `until`.
+    #[inline(never)]
+    pub(crate) fn attempt(
+        failures: u32,
+        until: Until,
+        is_enforced: bool,
+        clock: &impl Clock,
+    ) -> Self {
+        let until = on_shared_clock(clock, until.timestamp());
+        Self::change(|before| Inherited {
+            retries: if failures > 0 {
+                failures
+            } else {
+                before.retries
+            },
+            ..before.shrunk(until, is_enforced)
+        })
+    }
+
+    /// Sets a deadline. Deadlines only shrink: the earlier one holds.
     #[inline(always)]
-    fn drop(&mut self) {
-        set_retries(self.before);
+    pub(crate) fn deadline(until: Timestamp) -> Self {
+        Self::change(|before| before.shrunk(until, false))
+    }
+
+    /// Inherits nothing.
+    #[cfg(feature = "std")]
+    pub(crate) fn nothing() -> Self {
+        Self::change(|_| Inherited::NOTHING)
     }
 }
 
+/// A retry under an unchanged deadline, until this is dropped. It saves four bytes where [`Inside`] saves sixteen.
+#[must_use = "dropped at once it changes nothing"]
+#[derive(Debug)]
+pub(crate) struct InsideRetry {
+    before: u32,
+    this_thread: PhantomData<*const ()>,
+}
+
+impl InsideRetry {
+    /// Begins a retry: an attempt after so many failures.
+    #[inline(always)]
+    pub(crate) fn new(failures: u32) -> Self {
+        let before = inherited();
+        inherit(Inherited {
+            retries: failures,
+            ..before
+        });
+        Self {
+            before: before.retries,
+            this_thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for InsideRetry {
+    #[inline(always)]
+    fn drop(&mut self) {
+        inherit(Inherited {
+            retries: self.before,
+            ..inherited()
+        });
+    }
+}
+
+impl Inherited {
+    #[inline(always)]
+    fn shrunk(self, until: Timestamp, is_enforced: bool) -> Self {
+        if until < self.until {
+            Self {
+                until,
+                is_enforced,
+                ..self
+            }
+        } else {
+            self
+        }
+    }
+}
+
+// Out of line: the address of the thread's variable takes no register from a call that succeeds at once.
+impl Drop for Inside {
+    #[inline(never)]
+    fn drop(&mut self) {
+        inherit(self.before);
+    }
+}
+
+#[cfg(any(feature = "tokio", feature = "smol"))]
+pub(crate) use with_threads::is_virtual;
 #[cfg(feature = "std")]
-pub(crate) use with_threads::{is_enforced, is_quiet, now, retries, until};
+pub(crate) use with_threads::now;
 #[cfg(feature = "std")]
-use with_threads::{set_retries, set_until};
+use with_threads::{inherit, inherited};
 
 #[cfg(feature = "std")]
 mod with_threads {
     use std::cell::Cell;
 
-    use crate::timer::{Clock as _, Moment};
+    use super::Inherited;
+    use crate::timer::{Clock as _, Timestamp};
 
-    struct Above {
-        // Of the moment all bits the other way round: nothing above is 0 everywhere, which is one test.
-        not_until: Cell<u64>,
-        enforced: Cell<bool>,
-        retries: Cell<u32>,
-    }
-
-    // Not of every platform can they be read in the last moments of a thread: nothing is above then.
+    // On some platforms it cannot be read in the last moments of a thread: nothing is inherited then.
     thread_local! {
-        static ABOVE: Above = const {
-            Above {
-                not_until: Cell::new(0),
-                enforced: Cell::new(false),
-                retries: Cell::new(0),
-            }
-        };
-    }
-
-    /// On the clock of [`now`]; the last moment there is means no deadline.
-    #[inline(always)]
-    pub(crate) fn until() -> Moment {
-        let until = ABOVE.try_with(|above| Moment::of_nanos(!above.not_until.get()));
-        until.unwrap_or(Moment::ENDLESS)
+        static INHERITED: Cell<Inherited> = const { Cell::new(Inherited::NOTHING) };
     }
 
     #[inline(always)]
-    pub(super) fn set_until(until: Moment, enforced: bool) {
-        let _set = ABOVE.try_with(|above| {
-            above.not_until.set(!until.nanos());
-            above.enforced.set(enforced);
-        });
-    }
-
-    /// Whether nothing is above that has to be looked at after a failure.
-    #[inline(always)]
-    pub(crate) fn is_quiet() -> bool {
-        let above = ABOVE.try_with(|above| above.not_until.get() | u64::from(above.retries.get()));
-        above.unwrap_or(0) == 0
-    }
-
-    /// Whether it is cut off by whoever set it.
-    #[inline(always)]
-    pub(crate) fn is_enforced() -> bool {
-        ABOVE
-            .try_with(|above| above.enforced.get())
-            .unwrap_or(false)
-    }
-
-    /// Failed attempts of the nearest call above that is retrying; 0 without one.
-    #[inline(always)]
-    pub(crate) fn retries() -> u32 {
-        ABOVE.try_with(|above| above.retries.get()).unwrap_or(0)
+    pub(super) fn inherited() -> Inherited {
+        let mut inherited = Inherited::NOTHING;
+        let _read = INHERITED.try_with(|now| inherited = now.get());
+        inherited
     }
 
     #[inline(always)]
-    pub(super) fn set_retries(retries: u32) {
-        let _set = ABOVE.try_with(|above| above.retries.set(retries));
+    pub(super) fn inherit(inherited: Inherited) {
+        let _set = INHERITED.try_with(|now| now.set(inherited));
     }
 
-    /// The clock of deadlines that travel: tokio's, which may stand still, where
-    /// there is tokio.
-    pub(crate) fn now() -> Moment {
+    /// Whether [`now`] is the virtual time of a test.
+    #[cfg(any(feature = "tokio", feature = "smol"))]
+    pub(crate) fn is_virtual() -> bool {
+        #[cfg(feature = "test-util")]
+        return crate::testing::virtual_now().is_some();
+        #[cfg(not(feature = "test-util"))]
+        return false;
+    }
+
+    /// Returns the time on the clock of deadlines that travel: tokio's, which may stand still, where there is tokio.
+    pub(crate) fn now() -> Timestamp {
         #[cfg(feature = "test-util")]
         if let Some(now) = crate::testing::virtual_now() {
             return now;
@@ -187,42 +238,25 @@ mod with_threads {
 }
 
 #[cfg(not(feature = "std"))]
-pub(crate) use without_threads::{is_enforced, is_quiet, now, retries, until};
+pub(crate) use without_threads::now;
 #[cfg(not(feature = "std"))]
-use without_threads::{set_retries, set_until};
+use without_threads::{inherit, inherited};
 
 /// Nowhere to keep it: every call stands alone.
 #[cfg(not(feature = "std"))]
 mod without_threads {
-    use crate::timer::Moment;
+    use super::Inherited;
+    use crate::timer::Timestamp;
 
     #[inline(always)]
-    pub(crate) const fn until() -> Moment {
-        Moment::ENDLESS
+    pub(super) const fn inherited() -> Inherited {
+        Inherited::NOTHING
     }
 
     #[inline(always)]
-    pub(super) const fn set_until(_: Moment, _: bool) {}
+    pub(super) const fn inherit(_: Inherited) {}
 
-    #[inline(always)]
-    pub(crate) const fn is_quiet() -> bool {
-        true
-    }
-
-    #[inline(always)]
-    pub(crate) const fn is_enforced() -> bool {
-        false
-    }
-
-    #[inline(always)]
-    pub(crate) const fn retries() -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    pub(super) const fn set_retries(_: u32) {}
-
-    pub(crate) const fn now() -> Moment {
-        Moment::ENDLESS
+    pub(crate) const fn now() -> Timestamp {
+        Timestamp::ENDLESS
     }
 }

@@ -3,8 +3,6 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::operation::Operation;
-
 /// The attempt that a body is running in: what `context = name` binds.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
@@ -74,6 +72,13 @@ impl<E: ?Sized> Clone for Cause<'_, E> {
 
 impl<E: ?Sized> Copy for Cause<'_, E> {}
 
+impl<'a, E: ?Sized> From<&'a E> for Cause<'a, E> {
+    #[inline(always)]
+    fn from(error: &'a E) -> Self {
+        Self::Error(error)
+    }
+}
+
 impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -87,7 +92,8 @@ impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
 /// A retry that is about to happen: what `on_retry` and `before_retry` see.
 #[derive(Debug)]
 pub struct Retry<'a, E: ?Sized> {
-    pub(crate) operation: &'a Operation,
+    pub(crate) operation: &'static str,
+    pub(crate) max: Option<u32>,
     pub(crate) attempt: u32,
     pub(crate) delay: Duration,
     pub(crate) cause: Cause<'a, E>,
@@ -96,7 +102,7 @@ pub struct Retry<'a, E: ?Sized> {
 impl<'a, E: ?Sized> Retry<'a, E> {
     /// The name of the operation.
     pub const fn operation(&self) -> &'static str {
-        self.operation.name()
+        self.operation
     }
 
     /// The number of the attempt that failed, from 1.
@@ -106,7 +112,7 @@ impl<'a, E: ?Sized> Retry<'a, E> {
 
     /// Attempts that the policy allows in all; `None` means without limit.
     pub const fn max(&self) -> Option<u32> {
-        self.operation.policy().attempts()
+        self.max
     }
 
     /// The delay before the next attempt.

@@ -44,7 +44,7 @@ impl Policy {
         self.uncapped(retry).min(self.cap)
     }
 
-    #[inline]
+    #[inline(always)]
     const fn uncapped(&self, retry: u32) -> Nanos {
         match self.shape {
             Shape::None => Nanos(0.0),
@@ -73,14 +73,14 @@ impl Policy {
     /// # Units and ranges
     ///
     /// At most `cap`, for every input.
-    #[inline]
+    #[inline(always)]
     pub fn draw(
         &self,
         retry: u32,
         previous: Option<Duration>,
         random: impl FnOnce() -> u64,
     ) -> Duration {
-        if self.is_fast(retry) {
+        if self.is_fast(retry) || self.shape.is_none() {
             return Duration::ZERO;
         }
         match self.shape {
@@ -94,25 +94,13 @@ impl Policy {
 
     /// As [`draw`](Self::draw), for shapes that look at the retry's number alone and
     /// a retry that is not fast.
-    #[inline(never)]
-    pub(crate) fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
+    #[inline(always)]
+    fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
         self.jittered(self.uncapped(retry), self.chance(random))
     }
 
-    /// The same for [`Shape::Exp`] alone, with the usual jitter in line.
-    #[inline]
-    pub(crate) fn draw_exponential(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
-        if !matches!(self.jitter, Jitter::Full) {
-            return self.draw_plain(retry, random);
-        }
-        // Chance first: then nothing of the arithmetic waits while it is drawn.
-        let r = unit(random());
-        let delay = backoff::exponential(self.first, self.base, self.factor, retry);
-        Nanos(delay.min(self.cap).0 * r).duration()
-    }
-
     /// In `[0, 1)`; not drawn where nothing depends on it.
-    #[inline]
+    #[inline(always)]
     fn chance(&self, random: impl FnOnce() -> u64) -> f64 {
         match self.jitter {
             Jitter::None => 0.0,
@@ -120,7 +108,7 @@ impl Policy {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn jittered(&self, delay: Nanos, r: f64) -> Duration {
         let delay = delay.min(self.cap);
         self.jitter.apply(delay, self.cap, r).duration()

@@ -22,7 +22,11 @@
 #[cfg(feature = "strsim")]
 extern crate alloc;
 
-#[cfg(feature = "std")]
+#[cfg(any(
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05",
+    all(feature = "tower", any(feature = "tonic013", feature = "tonic014"))
+))]
 mod adapt;
 mod ambient;
 mod attempt;
@@ -38,9 +42,8 @@ pub mod config;
 pub mod deadline;
 mod delays;
 pub mod duration;
-mod events;
+mod engine;
 mod explain;
-mod failure;
 #[cfg(feature = "std")]
 mod hedge;
 #[cfg(feature = "http")]
@@ -55,12 +58,7 @@ mod outcome;
 mod policy;
 pub mod rules;
 mod run;
-#[cfg(any(
-    feature = "observe",
-    feature = "hyper1",
-    feature = "sqlx08",
-    feature = "sqlx09"
-))]
+#[cfg(feature = "observe")]
 mod said;
 pub mod strategy;
 #[cfg(feature = "std")]
@@ -74,9 +72,16 @@ pub mod throttle;
 pub mod timer;
 #[cfg(feature = "tower")]
 pub mod tower;
-mod verdict;
 mod verified;
 mod worst;
+
+// Floor 0, by the names that the modules here import.
+mod failure {
+    pub(crate) use reattempt_core::{GaveUp, RetryError};
+}
+mod verdict {
+    pub(crate) use reattempt_core::{Absent, Classify, IntoVerdict, Verdict};
+}
 
 #[doc(hidden)]
 pub mod private;
@@ -90,9 +95,8 @@ pub use backoff::{Backoff, Shape};
 pub use breaker::Breaker;
 #[cfg(feature = "std")]
 pub use budget::Budget;
-pub use call::{Call, GaveUp, Step, Surroundings};
+pub use call::{Call, CallEnv};
 pub use explain::Explanation;
-pub use failure::{Failed, Interrupted};
 #[cfg(feature = "std")]
 pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
@@ -105,6 +109,9 @@ pub use observe::stats_page;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
+pub use reattempt_core::{
+    Absent, Classify, GaveUp, GiveUpReason, IntoVerdict, RetryError, Verdict,
+};
 pub use run::{
     ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
 };
@@ -112,6 +119,5 @@ pub use strategy::{Decision, Failure, Strategy};
 pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "std")]
 pub use throttle::Throttle;
-pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

@@ -1,98 +1,159 @@
-//! An operation: a policy and the name it has in telemetry and configuration.
+//! What is retried: a place in the program with a name, and the policy that holds there.
 
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-use crate::budget::Budget;
 use crate::policy::Policy;
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-use crate::rules::{Entry, Key};
 
-/// What is retried: its name and its policy.
+#[cfg(feature = "config")]
+pub use crate::config::Live;
+#[cfg(feature = "config")]
+use crate::config::NamedPolicy;
+
+/// A place in the program where something is retried: its name, and its slot in the configuration.
+///
+/// Every expansion has one as a `static`, which all instances of a generic function share.
 #[derive(Debug, Clone, Copy)]
-pub struct Operation {
+pub struct Site {
     name: &'static str,
-    policy: Policy,
-    /// The name of the policy in the configuration.
-    named: Option<&'static str>,
-    /// What switches its retries on and off, if it has a switch of its own.
     #[cfg(feature = "config")]
-    switch: Option<&'static core::sync::atomic::AtomicBool>,
+    named: Option<&'static NamedPolicy>,
 }
 
-impl Operation {
-    /// An operation of this name.
-    pub const fn new(name: &'static str, policy: Policy) -> Self {
+impl Site {
+    /// Returns a site of this name.
+    #[inline(always)]
+    pub const fn new(name: &'static str) -> Self {
         Self {
             name,
-            policy,
-            named: None,
             #[cfg(feature = "config")]
-            switch: None,
+            named: None,
         }
     }
 
-    /// The name: `module::function` unless the key `name` says otherwise.
+    /// Returns a site whose policy has a name in the configuration.
+    #[cfg(feature = "config")]
+    pub const fn named(policy: &'static NamedPolicy) -> Self {
+        Self {
+            name: policy.operation(),
+            named: Some(policy),
+        }
+    }
+
+    /// Begins a call under the policy that has a name.
+    #[inline(always)]
+    pub fn call(&self) -> Live {
+        #[cfg(feature = "config")]
+        return self.named.map_or(Live::NONE, NamedPolicy::call);
+        #[cfg(not(feature = "config"))]
+        Live
+    }
+
+    /// Begins a call that needs its policy from the start.
+    #[inline(always)]
+    pub fn held(&self) -> Live {
+        #[cfg(feature = "config")]
+        return self.named.map_or(Live::NONE, NamedPolicy::held);
+        #[cfg(not(feature = "config"))]
+        Live
+    }
+
+    /// Returns the policy that holds now, before a decision.
+    #[inline(always)]
+    #[must_use]
+    pub fn renew(&self, before: Live) -> Live {
+        #[cfg(feature = "config")]
+        return match self.named {
+            Some(named) => named.renew(before),
+            None => before,
+        };
+        #[cfg(not(feature = "config"))]
+        before
+    }
+}
+
+/// The policy of a running call, where there is no configuration.
+#[cfg(not(feature = "config"))]
+#[derive(Debug)]
+pub struct Live;
+
+#[cfg(not(feature = "config"))]
+#[expect(clippy::unused_self, reason = "there is no configuration")]
+impl Live {
+    /// Returns `true`: nothing counts from the start.
+    pub const fn is_idle(&self) -> bool {
+        true
+    }
+
+    /// Returns the default.
+    pub const fn policy(&self) -> &Policy {
+        const { &Policy::new() }
+    }
+
+    const fn label(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What is retried: its name and its policy, for the moment of a decision.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation<'a> {
+    site: &'a Site,
+    policy: &'a Policy,
+    /// The name of the policy in the configuration.
+    label: Option<&'static str>,
+}
+
+impl<'a> Operation<'a> {
+    /// Returns the operation of this site under `policy`.
+    #[inline(always)]
+    pub const fn new(site: &'a Site, policy: &'a Policy) -> Self {
+        Self {
+            site,
+            policy,
+            label: None,
+        }
+    }
+
+    /// Returns the operation of this site under the policy that the configuration has for it.
+    #[inline(always)]
+    pub fn live(site: &'a Site, live: &'a Live) -> Self {
+        Self {
+            site,
+            policy: live.policy(),
+            label: live.label(),
+        }
+    }
+
+    /// Returns the name: `module::function` unless the key `name` says otherwise.
     pub const fn name(&self) -> &'static str {
-        self.name
+        self.site.name
     }
 
-    /// The same under a policy that has a name in the configuration.
-    #[must_use = "an operation is not changed in place"]
-    pub const fn under_named(mut self, name: &'static str) -> Self {
-        self.named = Some(name);
-        self
-    }
-
-    /// The kind of its policy in telemetry: the name in the configuration, or the shape of its delays.
+    /// Returns the kind of its policy in telemetry: the name in the configuration, or the backoff.
     pub const fn policy_name(&self) -> &'static str {
-        match self.named {
-            Some(name) => name,
+        match self.label {
+            Some(label) => label,
             None if self.policy.decided => "strategy",
             None => self.policy.shape.word(),
         }
     }
 
-    /// The policy.
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
-    }
-}
-
-#[cfg(feature = "config")]
-impl Operation {
-    /// The same with a switch of its own.
-    pub(crate) const fn switched_by(mut self, on: &'static core::sync::atomic::AtomicBool) -> Self {
-        self.switch = Some(on);
-        self
+    /// Returns the policy.
+    #[inline(always)]
+    pub const fn policy(&self) -> &'a Policy {
+        self.policy
     }
 
-    /// Whether that is off.
-    pub(crate) fn is_switched_off(&self) -> bool {
-        let on = self.switch;
-        on.is_some_and(|on| !on.load(core::sync::atomic::Ordering::Relaxed))
-    }
-}
-
-impl Operation {
-    /// Whether retries are switched off, all or those of this operation.
+    /// Returns whether retries are switched off, all or those of this operation.
     #[cfg(feature = "config")]
     #[inline(always)]
-    pub(crate) fn is_stopped(&self) -> bool {
-        crate::config::is_stopped(self)
+    pub(crate) fn is_disabled(&self) -> bool {
+        !crate::config::are_retries_on() || self.site.named.is_some_and(NamedPolicy::is_disabled)
     }
 
-    /// Without a switch they are not.
+    /// Returns `false`: without the feature `config` there is no switch.
     #[cfg(not(feature = "config"))]
     #[inline(always)]
     #[expect(clippy::unused_self, reason = "there is no switch")]
-    pub(crate) const fn is_stopped(&self) -> bool {
+    pub(crate) const fn is_disabled(&self) -> bool {
         false
     }
 }
@@ -100,60 +161,101 @@ impl Operation {
 /// The name of an operation that has none.
 pub(crate) const UNNAMED: &str = "unnamed";
 
-/// Operations around the calls of a client.
 #[cfg(any(
     feature = "tower",
     feature = "reqwest-middleware04",
     feature = "reqwest-middleware05"
 ))]
-impl Operation {
-    /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
-    #[track_caller]
-    pub(crate) fn around(policy: Policy) -> Self {
-        if let Some(violation) = policy.violation() {
-            violation.refuse();
+pub(crate) use client::ClientOperation;
+
+/// What is retried around the calls of a client.
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+mod client {
+    use super::{Operation, Site, UNNAMED};
+    use crate::budget::Budget;
+    use crate::policy::Policy;
+    use crate::rules::{Entry, Key};
+
+    /// The operation of a client, which owns its policy.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct ClientOperation {
+        site: Site,
+        policy: Policy,
+    }
+
+    impl ClientOperation {
+        /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
+        #[track_caller]
+        pub(crate) fn new(policy: Policy) -> Self {
+            if let Some(violation) = policy.violation() {
+                violation.refuse();
+            }
+            if policy.timeout.is_some() {
+                Entry::S5.refuse(
+                    "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
+                );
+            }
+            Self {
+                site: Site::new(UNNAMED),
+                policy,
+            }
         }
-        if policy.timeout.is_some() {
-            Entry::S5.refuse(
-                "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
-            );
+
+        pub(crate) const fn named(self, name: &'static str) -> Self {
+            Self {
+                site: Site::new(name),
+                ..self
+            }
         }
-        Self::new(UNNAMED, policy)
-    }
 
-    /// The same under another name.
-    pub(crate) const fn named(self, name: &'static str) -> Self {
-        Self::new(name, self.policy)
-    }
-
-    /// The same with another budget.
-    pub(crate) const fn budgeted(self, budget: &'static Budget) -> Self {
-        Self::new(self.name, self.policy.budget(budget))
-    }
-
-    /// The same for a request that tells whether it may be executed twice; what the policy says of that
-    /// goes first.
-    pub(crate) fn for_request(self, is_idempotent: bool) -> Self {
-        if self.suits(is_idempotent) {
-            return self;
+        pub(crate) const fn budgeted(self, budget: &'static Budget) -> Self {
+            Self {
+                policy: self.policy.budget(budget),
+                ..self
+            }
         }
-        Self::new(self.name, self.policy.idempotent(false))
-    }
 
-    /// Whether it is the same for such a request.
-    pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
-        is_idempotent || self.policy.has(Key::Idempotent)
-    }
-}
+        pub(crate) const fn policy(&self) -> &Policy {
+            &self.policy
+        }
 
-#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-impl Operation {
-    /// The same under a policy that comes with a request; it pays from this one's budget unless it has its own.
-    pub(crate) fn under(self, policy: Policy) -> Self {
-        let operation = Self::new(self.name, policy);
-        match self.policy.budget {
-            Some(budget) if policy.budget.is_none() => operation.budgeted(budget),
-            _ => operation,
+        /// Returns it for a decision.
+        #[inline(always)]
+        pub(crate) const fn operation(&self) -> Operation<'_> {
+            Operation::new(&self.site, &self.policy)
+        }
+
+        /// Returns whether the policy holds as it is for a request that says whether it may be executed twice. What
+        /// the policy says of that goes first.
+        #[inline(always)]
+        pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
+            is_idempotent || self.policy.has(Key::Idempotent)
+        }
+
+        /// Returns the operation for such a request.
+        pub(crate) const fn for_request(self, is_idempotent: bool) -> Self {
+            if self.suits(is_idempotent) {
+                return self;
+            }
+            Self {
+                policy: self.policy.idempotent(false),
+                ..self
+            }
+        }
+
+        /// Returns the operation under a policy that comes with a request; it pays from this one's budget unless it
+        /// has its own.
+        #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+        pub(crate) const fn under(self, policy: Policy) -> Self {
+            let operation = Self { policy, ..self };
+            match self.policy.budget {
+                Some(budget) if policy.budget.is_none() => operation.budgeted(budget),
+                _ => operation,
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ pub struct Policy {
 #[non_exhaustive]
 pub enum Nested {
     /// It makes one attempt and leaves the decision to the call above
-    /// ([`GaveUp::Nested`](crate::GaveUp::Nested)): k layers of n attempts come to
+    /// ([`GiveUpReason::Nested`](crate::GiveUpReason::Nested)): k layers of n attempts come to
     /// n + (k - 1)(n - 1) calls of the innermost function, not to n^k.
     #[default]
     Collapse,
@@ -495,6 +495,13 @@ impl Policy {
     /// Whether the rules of several values must know `key` to be the user's.
     pub(crate) const fn has(&self, key: Key) -> bool {
         self.given.contains(key)
+    }
+}
+
+/// For what is given a policy, or something that holds one.
+impl AsRef<Self> for Policy {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 

@@ -8,7 +8,6 @@ pub(crate) fn said(what: &(impl fmt::Display + ?Sized)) -> String {
 }
 
 /// The same of its `Debug`.
-#[cfg(feature = "observe")]
 pub(crate) fn shown(what: &(impl fmt::Debug + ?Sized)) -> String {
     written(format_args!("{what:?}"))
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::attempt::Cause;
-use crate::call::Surroundings;
+use crate::call::CallEnv;
 use crate::jitter::unit;
 use crate::operation::Operation;
 
@@ -89,17 +89,17 @@ pub enum Decision {
     /// 0 means at once. Neither a `cap` nor jitter applies; a delay that would not end before the deadline ends the
     /// call. A delay that the error asks for replaces this one.
     Retry(Duration),
-    /// End the call, with [`GaveUp::Strategy`](crate::GaveUp::Strategy).
+    /// End the call, with [`GiveUpReason::Strategy`](crate::GiveUpReason::Strategy).
     Stop,
 }
 
 /// A failure that a [`Strategy`] decides about.
 pub struct Failure<'a, E: ?Sized> {
-    pub(crate) operation: &'a Operation,
+    pub(crate) operation: Operation<'a>,
     pub(crate) attempt: u32,
     pub(crate) cause: Cause<'a, E>,
     pub(crate) retry_after: Option<Duration>,
-    pub(crate) around: &'a dyn Surroundings,
+    pub(crate) around: &'a dyn CallEnv,
 }
 
 impl<'a, E: ?Sized> Failure<'a, E> {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use retry_runtime::observe::{self, Event};
-use retry_runtime::timer::{Blocking, Clock, Moment};
+use retry_runtime::timer::{Blocking, Clock, Timestamp};
 use retry_runtime::{
     Breaker, Budget, Classify, Jitter, Keyed, Policy, Shape, Throttle, Verdict, deadline,
 };
@@ -151,10 +151,10 @@ struct Odd {
 }
 
 impl Clock for &Odd {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         let asked = self.asked.replace(self.asked.get().wrapping_add(1));
         let nanos = self.moments[asked % self.moments.len()];
-        Moment::from_origin(Duration::from_nanos(nanos))
+        Timestamp::from_origin(Duration::from_nanos(nanos))
     }
 
     fn random(&self) -> u64 {

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use retry_runtime::breaker::{Breaker, Permit};
-use retry_runtime::budget::{Account, Budget, Class};
-use retry_runtime::timer::{Clock, Moment};
-use retry_runtime::{Call, Policy, Step, Surroundings, Verdict};
+use retry_runtime::breaker::Breaker;
+use retry_runtime::budget::Budget;
+use retry_runtime::private::{AttemptResult, BreakerGate, BudgetGate, Gate as _, Gates};
+use retry_runtime::timer::{Clock, Timestamp};
+use retry_runtime::{Call, CallEnv, GiveUpReason, Policy, Verdict};
 
 use crate::clock::{START, Virtual};
 
@@ -54,8 +55,11 @@ impl Client {
             call: Call::new(),
             started,
             until: limit.map(|limit| started.after(limit)),
-            account: self.budget.as_ref().map(|it| it.account_by(clock)),
-            permit: None,
+            gates: Gates::new(
+                self.breaker.as_ref().map(BreakerGate::new),
+                (),
+                self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
+            ),
             nested: false,
         }
     }
@@ -75,7 +79,7 @@ impl Client {
                     request.succeeded(clock);
                     return (attempts, true);
                 }
-                Err(verdict) => match request.failed(verdict, Class::Failed, clock) {
+                Err(verdict) => match request.failed(AttemptResult::Failed(verdict), clock) {
                     Some(delay) => clock.sleep(delay),
                     None => break,
                 },
@@ -89,11 +93,10 @@ impl Client {
 pub struct Request<'c> {
     client: &'c Client,
     call: Call,
-    started: Moment,
+    started: Timestamp,
     /// The deadline of its policy.
-    until: Option<Moment>,
-    account: Option<Account<'c>>,
-    permit: Option<Permit<'c>>,
+    until: Option<Timestamp>,
+    gates: CallGates<'c>,
     nested: bool,
 }
 
@@ -128,59 +131,32 @@ impl Request<'_> {
 
     /// An attempt begins; `false` if the breaker refuses it, which ends the call.
     pub fn attempt(&mut self, clock: &Virtual) -> bool {
-        if let Some(breaker) = &self.client.breaker {
-            match breaker.permit_by(clock) {
-                Ok(permit) => self.permit = Some(permit),
-                Err(_) => return false,
-            }
+        let entered = self.gates.enter(clock);
+        if entered.is_ok() {
+            self.gates.begin(clock);
         }
-        if let Some(account) = &mut self.account {
-            account.spend();
-        }
-        true
+        entered.is_ok()
     }
 
     /// The attempt has failed: the delay before the next one, or `None` when the call ends.
-    pub fn failed(&mut self, verdict: Verdict, class: Class, clock: &Virtual) -> Option<Duration> {
-        if let Some(permit) = self.permit.take() {
-            permit.failed_by(verdict, clock);
-        }
-        if let Some(account) = &mut self.account {
-            account.failed(verdict);
-        }
-        let around = Around {
+    pub fn failed(&mut self, result: AttemptResult, clock: &Virtual) -> Option<Duration> {
+        let verdict = result.verdict().unwrap_or(Verdict::Permanent);
+        self.gates.record(result, clock);
+        let mut env = Env {
             clock,
             until: self.until,
             nested: self.nested,
+            gates: &mut self.gates,
+            result,
         };
-        let step = self.call.failed(&self.client.policy, verdict, &around);
-        let Step::Retry(delay) = step else {
-            return None;
-        };
-        // Asked last: a retry that something else refuses costs nothing.
-        if self
-            .client
-            .breaker
-            .as_ref()
-            .is_some_and(|it| it.refuses_by(clock))
-        {
-            return None;
-        }
-        let paid = match &mut self.account {
-            Some(account) => account.withdraw_by(class, clock),
-            None => true,
-        };
-        paid.then_some(delay)
+        self.call
+            .failed(&self.client.policy, verdict, &mut env)
+            .ok()
     }
 
     /// The attempt, and with it the call, has succeeded.
     pub fn succeeded(mut self, clock: &Virtual) {
-        if let Some(permit) = self.permit.take() {
-            permit.succeeded_by(clock);
-        }
-        if let Some(account) = self.account {
-            account.succeeded_by(clock);
-        }
+        self.gates.settle(clock);
     }
 }
 
@@ -193,14 +169,19 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// What the state machine may ask: time and randomness are the run's.
-struct Around<'a> {
+/// What bounds the attempts of a call: the breaker and the budget of its client.
+type CallGates<'c> = Gates<Option<BreakerGate<'c>>, (), Option<BudgetGate<'c>>>;
+
+/// What the machine asks: time and randomness are the run's.
+struct Env<'a, 'c> {
     clock: &'a Virtual,
-    until: Option<Moment>,
+    until: Option<Timestamp>,
     nested: bool,
+    gates: &'a mut CallGates<'c>,
+    result: AttemptResult,
 }
 
-impl Surroundings for Around<'_> {
+impl CallEnv for Env<'_, '_> {
     fn remaining(&self) -> Option<Duration> {
         Some(self.until?.since(self.clock.now()))
     }
@@ -211,5 +192,9 @@ impl Surroundings for Around<'_> {
 
     fn is_nested(&self) -> bool {
         self.nested
+    }
+
+    fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
+        self.gates.permit_retry(self.result, self.clock)
     }
 }

@@ -4,15 +4,15 @@ use std::cell::Cell;
 use std::f64::consts::TAU;
 use std::time::Duration;
 
-use retry_runtime::timer::{Clock, Moment};
+use retry_runtime::timer::{Clock, Timestamp};
 
 /// The beginning of every run.
-pub const START: Moment = Moment::from_origin(Duration::ZERO);
+pub const START: Timestamp = Timestamp::from_origin(Duration::ZERO);
 
 /// A clock that shows what the events say, and seeded random numbers: the same seed gives the same run.
 #[derive(Debug)]
 pub struct Virtual {
-    now: Cell<Moment>,
+    now: Cell<Timestamp>,
     state: Cell<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Virtual {
     }
 
     /// Goes on to `moment`; never back.
-    pub(crate) fn set(&self, moment: Moment) {
+    pub(crate) fn set(&self, moment: Timestamp) {
         self.now.set(self.now.get().max(moment));
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn seconds(number: f64) -> Duration {
 }
 
 impl Clock for Virtual {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.now.get()
     }
 

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use retry_runtime::timer::{Clock as _, Moment};
+use retry_runtime::timer::{Clock as _, Timestamp};
 
 use crate::clock::Virtual;
 
@@ -17,7 +17,7 @@ pub struct Agenda<E> {
 
 #[derive(Debug)]
 struct Entry<E> {
-    moment: Moment,
+    moment: Timestamp,
     /// What is planned first happens first where the moments are the same: a run has one order.
     number: u64,
     event: E,

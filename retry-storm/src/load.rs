@@ -4,8 +4,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use retry_runtime::Verdict;
-use retry_runtime::budget::Class;
+use retry_runtime::private::AttemptResult;
 use retry_runtime::timer::Clock as _;
 
 use crate::calls::Calls;
@@ -187,7 +186,7 @@ impl<'s, 'c> Run<'s, 'c> {
         let now = self.clock.elapsed();
         self.record.last_timeout = Some(now);
         self.record.count(now, |second| &mut second.timed_out);
-        let step = (open.request).failed(Verdict::Transient, Class::TimedOut, &self.clock);
+        let step = (open.request).failed(AttemptResult::TimedOut, &self.clock);
         match step {
             Some(delay) => {
                 let event = Event::Attempt { call };

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use retry_runtime::timer::Moment;
+use retry_runtime::timer::Timestamp;
 
 /// What a server does with a request that nobody waits for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Job {
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// When the client turns away.
-    pub expires: Moment,
+    pub expires: Timestamp,
 }
 
 /// A server with its queue.
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// The request whose turn it is, if the server is free: it is done one [`service`](Self::service) from now.
-    pub fn begin(&mut self, now: Moment) -> Option<Job> {
+    pub fn begin(&mut self, now: Timestamp) -> Option<Job> {
         if self.busy || self.down {
             return None;
         }

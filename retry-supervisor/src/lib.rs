@@ -77,7 +77,7 @@ pub use flow::{Flow, Step, StepError};
 /// # Ok(())
 /// # }
 /// ```
-pub use retry_macros::step;
+pub use reattempt_supervisor_macros::step;
 /// # Examples
 ///
 /// ```
@@ -103,7 +103,7 @@ pub use retry_macros::step;
 /// # Ok(())
 /// # }
 /// ```
-pub use retry_macros::workflow;
+pub use reattempt_supervisor_macros::workflow;
 pub use scheduler::{Running, Scheduler, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 pub use core;
-pub use reattempt::{self, Failed};
+pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::flow::{Fault, Flow, Spec, Step, StepError};
@@ -81,7 +81,7 @@ impl<T, E> AnyResult for Result<T, E> {
 }
 
 // Why the attempts of a step ended.
-pub fn gave_up<T, E: Said>(outcome: Result<T, Failed<E>>) -> Result<T, Fault> {
+pub fn gave_up<T, E: Said>(outcome: Result<T, RetryError<E>>) -> Result<T, Fault> {
     outcome.map_err(|failed| Fault::gave_up(&failed))
 }
 

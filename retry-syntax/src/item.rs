@@ -69,8 +69,8 @@ pub fn braces(token: &TokenTree) -> Option<Group> {
 pub enum Answer {
     /// `Result<T, E>`, or a name that ends in `Result`.
     Result(Type),
-    /// `Result<T, Failed<E>>`: the type that the body speaks, and the answer.
-    Failed(Box<Type>, Type),
+    /// `Result<T, RetryError<E>>`: the type that the body speaks, and the answer.
+    RetryError(Box<Type>, Type),
     /// `Option<T>`.
     Option(Type),
     /// A type that is certainly neither.
@@ -99,7 +99,7 @@ impl Answer {
         match name.as_str() {
             "Option" => Self::Option(ty.clone()),
             _ if name.ends_with("Result") => match spoken(ty) {
-                Some(spoken) => Self::Failed(Box::new(spoken), ty.clone()),
+                Some(spoken) => Self::RetryError(Box::new(spoken), ty.clone()),
                 None => Self::Result(ty.clone()),
             },
             _ if is_plain(&name) && path.path.segments.len() == 1 => Self::Other(ty.clone()),
@@ -110,7 +110,7 @@ impl Answer {
     /// The type of what the body answers; `_` where it cannot be written.
     pub fn spoken(&self) -> TokenStream {
         match self {
-            Self::Failed(ty, _) => nameable(ty).into_token_stream(),
+            Self::RetryError(ty, _) => nameable(ty).into_token_stream(),
             Self::Result(ty) | Self::Option(ty) | Self::Other(ty) | Self::Unknown(ty) => {
                 nameable(ty).into_token_stream()
             }
@@ -136,7 +136,7 @@ impl Answer {
     /// What the whole function answers.
     pub fn ty(&self) -> Option<&Type> {
         match self {
-            Self::Failed(_, ty)
+            Self::RetryError(_, ty)
             | Self::Result(ty)
             | Self::Option(ty)
             | Self::Other(ty)
@@ -175,7 +175,7 @@ fn is_plain(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// `Result<T, E>` for `Result<T, Failed<E>>`.
+/// `Result<T, E>` for `Result<T, RetryError<E>>`.
 fn spoken(ty: &Type) -> Option<Type> {
     let mut spoken = ty.clone();
     let Type::Path(path) = &mut spoken else {
@@ -192,7 +192,7 @@ fn spoken(ty: &Type) -> Option<Type> {
     let Type::Path(failed) = bare(ty) else {
         return None;
     };
-    if failed.path.segments.last()?.ident != "Failed" {
+    if failed.path.segments.last()?.ident != "RetryError" {
         return None;
     }
     let inner = type_arguments(&failed.path).next()?.clone();

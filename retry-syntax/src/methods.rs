@@ -74,7 +74,7 @@ pub fn is_meant(item: &Item) -> bool {
 
 /// A method that returns `Result` and has no attribute of its own.
 pub fn is_retried(method: &Function) -> bool {
-    !has_own(method) && matches!(answer(method), Answer::Result(_) | Answer::Failed(..))
+    !has_own(method) && matches!(answer(method), Answer::Result(_) | Answer::RetryError(..))
 }
 
 /// Whether it has an attribute of its own.

@@ -14,13 +14,11 @@ step_format() {
 
 step_lints() {
     cargo clippy --workspace --all-targets --all-features -- -D warnings
-    # What only its features use.
-    cargo clippy -p retry-macros -- -D warnings
 }
 
 step_no_std() {
-    cargo clippy -p retry-runtime --no-default-features -- -D warnings
-    cargo build -p retry-runtime --no-default-features
+    cargo clippy -p reattempt-core -p retry-runtime --no-default-features -- -D warnings
+    cargo build -p reattempt-core -p retry-runtime --no-default-features
 }
 
 # Warnings are errors in every one of them; those with tests show that the
@@ -54,7 +52,7 @@ step_untold() {
     cargo build --quiet -p reattempt-benches
     # As names of modules are written in symbols.
     local module
-    for module in retry_runtime7observe retry_runtime6config private4told; do
+    for module in retry_runtime7observe retry_runtime6config; do
         if grep -q "$module" "$target/debug/reattempt-benches"; then
             echo "a program without features has '$module' in it"
             return 1
@@ -67,7 +65,7 @@ step_panics() {
     local lints='unwrap_used|expect_used|get_unwrap|unwrap_in_result|panic|unreachable|indexing_slicing|string_slice'
     lints+='|arithmetic_side_effects|disallowed_methods'
     diff <(sed -n 's/^| `\(.*\.rs\)` | `\([a-z_]*\)` |.*/\1 \2/p' docs/panics.md | sort) \
-        <(find src retry-*/src -name '*.rs' ! -path '*/tests/*' ! -name tests.rs -print0 |
+        <(find src retry-*/src crates/*/src -name '*.rs' ! -path '*/tests/*' ! -name tests.rs -print0 |
             xargs -0 awk -v lints="clippy::($lints)" "$lifted" | sort)
 }
 

@@ -17,9 +17,10 @@ features_of() {
 # What everybody compiles who adds the crate. One more has to be decided here.
 step_dependencies() {
     local expected='darling darling_core darling_macro ident_case pin-project-lite proc-macro2 quote rand rand_core
-        reattempt retry-macros retry-runtime retry-syntax strsim syn tokio unicode-ident'
+        reattempt reattempt-core retry-macros retry-runtime retry-syntax strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
-    diff <(echo retry-runtime) <(tree -p retry-runtime --no-default-features)
+    diff <(printf '%s\n' reattempt-core retry-runtime) <(tree -p retry-runtime --no-default-features)
+    diff <(echo reattempt-core) <(tree -p reattempt-core --no-default-features)
 }
 
 tree() {
@@ -28,6 +29,8 @@ tree() {
 
 # Licences, sources, wildcards, and what is known to be broken where the list of that can be had.
 step_deny() {
+    # It reads what every platform would compile; the tests fetch only what this one does.
+    cargo fetch --quiet --locked
     deny --offline check --hide-inclusion-graph licenses bans sources
     if deny fetch db > /dev/null 2>&1; then
         deny check advisories
@@ -68,7 +71,7 @@ step_msrv() {
     # As the step `lints` does: the lint `clippy::incompatible_msrv` is one of its warnings.
     cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate,storm}/src cargo-retry/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate,storm}/src crates/*/src cargo-retry/src; then
         return 1
     fi
 }
@@ -76,7 +79,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    local verified=(retry-runtime retry-syntax retry-macros reattempt retry-supervisor)
+    local verified=(reattempt-core retry-runtime retry-syntax retry-macros reattempt reattempt-supervisor-macros retry-supervisor)
     # They have nothing that could be left out, and what they depend on takes long to compile once more.
     local packed=(retry-restate retry-storm cargo-retry)
     for crate in "${verified[@]}" "${packed[@]}"; do

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
 use reattempt::timer::{Clock as _, Threads};
-use reattempt::{Attempt, GaveUp, Verdict, deadline, retry};
+use reattempt::{Attempt, GiveUpReason, Verdict, deadline, retry};
 
 use crate::support::{
     Fault, HOUR, PAUSE, ms, quick, random, random_async, reset, slow, slow_async,
@@ -23,7 +23,7 @@ fn an_hour_of_virtual_time() {
     assert_eq!(time.elapsed(), 2 * HOUR);
     let calls = record.calls();
     assert_eq!(calls[1].delays(), [PAUSE; 9]);
-    assert_eq!(calls[1].end(), CallEnd::GaveUp(GaveUp::Attempts));
+    assert_eq!(calls[1].end(), CallEnd::GaveUp(GiveUpReason::Attempts));
     let last = calls[1].attempts()[9];
     assert_eq!((last.number(), last.delay()), (10, None));
     assert_eq!(last.end(), AttemptEnd::Failed(Verdict::Transient));

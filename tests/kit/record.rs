@@ -1,7 +1,7 @@
 //! Records of nested and concurrent calls, of every form of a retry.
 
 use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
-use reattempt::{Failed, GaveUp, Policy, Shape, Verdict, deadline, retry, retry_block};
+use reattempt::{GiveUpReason, Policy, RetryError, Shape, Verdict, deadline, retry, retry_block};
 
 use crate::support::{Fault, ms, quick, reset};
 
@@ -59,7 +59,7 @@ async fn tasks_stand_apart() {
     assert_eq!(
         ends,
         [
-            CallEnd::GaveUp(GaveUp::Permanent),
+            CallEnd::GaveUp(GiveUpReason::Permanent),
             CallEnd::Succeeded,
             CallEnd::Open
         ]
@@ -81,11 +81,11 @@ async fn every_form_and_end() {
         base = "1s",
         jitter = "none"
     )]
-    async fn hangs() -> Result<(), Failed<Fault>> {
+    async fn hangs() -> Result<(), RetryError<Fault>> {
         std::future::pending().await
     }
     #[retry(name = "stalls", deadline = "1s")]
-    async fn stalls() -> Result<(), Failed<Fault>> {
+    async fn stalls() -> Result<(), RetryError<Fault>> {
         std::future::pending().await
     }
     #[retry(name = "polls", until = |value| *value > 1, base = "1s", jitter = "none")]
@@ -135,7 +135,7 @@ async fn every_form_and_end() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_and_another_in_its_place() {
     #[retry(base = "1s", jitter = "none", timeout = "1h", on(_), name = "fetch")]
-    async fn fetch(hangs: bool) -> Result<(), Failed<u32>> {
+    async fn fetch(hangs: bool) -> Result<(), RetryError<u32>> {
         if hangs {
             std::future::pending::<()>().await;
         }

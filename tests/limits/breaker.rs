@@ -3,18 +3,19 @@ use std::time::Duration;
 
 use reattempt::breaker::State;
 use reattempt::{
-    Breaker, Failed, GaveUp, Interrupted, Policy, Throttle, Verdict, retry, retry_block, testing,
+    Breaker, GaveUp, GiveUpReason, Policy, RetryError, Throttle, Verdict, retry, retry_block,
+    testing,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Error {
     Down,
     Missing,
-    Cut(GaveUp, u32),
+    Cut(GiveUpReason, u32),
 }
 
-impl From<Interrupted> for Error {
-    fn from(end: Interrupted) -> Self {
+impl From<GaveUp> for Error {
+    fn from(end: GaveUp) -> Self {
         Self::Cut(end.reason(), end.attempts())
     }
 }
@@ -29,7 +30,7 @@ fn is_down(error: &Error) -> bool {
 fn v52_the_breaker_opens_in_the_middle_of_a_call() {
     static BREAKER: Breaker = Breaker::count(4).failure_ratio(0.75);
     #[retry(max = 8, base = "1ms", breaker = &BREAKER, on(_))]
-    fn call(calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+    fn call(calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("down")
     }
@@ -38,13 +39,13 @@ fn v52_the_breaker_opens_in_the_middle_of_a_call() {
     let end = call(&calls).unwrap_err();
     assert_eq!(
         (calls.get(), end.reason(), end.attempts()),
-        (4, GaveUp::BreakerOpen, 4)
+        (4, GiveUpReason::BreakerOpen, 4)
     );
     assert_eq!(end.last(), Some(&"down"));
     let end = call(&calls).unwrap_err();
     assert_eq!(
         (calls.get(), end.reason(), end.attempts()),
-        (4, GaveUp::BreakerOpen, 0)
+        (4, GiveUpReason::BreakerOpen, 0)
     );
     assert_eq!(end.last(), None);
 }
@@ -76,7 +77,7 @@ async fn an_open_breaker_answers_with_an_error_of_the_function() {
     assert_eq!((calls.get(), ASYNC.state()), (7, State::Open));
     assert_eq!(
         call(&calls, None).await,
-        Err(Error::Cut(GaveUp::BreakerOpen, 0))
+        Err(Error::Cut(GiveUpReason::BreakerOpen, 0))
     );
     assert_eq!(calls.get(), 7);
     tokio::time::advance(Duration::from_secs(5)).await;
@@ -87,7 +88,7 @@ async fn an_open_breaker_answers_with_an_error_of_the_function() {
         assert!(futures::FutureExt::now_or_never(probe.as_mut()).is_none());
         assert_eq!(
             call(&calls, None).await,
-            Err(Error::Cut(GaveUp::BreakerOpen, 0))
+            Err(Error::Cut(GiveUpReason::BreakerOpen, 0))
         );
     }
     assert_eq!(call(&calls, None).await, Ok(9));
@@ -107,7 +108,7 @@ fn blocks_and_options_and_runners() {
         .runner()
         .breaker(&BREAKER)
         .try_run(|| Ok::<_, std::io::Error>(1));
-    assert_eq!(end.unwrap_err().reason(), GaveUp::BreakerOpen);
+    assert_eq!(end.unwrap_err().reason(), GiveUpReason::BreakerOpen);
     let answer = Policy::new()
         .runner()
         .throttle(&RATE)
@@ -117,7 +118,7 @@ fn blocks_and_options_and_runners() {
 }
 
 #[retry(max = 3, base = "1ms", throttle = &RATE, budget = 0.1, breaker = &OTHER, hedge = "10ms", timeout = "1s", deadline = "5s", on(_))]
-async fn everything(calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+async fn everything(calls: &Cell<u32>) -> Result<u32, RetryError<&'static str>> {
     let n = calls.get() + 1;
     calls.set(n);
     if n == 1 {
@@ -165,12 +166,12 @@ async fn slow_once(calls: &Cell<u32>) -> Result<u32, &'static str> {
 #[tokio::test(start_paused = true)]
 async fn a_window_below_the_timeout() {
     #[retry(timeout = "1s", breaker = breaker, on(_))]
-    async fn lent(breaker: &Breaker) -> Result<u32, Failed<&'static str>> {
+    async fn lent(breaker: &Breaker) -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
     static SECOND: Breaker = Breaker::time(Duration::from_secs(1));
     #[retry(policy = policy, breaker = &SECOND, on(_))]
-    async fn under(policy: Policy) -> Result<u32, Failed<&'static str>> {
+    async fn under(policy: Policy) -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
     let (short, long) = (
@@ -192,12 +193,12 @@ async fn a_window_below_the_timeout() {
 async fn a_deadline_from_above() {
     static PATIENT: Breaker = Breaker::count(5);
     #[retry(max = 1, deadline = "5s", breaker = &PATIENT, on(_))]
-    async fn call() -> Result<u32, Failed<&'static str>> {
+    async fn call() -> Result<u32, RetryError<&'static str>> {
         tokio::time::sleep(Duration::from_millis(100)).await;
         Ok(1)
     }
     #[retry(max = 1, deadline = "10ms", breaker = &PATIENT, on(_))]
-    async fn hurried() -> Result<u32, Failed<&'static str>> {
+    async fn hurried() -> Result<u32, RetryError<&'static str>> {
         tokio::time::sleep(Duration::from_millis(100)).await;
         Ok(1)
     }
@@ -218,7 +219,7 @@ async fn a_deadline_from_above() {
 async fn no_copies_of_a_probe() {
     static PROBED: Breaker = Breaker::count(1);
     #[retry(max = 1, hedge = "5ms", breaker = &PROBED, on(_))]
-    async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, Failed<&'static str>> {
+    async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         tokio::time::sleep(Duration::from_millis(50)).await;
         if fails { Err("down") } else { Ok(calls.get()) }
@@ -237,7 +238,7 @@ async fn a_wait_is_not_slow() {
     static SLOW: Breaker = Breaker::count(3).slow(Duration::from_secs(1), 1.0);
     static FULL: Throttle = Throttle::cubic();
     #[retry(max = 1, breaker = &SLOW, throttle = &FULL, on(_))]
-    async fn call() -> Result<u32, Failed<&'static str>> {
+    async fn call() -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
     FULL.permit().unwrap().failed(Verdict::Throttled(None));
@@ -247,4 +248,32 @@ async fn a_wait_is_not_slow() {
     }
     assert!(start.elapsed() > Duration::from_secs(2));
     assert_eq!(SLOW.state(), State::Closed);
+}
+
+/// One breaker, asked by the real clock and by one that stands still: each goes by the time it reads, and nobody waits
+/// for a time that is an hour ahead.
+#[test]
+fn opened_by_one_clock_and_asked_by_another() {
+    static BOTH: Breaker = Breaker::count(1);
+    let is_refused = || {
+        BOTH.permit()
+            .is_err_and(|open| open.retry_after().is_some())
+    };
+    BOTH.permit().unwrap().failed(Verdict::Transient);
+    assert!(is_refused());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(async {
+        assert!(is_refused());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(BOTH.state(), State::HalfOpen);
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        BOTH.permit().unwrap().failed(Verdict::Transient);
+        assert!(is_refused());
+    });
+    assert_eq!(BOTH.state(), State::HalfOpen);
+    BOTH.permit().unwrap().succeeded();
+    assert_eq!(BOTH.state(), State::Closed);
 }

@@ -2,18 +2,18 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reattempt::{Budget, Failed, GaveUp, Policy, Verdict, retry, retry_block, testing};
+use reattempt::{Budget, GiveUpReason, Policy, RetryError, Verdict, retry, retry_block, testing};
 
 static SHARED: Budget = Budget::per_success(0.5).floor(0.0).initial(2);
 
 #[retry(max = 3, base = "1ms", budget = &SHARED, on(_))]
-fn shared(calls: &Cell<u32>, ok: bool) -> Result<u32, Failed<&'static str>> {
+fn shared(calls: &Cell<u32>, ok: bool) -> Result<u32, RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     if ok { Ok(1) } else { Err("down") }
 }
 
 #[retry(max = 3, base = "1ms", budget = 0.5, on(_))]
-async fn own(calls: &Cell<u32>, ok: bool) -> Result<u32, Failed<&'static str>> {
+async fn own(calls: &Cell<u32>, ok: bool) -> Result<u32, RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     if ok { Ok(1) } else { Err("down") }
 }
@@ -41,14 +41,14 @@ fn a_shared_budget_pays_for_retries() {
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
     let end = shared(&calls, false).unwrap_err();
-    assert_eq!((calls.get(), end.reason()), (3, GaveUp::Attempts));
+    assert_eq!((calls.get(), end.reason()), (3, GiveUpReason::Attempts));
     let end = shared(&calls, false).unwrap_err();
-    assert_eq!((calls.get(), end.reason()), (4, GaveUp::Budget));
+    assert_eq!((calls.get(), end.reason()), (4, GiveUpReason::Budget));
     for _ in 0..2 {
         assert!(shared(&calls, true).is_ok());
     }
     let end = shared(&calls, false).unwrap_err();
-    assert_eq!((calls.get(), end.reason()), (8, GaveUp::Budget));
+    assert_eq!((calls.get(), end.reason()), (8, GiveUpReason::Budget));
     let _ = retry_block!(max = 2, budget = &SHARED, on(_), || -> Result<(), &str> {
         Ok(())
     });
@@ -59,7 +59,8 @@ async fn an_operation_has_a_budget_of_its_own() {
     let calls = Cell::new(0);
     let mut gave_up = 0;
     for _ in 0..100 {
-        gave_up += u32::from(own(&calls, false).await.unwrap_err().reason() == GaveUp::Budget);
+        gave_up +=
+            u32::from(own(&calls, false).await.unwrap_err().reason() == GiveUpReason::Budget);
     }
     println!("{} {gave_up}", calls.get());
     assert!(gave_up > 80);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::{Budget, Failed, Policy, Verdict, retry};
+use reattempt::{Budget, Policy, RetryError, Verdict, retry};
 use tokio::time::{Instant, sleep};
 
 /// A service whose first answers take their time.
@@ -55,7 +55,7 @@ async fn an_empty_budget_of_grpc() {
 #[tokio::test(start_paused = true)]
 async fn not_of_what_must_not_run_twice() {
     #[retry(policy = policy, hedge = "10ms", on = |_| Verdict::Refused)]
-    async fn call(policy: Policy, calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+    async fn call(policy: Policy, calls: &Cell<u32>) -> Result<u32, RetryError<&'static str>> {
         ask(calls, 1).await
     }
     for (idempotent, made) in [(true, 2), (false, 1)] {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::{Breaker, Budget, Failed, GaveUp, Keyed, retry, testing};
+use reattempt::{Breaker, Budget, GiveUpReason, Keyed, RetryError, retry, testing};
 
 static BUDGETS: Keyed<String, Budget> =
     Keyed::new(|_| Budget::per_success(0.1).floor(0.0).initial(2)).capacity(100);
@@ -12,13 +12,13 @@ static BREAKERS: Keyed<String, Breaker> = Keyed::new(|_| Breaker::count(6))
     .idle(Duration::from_secs(60));
 
 #[retry(max = 5, base = "1ms", budget = BUDGETS.get(host), breaker = BREAKERS.get(host), on(_))]
-fn fetch(host: &str, calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+fn fetch(host: &str, calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     if host == "up" { Ok(()) } else { Err("down") }
 }
 
 #[retry(max = 5, base = "1ms", budget = BUDGETS.get(&host), breaker = BREAKERS.get(&host), clone(host), on(_))]
-async fn fetch_async(host: String, calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+async fn fetch_async(host: String, calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     if host == "up" { Ok(()) } else { Err("down") }
 }
@@ -30,9 +30,9 @@ async fn hosts_do_not_share() {
     for host in ["a", "b"] {
         calls.set(0);
         let end = fetch(host, &calls).unwrap_err();
-        assert_eq!((calls.get(), end.reason()), (3, GaveUp::Budget));
+        assert_eq!((calls.get(), end.reason()), (3, GiveUpReason::Budget));
         let end = fetch_async(host.to_owned(), &calls).await.unwrap_err();
-        assert_eq!((calls.get(), end.reason()), (4, GaveUp::Budget));
+        assert_eq!((calls.get(), end.reason()), (4, GiveUpReason::Budget));
         for _ in 0..2 {
             assert!(fetch(host, &calls).is_err());
         }

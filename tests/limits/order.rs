@@ -3,26 +3,28 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment};
-use reattempt::{Breaker, Failed, GaveUp, Policy, Throttle, Verdict, deadline, retry, testing};
+use reattempt::timer::{Blocking, Clock, Timestamp};
+use reattempt::{
+    Breaker, GiveUpReason, Policy, RetryError, Throttle, Verdict, deadline, retry, testing,
+};
 
 use crate::points::poll;
 use crate::support::{Fault, SECOND, Still, World};
 
-const ORDER: [GaveUp; 8] = [
-    GaveUp::Permanent,
-    GaveUp::Forbidden,
-    GaveUp::Attempts,
-    GaveUp::Nested,
-    GaveUp::Patience,
-    GaveUp::Deadline,
-    GaveUp::BreakerOpen,
-    GaveUp::Budget,
+const ORDER: [GiveUpReason; 8] = [
+    GiveUpReason::Permanent,
+    GiveUpReason::RetryForbidden,
+    GiveUpReason::Attempts,
+    GiveUpReason::Nested,
+    GiveUpReason::RetryAfterTooLong,
+    GiveUpReason::Deadline,
+    GiveUpReason::BreakerOpen,
+    GiveUpReason::Budget,
 ];
 
 /// The reasons that hold after the first failure.
 #[derive(Debug, Clone)]
-struct Reasons(Vec<GaveUp>);
+struct Reasons(Vec<GiveUpReason>);
 
 impl Reasons {
     /// All that can hold together; a verdict is one only.
@@ -33,36 +35,44 @@ impl Reasons {
             Self(held.map(|(_, reason)| *reason).collect())
         };
         (1..1 << ORDER.len()).map(subset).filter(|reasons| {
-            !reasons.has(GaveUp::Forbidden)
-                || !reasons.has(GaveUp::Permanent) && !reasons.has(GaveUp::Patience)
+            !reasons.has(GiveUpReason::RetryForbidden)
+                || !reasons.has(GiveUpReason::Permanent)
+                    && !reasons.has(GiveUpReason::RetryAfterTooLong)
         })
     }
 
-    fn has(&self, reason: GaveUp) -> bool {
+    fn has(&self, reason: GiveUpReason) -> bool {
         self.0.contains(&reason)
     }
 
     fn verdict(&self) -> Verdict {
         let long = Duration::from_secs(3600);
-        match (self.has(GaveUp::Permanent), self.has(GaveUp::Patience)) {
+        match (
+            self.has(GiveUpReason::Permanent),
+            self.has(GiveUpReason::RetryAfterTooLong),
+        ) {
             // Of an operation that is not idempotent.
             (true, true) => Verdict::TransientAfter(long),
             (true, false) => Verdict::Permanent,
             (false, true) => Verdict::Throttled(Some(long)),
-            (false, false) if self.has(GaveUp::Forbidden) => Verdict::Forbidden,
+            (false, false) if self.has(GiveUpReason::RetryForbidden) => Verdict::RetryForbidden,
             (false, false) => Verdict::Transient,
         }
     }
 
     fn policy(&self) -> Policy {
         Policy::new()
-            .max(if self.has(GaveUp::Attempts) { 1 } else { 3 })
-            .idempotent(!self.has(GaveUp::Permanent))
+            .max(if self.has(GiveUpReason::Attempts) {
+                1
+            } else {
+                3
+            })
+            .idempotent(!self.has(GiveUpReason::Permanent))
     }
 
     fn world(&self) -> World {
         let world = World::new(1);
-        if self.has(GaveUp::Budget) {
+        if self.has(GiveUpReason::Budget) {
             let mut account = world.budget.account();
             while account.withdraw(reattempt::budget::Class::Failed) {
                 account.spend();
@@ -74,13 +84,13 @@ impl Reasons {
     /// Below what makes them hold.
     fn hold<R>(&self, call: impl Fn() -> R) -> R {
         let limited = || {
-            if self.has(GaveUp::Deadline) {
+            if self.has(GiveUpReason::Deadline) {
                 deadline::within_blocking(Duration::from_millis(1), &call)
             } else {
                 call()
             }
         };
-        if !self.has(GaveUp::Nested) {
+        if !self.has(GiveUpReason::Nested) {
             return limited();
         }
         let answer = RefCell::new(None);
@@ -100,7 +110,7 @@ impl Reasons {
     /// The service, in whose trouble others open the breaker.
     fn attempt(&self, world: &World) -> Result<u32, Fault> {
         world.begin();
-        if self.has(GaveUp::BreakerOpen) {
+        if self.has(GiveUpReason::BreakerOpen) {
             world.breaker.force_open();
         }
         Err(Fault::Down)
@@ -108,7 +118,7 @@ impl Reasons {
 }
 
 /// Each reason with each set of later ones: the first is reported, after one attempt, and nothing is paid.
-fn assert_order(call: impl Fn(&Reasons, &World) -> Failed<Fault>) {
+fn assert_order(call: impl Fn(&Reasons, &World) -> RetryError<Fault>) {
     let _time = testing::virtual_time();
     let mut singles = 0;
     for reasons in Reasons::all() {
@@ -134,7 +144,7 @@ fn of_functions() {
         timer = &world.clock,
         on = |_| reasons.verdict(),
     )]
-    fn call(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+    fn call(reasons: &Reasons, world: &World) -> Result<u32, RetryError<Fault>> {
         reasons.attempt(world)
     }
     assert_order(|reasons, world| call(reasons, world).unwrap_err());
@@ -150,7 +160,7 @@ fn of_async_functions() {
         timer = &world.clock,
         on = |_| reasons.verdict(),
     )]
-    async fn call(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+    async fn call(reasons: &Reasons, world: &World) -> Result<u32, RetryError<Fault>> {
         reasons.attempt(world)
     }
     #[retry(
@@ -162,7 +172,7 @@ fn of_async_functions() {
         on_retry = |_| (),
         before_retry = async |_| (),
     )]
-    async fn hooked(reasons: &Reasons, world: &World) -> Result<u32, Failed<Fault>> {
+    async fn hooked(reasons: &Reasons, world: &World) -> Result<u32, RetryError<Fault>> {
         reasons.attempt(world)
     }
     assert_order(|reasons, world| poll(call(reasons, world), 100).unwrap().unwrap_err());
@@ -190,7 +200,7 @@ fn of_runners() {
 struct Watching<'w>(&'w World, RefCell<Vec<f64>>);
 
 impl Clock for Watching<'_> {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
 }
@@ -216,7 +226,7 @@ fn a_budget_pays_before_the_wait() {
 }
 
 #[retry(breaker = breaker, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
-fn told(world: &World, breaker: &Breaker, throttle: &Throttle) -> Result<u32, Failed<Fault>> {
+fn told(world: &World, breaker: &Breaker, throttle: &Throttle) -> Result<u32, RetryError<Fault>> {
     world.begin();
     Err(Fault::Down)
 }
@@ -239,9 +249,9 @@ fn refused_before_the_first_attempt() {
     let (open, throttle) = (Breaker::count(1), world.refusing());
     open.force_open();
     let table = [
-        (&open, &world.throttle, GaveUp::BreakerOpen),
-        (&world.breaker, &throttle, GaveUp::Throttle),
-        (&open, &throttle, GaveUp::BreakerOpen),
+        (&open, &world.throttle, GiveUpReason::BreakerOpen),
+        (&world.breaker, &throttle, GiveUpReason::Throttle),
+        (&open, &throttle, GiveUpReason::BreakerOpen),
     ];
     for (breaker, throttle, reason) in table {
         let record = testing::record();
@@ -252,7 +262,7 @@ fn refused_before_the_first_attempt() {
         );
         let end = poll(fallen_back(&world, breaker, throttle), 100);
         assert_eq!(end, Some(Err(Fault::Cut(reason, 70))));
-        let call = format!("call\n  gave up ({})\n", reason.word());
+        let call = format!("call\n  gave up ({})\n", reason.as_str());
         record.assert(&call.repeat(2));
     }
     // A permit that the breaker gave before the throttle refused is back, and no token is gone.
@@ -268,7 +278,7 @@ fn refused_before_a_later_attempt() {
     // After its own failure, which is one of one, chance lets every other attempt through.
     let record = testing::record();
     let end = told(&world, &world.breaker, &throttle).unwrap_err();
-    assert_eq!((end.reason(), end.attempts()), (GaveUp::Throttle, 1));
+    assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Throttle, 1));
     record.assert(
         "
         call
@@ -285,7 +295,7 @@ fn refused_before_a_later_attempt() {
 fn a_breaker_that_others_open_during_the_wait() {
     struct Opening<'w>(&'w World);
     impl Clock for Opening<'_> {
-        fn now(&self) -> Moment {
+        fn now(&self) -> Timestamp {
             self.0.clock.now()
         }
     }

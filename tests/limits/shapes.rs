@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reattempt::breaker::State;
-use reattempt::{Breaker, Budget, Failed, GaveUp, Hedge, Policy, retry, retry_block, testing};
+use reattempt::{
+    Breaker, Budget, GiveUpReason, Hedge, Policy, RetryError, retry, retry_block, testing,
+};
 
 struct Service {
     breaker: Breaker,
@@ -31,25 +33,29 @@ impl Service {
     }
 
     #[retry(max = 5, base = "1ms", breaker = &self.breaker, on(_))]
-    fn by_reference(&self) -> Result<(), Failed<&'static str>> {
+    fn by_reference(&self) -> Result<(), RetryError<&'static str>> {
         self.called();
         Err("down")
     }
 
     #[retry(max = 5, base = "1ms", breaker = &self.breaker, budget = Arc::clone(&self.budget), on(_))]
-    async fn lent(&self) -> Result<(), Failed<&'static str>> {
+    async fn lent(&self) -> Result<(), RetryError<&'static str>> {
         self.called();
         Err("down")
     }
 
     #[retry(max = 5, base = "1ms", budget = &self.budget, on(_))]
-    fn changing(&mut self) -> Result<u32, Failed<&'static str>> {
+    fn changing(&mut self) -> Result<u32, RetryError<&'static str>> {
         *self.calls.get_mut() += 1;
         Err("down")
     }
 
     #[retry(max = 2, base = "1ms", hedge = "10ms", on(_))]
-    async fn hedged(&self, name: &str, sizes: Vec<usize>) -> Result<usize, Failed<&'static str>> {
+    async fn hedged(
+        &self,
+        name: &str,
+        sizes: Vec<usize>,
+    ) -> Result<usize, RetryError<&'static str>> {
         let call = self.called();
         if call == 1 {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -64,13 +70,16 @@ async fn methods() {
     let service = Service::new(Breaker::count(3));
     assert_eq!(
         service.by_reference().unwrap_err().reason(),
-        GaveUp::BreakerOpen
+        GiveUpReason::BreakerOpen
     );
     assert_eq!(service.calls.load(Ordering::Relaxed), 3);
     assert_eq!(service.lent().await.unwrap_err().attempts(), 0);
     service.breaker.reset();
     // One in reserve, then the budget is empty before the breaker opens.
-    assert_eq!(service.lent().await.unwrap_err().reason(), GaveUp::Budget);
+    assert_eq!(
+        service.lent().await.unwrap_err().reason(),
+        GiveUpReason::Budget
+    );
     assert_eq!(service.calls.load(Ordering::Relaxed), 5);
     let mut service = Service::new(Breaker::count(3));
     assert_eq!(service.changing().unwrap_err().attempts(), 2);
@@ -96,7 +105,10 @@ impl Backend for First {
 }
 
 #[retry(max = B::RETRIES, base = "1ms", breaker = B::breaker(), budget = 0.1, on(_))]
-fn generic<B: Backend, T: Clone>(value: &T, calls: &Cell<u32>) -> Result<T, Failed<&'static str>> {
+fn generic<B: Backend, T: Clone>(
+    value: &T,
+    calls: &Cell<u32>,
+) -> Result<T, RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     if calls.get() < 3 {
         Err("down")
@@ -115,13 +127,13 @@ fn generics() {
 
 #[async_trait]
 trait Fetch {
-    async fn fetch(&self, url: String) -> Result<usize, Failed<&'static str>>;
+    async fn fetch(&self, url: String) -> Result<usize, RetryError<&'static str>>;
 }
 
 #[async_trait]
 impl Fetch for Service {
     #[retry(max = 3, base = "1ms", breaker = &self.breaker, budget = &self.budget, hedge = Hedge::after(Duration::from_millis(5)).max(2), clone(url), on(_))]
-    async fn fetch(&self, url: String) -> Result<usize, Failed<&'static str>> {
+    async fn fetch(&self, url: String) -> Result<usize, RetryError<&'static str>> {
         if self.called() == 1 {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
@@ -130,7 +142,7 @@ impl Fetch for Service {
 }
 
 #[retry(max = 2, hedge = "5ms", on(_))]
-fn future(calls: &AtomicU32) -> impl Future<Output = Result<u32, Failed<&'static str>>> {
+fn future(calls: &AtomicU32) -> impl Future<Output = Result<u32, RetryError<&'static str>>> {
     async move {
         let call = calls.fetch_add(1, Ordering::Relaxed) + 1;
         if call == 1 {
@@ -143,7 +155,7 @@ fn future(calls: &AtomicU32) -> impl Future<Output = Result<u32, Failed<&'static
 #[retry(max = 2, hedge = "5ms", budget = 0.1, on(_))]
 fn boxed(
     calls: &AtomicU32,
-) -> Pin<Box<dyn Future<Output = Result<u32, Failed<&'static str>>> + Send + '_>> {
+) -> Pin<Box<dyn Future<Output = Result<u32, RetryError<&'static str>>> + Send + '_>> {
     Box::pin(async move {
         let call = calls.fetch_add(1, Ordering::Relaxed) + 1;
         if call == 1 {
@@ -166,7 +178,7 @@ async fn futures_of_all_kinds() {
         hedge = "5ms",
         context = attempt,
         on(_),
-        async || -> Result<(u32, u32), Failed<&'static str>> {
+        async || -> Result<(u32, u32), RetryError<&'static str>> {
             let call = calls.fetch_add(1, Ordering::Relaxed) + 1;
             if call == 1 {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -186,7 +198,7 @@ async fn futures_of_all_kinds() {
 }
 
 #[retry(max = 4, base = "1ms", breaker = &POLLED, budget = 0.5, until = |ready: &bool| *ready, on(_))]
-async fn polled(calls: &Cell<u32>) -> Result<bool, Failed<&'static str>> {
+async fn polled(calls: &Cell<u32>) -> Result<bool, RetryError<&'static str>> {
     calls.set(calls.get() + 1);
     Ok(calls.get() > 3)
 }
@@ -209,14 +221,17 @@ async fn polling() {
 fn run_time_policies() {
     static BUDGET: Budget = Budget::per_success(0.1).floor(0.0).initial(3);
     #[retry(policy = policy, on(_))]
-    fn call(policy: Policy, calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+    fn call(policy: Policy, calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("down")
     }
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
     let policy = Policy::new().base(Duration::from_millis(1));
-    assert_eq!(call(policy, &calls).unwrap_err().reason(), GaveUp::Attempts);
+    assert_eq!(
+        call(policy, &calls).unwrap_err().reason(),
+        GiveUpReason::Attempts
+    );
     let policy = policy.max(9).budget(&BUDGET);
     assert_eq!(call(policy, &calls).unwrap_err().attempts(), 4);
     let end = policy.on(|_: &&str| true).try_run(|| Err::<(), _>("down"));
@@ -237,12 +252,12 @@ struct Store;
 /// Each method of a block has a budget of its own.
 #[retry(max = 30, base = "1ms", budget = 0.1, on(_))]
 impl Store {
-    fn read(&self, calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+    fn read(&self, calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("down")
     }
 
-    fn write(&self, calls: &Cell<u32>) -> Result<(), Failed<&'static str>> {
+    fn write(&self, calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("down")
     }
@@ -252,16 +267,22 @@ impl Store {
 fn blocks_of_methods() {
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
-    assert_eq!(Store.read(&calls).unwrap_err().reason(), GaveUp::Budget);
+    assert_eq!(
+        Store.read(&calls).unwrap_err().reason(),
+        GiveUpReason::Budget
+    );
     let read = calls.take();
-    assert_eq!(Store.write(&calls).unwrap_err().reason(), GaveUp::Budget);
+    assert_eq!(
+        Store.write(&calls).unwrap_err().reason(),
+        GiveUpReason::Budget
+    );
     assert_eq!((read, calls.get()), (11, 11));
 }
 
 /// What a task lends from itself does not keep it from being sent.
 #[tokio::test(start_paused = true)]
 async fn a_runner_in_a_task() {
-    async fn guarded(policy: &Policy, breaker: &Breaker) -> Result<(), Failed<&'static str>> {
+    async fn guarded(policy: &Policy, breaker: &Breaker) -> Result<(), RetryError<&'static str>> {
         let runner = policy.on(|_: &&str| true).breaker(breaker);
         runner.try_run_async(async || Err("down")).await
     }
@@ -271,5 +292,8 @@ async fn a_runner_in_a_task() {
         guarded(&policy, &breaker).await
     });
     let end = task.await.unwrap().unwrap_err();
-    assert_eq!((end.reason(), end.attempts()), (GaveUp::BreakerOpen, 2));
+    assert_eq!(
+        (end.reason(), end.attempts()),
+        (GiveUpReason::BreakerOpen, 2)
+    );
 }

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use reattempt::breaker::State;
-use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Breaker, Budget, Classify, GaveUp, Interrupted, Throttle, Verdict};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::{Breaker, Budget, Classify, GaveUp, GiveUpReason, Throttle, Verdict};
 
 use crate::bombs::{step, yield_once};
 
@@ -17,11 +17,11 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Down,
-    Cut(GaveUp, u32),
+    Cut(GiveUpReason, u32),
 }
 
-impl From<Interrupted> for Fault {
-    fn from(end: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(end: GaveUp) -> Self {
         Self::Cut(end.reason(), end.attempts())
     }
 }
@@ -55,8 +55,8 @@ impl Still {
 }
 
 impl Clock for Still {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.now.get())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.now.get())
     }
 
     // Half of each delay, and what is refused by chance is refused if that is likely.

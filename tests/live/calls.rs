@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 
 use reattempt::observe::{self, Event};
-use reattempt::{Failed, GaveUp, config, retry};
+use reattempt::{GiveUpReason, RetryError, config, retry};
 
 use crate::support::{File, install, ms, sync_turn, turn};
 
@@ -13,7 +13,7 @@ fn reloading(
     seen: &RefCell<Vec<std::time::Duration>>,
     calls: &Cell<u32>,
     mut change: impl FnMut(u32),
-) -> Result<(), Failed<String>> {
+) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     change(calls.get());
     Err("no".to_owned())
@@ -28,13 +28,13 @@ fn a_change_holds_from_the_next_decision_on() {
         3 => install("[policies.running]\nmax = 4\n"),
         _ => {}
     });
-    assert_eq!(end.unwrap_err().reason(), GaveUp::Attempts);
+    assert_eq!(end.unwrap_err().reason(), GiveUpReason::Attempts);
     assert_eq!(*seen.borrow(), [ms(10), ms(2000), ms(40)]);
     assert_eq!(calls.get(), 4);
 }
 
 #[retry(policy = "deadlines", max = 2, base = "10ms", jitter = "none", on(_))]
-fn with_deadline(mut attempt: impl FnMut()) -> Result<(), Failed<String>> {
+fn with_deadline(mut attempt: impl FnMut()) -> Result<(), RetryError<String>> {
     attempt();
     Err("no".to_owned())
 }
@@ -55,12 +55,12 @@ fn the_deadline_is_that_of_the_start() {
         end.unwrap_err().reason()
     };
     with("deadline = \"25ms\"");
-    assert_eq!(end_of_slow("deadline = \"1h\""), GaveUp::Deadline);
-    assert_eq!(end_of_slow("deadline = \"25ms\""), GaveUp::Attempts);
-    assert_eq!(end_of_slow(""), GaveUp::Deadline);
+    assert_eq!(end_of_slow("deadline = \"1h\""), GiveUpReason::Deadline);
+    assert_eq!(end_of_slow("deadline = \"25ms\""), GiveUpReason::Attempts);
+    assert_eq!(end_of_slow(""), GiveUpReason::Deadline);
     // And none, where there was none.
-    assert_eq!(end_of_slow("deadline = \"25ms\""), GaveUp::Attempts);
-    assert_eq!(end_of_slow(""), GaveUp::Deadline);
+    assert_eq!(end_of_slow("deadline = \"25ms\""), GiveUpReason::Attempts);
+    assert_eq!(end_of_slow(""), GiveUpReason::Deadline);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn times_are_told_by_the_deadline_of_the_start() {
 }
 
 #[retry(policy = "timeouts", max = 3, on(_))]
-async fn hanging(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn hanging(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     std::future::pending().await
 }
@@ -98,11 +98,11 @@ async fn a_timeout_of_the_file_cuts_off() {
     let calls = Cell::new(0);
     let end = hanging(&calls).await.unwrap_err();
     assert!(end.is_timeout());
-    assert_eq!((end.reason(), calls.get()), (GaveUp::Attempts, 2));
+    assert_eq!((end.reason(), calls.get()), (GiveUpReason::Attempts, 2));
 }
 
 #[retry(policy = "budgets", max = 6, base = "10ms", on(_))]
-fn paying(mut attempt: impl FnMut() -> Result<(), String>) -> Result<(), Failed<String>> {
+fn paying(mut attempt: impl FnMut() -> Result<(), String>) -> Result<(), RetryError<String>> {
     attempt()
 }
 
@@ -116,7 +116,7 @@ fn a_budget_of_the_file_is_paid_from_and_paid_back_to_that_of_the_start() {
     for _ in 0..20 {
         ends.push(paying(|| Err("no".to_owned())).unwrap_err().reason());
     }
-    assert!(ends.contains(&GaveUp::Budget), "{ends:?}");
+    assert!(ends.contains(&GiveUpReason::Budget), "{ends:?}");
     // Another budget while a call runs: the call stays with its own, which is empty.
     let mut is_first = true;
     let end = paying(|| {
@@ -125,10 +125,10 @@ fn a_budget_of_the_file_is_paid_from_and_paid_back_to_that_of_the_start() {
         }
         Err("no".to_owned())
     });
-    assert_eq!(end.unwrap_err().reason(), GaveUp::Budget);
+    assert_eq!(end.unwrap_err().reason(), GiveUpReason::Budget);
     assert_eq!(
         paying(|| Err("no".to_owned())).unwrap_err().reason(),
-        GaveUp::Attempts
+        GiveUpReason::Attempts
     );
 }
 

@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use reattempt::observe::{self, Event};
-use reattempt::timer::{Blocking, Clock, Moment, Threads};
-use reattempt::{Decision, Failed, GaveUp, Policy, Retry, Throttle, Verdict, config, retry};
+use reattempt::timer::{Blocking, Clock, Threads, Timestamp};
+use reattempt::{
+    Decision, GiveUpReason, Policy, Retry, RetryError, Throttle, Verdict, config, retry,
+};
 use tower::{Layer as _, Service as _};
 
 use crate::support::{Local, install, ms, sync_turn, turn};
@@ -18,7 +20,7 @@ use crate::support::{Local, install, ms, sync_turn, turn};
 struct Stopping;
 
 impl Clock for Stopping {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Threads.now()
     }
 }
@@ -35,24 +37,27 @@ fn no(calls: &Cell<u32>) -> Result<(), String> {
 }
 
 #[retry(on(_))]
-fn constant(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn constant(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(on(_))]
-async fn constant_async(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn constant_async(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(max = 5, backoff = "none", budget = 0.5, on(_))]
-fn immediate(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn immediate(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[track_caller]
-fn is_disabled(end: Result<(), Failed<String>>, calls: u32) {
+fn is_disabled(end: Result<(), RetryError<String>>, calls: u32) {
     let end = end.unwrap_err();
-    assert_eq!((end.reason(), end.attempts()), (GaveUp::Disabled, calls));
+    assert_eq!(
+        (end.reason(), end.attempts()),
+        (GiveUpReason::Disabled, calls)
+    );
     assert_eq!(end.last().map(|error| &**error), Some("no"));
 }
 
@@ -77,7 +82,7 @@ async fn nothing_is_retried() {
 }
 
 #[retry(max = 5, on(_), strategy = |_| Decision::Retry(ms(1)))]
-fn by_strategy(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn by_strategy(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
@@ -97,7 +102,7 @@ fn what_would_end_anyway_says_why() {
     let end = Policy::new()
         .on(|_: &String| Verdict::Permanent)
         .try_run(|| Err::<(), _>("no".to_owned()));
-    assert_eq!(end.unwrap_err().reason(), GaveUp::Permanent);
+    assert_eq!(end.unwrap_err().reason(), GiveUpReason::Permanent);
 }
 
 #[test]
@@ -115,17 +120,17 @@ fn the_file_and_the_call_do_not_undo_each_other() {
 }
 
 #[retry(max = 5, base = "1s", timer = Stopping, on(_))]
-fn waiting(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn waiting(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(max = 5, base = "1s", deadline = "1h", timer = Stopping, on(_))]
-fn waiting_until(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn waiting_until(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(max = 5, base = "1s", timer = Stopping, on(_), on_retry = |_| {}, before_retry = || panic!("no retry"))]
-fn waiting_watched(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn waiting_watched(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
@@ -162,7 +167,7 @@ fn polled(calls: &Cell<u32>) -> u32 {
 }
 
 #[retry(max = 5, base = "1s", on(_), until = |value: &u32| *value == 3)]
-async fn polled_async(calls: &Cell<u32>) -> Result<u32, Failed<String>> {
+async fn polled_async(calls: &Cell<u32>) -> Result<u32, RetryError<String>> {
     calls.set(calls.get() + 1);
     Ok(calls.get())
 }
@@ -184,21 +189,21 @@ async fn polling_that_waits_ends() {
     config::resume_retries();
     calls.set(0);
     let end = stopped_in_wait(polled_async(&calls)).await.unwrap_err();
-    assert_eq!((end.reason(), calls.get()), (GaveUp::Disabled, 1));
+    assert_eq!((end.reason(), calls.get()), (GiveUpReason::Disabled, 1));
 }
 
 #[retry(max = 5, base = "1s", on(_), on_retry = |_| {})]
-async fn watched(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn watched(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(max = 5, base = "1s", on(_), before_retry = unwanted)]
-async fn before(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn before(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(max = 5, base = "1s", timeout = "100ms", on(_))]
-async fn limited(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn limited(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
@@ -214,16 +219,16 @@ fn unwanted(_: &Retry<'_, String>) {
 
 /// An error that can say that a call was cut off.
 #[derive(Debug)]
-struct Cut(Option<GaveUp>);
+struct Cut(Option<GiveUpReason>);
 
-impl From<reattempt::Interrupted> for Cut {
-    fn from(end: reattempt::Interrupted) -> Self {
+impl From<reattempt::GaveUp> for Cut {
+    fn from(end: reattempt::GaveUp) -> Self {
         Self(Some(end.reason()))
     }
 }
 
 #[retry(policy = "kill", max = 5, base = "1s", on(_))]
-async fn named(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn named(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
@@ -237,7 +242,7 @@ async fn local(calls: &Cell<u32>) -> Result<(), Local> {
     no(calls).map_err(|_| Local::new())
 }
 
-async fn ends(call: impl AsyncFnOnce(&Cell<u32>) -> Result<(), Failed<String>>) {
+async fn ends(call: impl AsyncFnOnce(&Cell<u32>) -> Result<(), RetryError<String>>) {
     let calls = Cell::new(0);
     is_disabled(stopped_in_wait(call(&calls)).await, 1);
     config::resume_retries();
@@ -366,17 +371,17 @@ async fn layers_end_too() {
 }
 
 #[retry(base = "1ms", on(_), timer = Stopping)]
-fn stopped_in_plain_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn stopped_in_plain_wait(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(base = "1ms", backoff = "fixed", on(_), timer = Stopping)]
-fn stopped_in_fixed_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn stopped_in_fixed_wait(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
 #[retry(base = "1ms", backoff = "decorrelated", deadline = "1m", on(_), timer = Stopping)]
-fn stopped_in_any_wait(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn stopped_in_any_wait(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
@@ -405,7 +410,7 @@ static QUOTA: Throttle = Throttle::cubic();
 
 /// After the first attempt its turn comes in two seconds.
 #[retry(max = 2, backoff = "none", throttle = &QUOTA, on = |_| Verdict::Throttled(None))]
-async fn in_line(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn in_line(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::timer::{Blocking, Clock, Timestamp};
 use reattempt::{config, retry};
 
 use crate::support::{File, ms, turn};
@@ -28,8 +28,8 @@ fn text((max, base): (u32, Duration), more: &str) -> String {
 struct Restless;
 
 impl Clock for Restless {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::ZERO)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::ZERO)
     }
 }
 

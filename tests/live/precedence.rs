@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reattempt::observe::{self, Event};
-use reattempt::{GaveUp, config, retry};
+use reattempt::{GiveUpReason, config, retry};
 
 use crate::support::{File, install, ms, sync_turn};
 
@@ -95,7 +95,50 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     assert_eq!(calls.take(), 1);
 }
 
-/// As above, and first used when the file is there already.
+/// Goes with every file of the next test.
+#[retry(policy = "whole", max = 3, base = "10ms", on(_))]
+fn fitting(calls: &RefCell<u32>) -> Result<(), String> {
+    *calls.borrow_mut() += 1;
+    Err("no".to_owned())
+}
+
+/// Does not go with a `cap` of 1 s.
+#[retry(policy = "whole", max = 3, base = "5s", on(_))]
+fn clashing(calls: &RefCell<u32>) -> Result<(), String> {
+    *calls.borrow_mut() += 1;
+    Err("no".to_owned())
+}
+
+/// One operation that clashes keeps the others, the switch and the policies as they were.
+#[test]
+fn a_file_is_taken_as_a_whole_or_not_at_all() {
+    let (_turn, _time) = sync_turn();
+    let calls = RefCell::new(0);
+    let attempts = |call: fn(&RefCell<u32>) -> Result<(), String>| {
+        let _ = call(&calls);
+        calls.take()
+    };
+    let file = File::new("[policies.whole]\nmax = 2\n");
+    config::load(file.path()).unwrap();
+    // The one that fits is looked at first.
+    assert_eq!((attempts(fitting), attempts(clashing)), (2, 2));
+    for refused in [
+        "[policies.whole]\nmax = 4\ncap = \"1s\"\n[policies.new]\nmax = 7\n",
+        "enabled = false\n[policies.whole]\nmax = 4\ncap = \"1s\"\n",
+    ] {
+        file.write(refused);
+        let faults = config::reload().unwrap_err();
+        assert_eq!(faults.iter().count(), 1, "{faults}");
+        assert_eq!((attempts(fitting), attempts(clashing)), (2, 2));
+        assert!(config::are_retries_on());
+        assert!(config::policy("new").is_none());
+    }
+    file.write("[policies.whole]\nmax = 4\n");
+    config::reload().unwrap();
+    assert_eq!((attempts(fitting), attempts(clashing)), (4, 4));
+}
+
+/// As `above`, and first used when the file is there already.
 #[retry(policy = "late", max = 3, base = "5s", on(_))]
 fn late(calls: &RefCell<u32>) -> Result<(), String> {
     *calls.borrow_mut() += 1;
@@ -124,7 +167,7 @@ fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
 
 /// Only attempts whose error says so.
 #[retry(policy = "ends", max = 2, on(_))]
-fn ends() -> Result<(), reattempt::Failed<String>> {
+fn ends() -> Result<(), reattempt::RetryError<String>> {
     Err("no".to_owned())
 }
 
@@ -132,17 +175,17 @@ fn ends() -> Result<(), reattempt::Failed<String>> {
 fn a_single_operation_is_switched_off() {
     let (_turn, _time) = sync_turn();
     let reason = || ends().unwrap_err().reason();
-    assert_eq!(reason(), GaveUp::Attempts);
+    assert_eq!(reason(), GiveUpReason::Attempts);
     let name = concat!(module_path!(), "::ends");
     install(&format!("[operations.\"{name}\"]\nenabled = false\n"));
-    assert_eq!(reason(), GaveUp::Disabled);
-    assert_eq!(GaveUp::Disabled.word(), "disabled");
+    assert_eq!(reason(), GiveUpReason::Disabled);
+    assert_eq!(GiveUpReason::Disabled.as_str(), "disabled");
     install("");
-    assert_eq!(reason(), GaveUp::Attempts);
+    assert_eq!(reason(), GiveUpReason::Attempts);
 }
 
 #[retry(policy = "clashes", max = 3, cap = "1s", on(_))]
-fn clashes() -> Result<(), reattempt::Failed<String>> {
+fn clashes() -> Result<(), reattempt::RetryError<String>> {
     Err("no".to_owned())
 }
 
@@ -154,6 +197,6 @@ fn an_operation_that_is_switched_off_is_so_by_a_policy_that_is_refused() {
     install(&format!(
         "[operations.\"{name}\"]\nenabled = false\nbase = \"2s\"\n"
     ));
-    assert_eq!(clashes().unwrap_err().reason(), GaveUp::Disabled);
+    assert_eq!(clashes().unwrap_err().reason(), GiveUpReason::Disabled);
     assert!(config::status().last_faults().is_some());
 }

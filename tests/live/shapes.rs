@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 
-use reattempt::{Breaker, Budget, Failed, GaveUp, Throttle, Verified, retry, retry_block};
+use reattempt::{
+    Breaker, Budget, GiveUpReason, RetryError, Throttle, Verified, retry, retry_block,
+};
 
 use crate::support::{Local, install, sync_turn, turn};
 
@@ -71,7 +73,7 @@ async fn option(calls: &Cell<u32>) -> Option<u8> {
 }
 
 #[retry(policy = "shapes", max = 2, on(_))]
-async fn told(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn told(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
@@ -198,7 +200,7 @@ async fn every_async() -> Vec<u32> {
             let end = told(calls).await.unwrap_err();
             assert_eq!(
                 (end.reason(), end.attempts()),
-                (GaveUp::Attempts, calls.get())
+                (GiveUpReason::Attempts, calls.get())
             );
         })
         .await,
@@ -233,13 +235,13 @@ static BREAKERS: [Breaker; 2] = [Breaker::count(100), Breaker::count(100)];
 static THROTTLES: [Throttle; 2] = [Throttle::adaptive(), Throttle::adaptive()];
 
 #[retry(policy = "shapes", max = 2, on(_), breaker = &BREAKERS[0], throttle = &THROTTLES[0], budget = 0.5)]
-fn gated(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+fn gated(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
 
 #[retry(policy = "shapes", max = 2, on(_), breaker = &BREAKERS[1], throttle = &THROTTLES[1], budget = lent())]
-async fn gated_async(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn gated_async(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
@@ -261,7 +263,7 @@ async fn verified(calls: &Cell<u32>) -> Result<(), String> {
 }
 
 #[retry(policy = "shapes", max = 2, deadline = "1h", timeout = "1m", on(_), until = |()| false)]
-async fn limited(calls: &Cell<u32>) -> Result<(), Failed<String>> {
+async fn limited(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Ok(())
 }

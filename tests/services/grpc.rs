@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use h2::Reason;
-use reattempt::timer::{Clock, Moment, Timer};
-use reattempt::{Classify, Failed, GaveUp, Verdict, retry};
+use reattempt::timer::{Clock, Timer, Timestamp};
+use reattempt::{Classify, GiveUpReason, RetryError, Verdict, retry};
 use tokio::net::TcpSocket;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
@@ -51,7 +51,7 @@ async fn ask(client: &HealthClient<Channel>) -> Result<ServingStatus, Status> {
 
 #[tokio::test]
 async fn what_an_answer_means() {
-    use Verdict::{Forbidden, Permanent, Refused, Throttled, Transient, TransientAfter};
+    use Verdict::{Permanent, Refused, RetryForbidden, Throttled, Transient, TransientAfter};
     let busy = Code::ResourceExhausted;
     let gone = Code::Unavailable;
     let (delay, second) = (Some(ms(3000)), Some("1000"));
@@ -85,8 +85,12 @@ async fn what_an_answer_means() {
             busy,
             Throttled(Some(ms(1000))),
         ),
-        (Head(status(busy, Some("-1"), delay)), busy, Forbidden),
-        (Trailers(status(gone, Some("soon"), delay)), gone, Forbidden),
+        (Head(status(busy, Some("-1"), delay)), busy, RetryForbidden),
+        (
+            Trailers(status(gone, Some("soon"), delay)),
+            gone,
+            RetryForbidden,
+        ),
         (
             Head(status(Code::InvalidArgument, second, delay)),
             Code::InvalidArgument,
@@ -212,8 +216,8 @@ async fn ended_by_the_client() {
 struct Recorder(RefCell<Vec<Duration>>);
 
 impl Clock for Recorder {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.0.borrow().iter().sum())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.borrow().iter().sum())
     }
 }
 
@@ -230,7 +234,7 @@ impl Timer for Recorder {
 async fn check(
     client: &HealthClient<Channel>,
     timer: &Recorder,
-) -> Result<ServingStatus, Failed<Status>> {
+) -> Result<ServingStatus, RetryError<Status>> {
     ask(client).await
 }
 
@@ -238,12 +242,12 @@ async fn check(
 async fn check_once(
     client: &HealthClient<Channel>,
     timer: &Recorder,
-) -> Result<ServingStatus, Failed<Status>> {
+) -> Result<ServingStatus, RetryError<Status>> {
     ask(client).await
 }
 
 /// What came of a script: the delays as the service asked for them, why it ended, and the attempts.
-async fn run(script: Vec<Answer>, idempotent: bool) -> (Vec<Duration>, Option<GaveUp>, u32) {
+async fn run(script: Vec<Answer>, idempotent: bool) -> (Vec<Duration>, Option<GiveUpReason>, u32) {
     let server = Server::start(script).await;
     let (client, timer) = (server.client(), Recorder::default());
     let answer = if idempotent {
@@ -295,28 +299,31 @@ async fn retried_through_a_script() {
         let (delays, reason, calls) = run(vec![busy(Some(pushback), hour), Serve], true).await;
         assert_eq!(
             (delays, reason, calls),
-            (vec![], Some(GaveUp::Forbidden), 1),
+            (vec![], Some(GiveUpReason::RetryForbidden), 1),
             "{pushback}"
         );
     }
 
     // Longer than `patience`.
     let (delays, reason, calls) = run(vec![busy(None, hour), Serve], true).await;
-    assert_eq!((delays, reason, calls), (vec![], Some(GaveUp::Patience), 1));
+    assert_eq!(
+        (delays, reason, calls),
+        (vec![], Some(GiveUpReason::RetryAfterTooLong), 1)
+    );
 
     // Final by its code.
     let script = vec![gone(), Head(Status::not_found("nobody")), Serve];
     let (delays, reason, calls) = run(script, true).await;
     assert_eq!(
         (delays, reason, calls),
-        (vec![ms(1000)], Some(GaveUp::Permanent), 2)
+        (vec![ms(1000)], Some(GiveUpReason::Permanent), 2)
     );
 
     let script = (0..6).map(|_| gone()).chain([Serve]).collect();
     let (delays, reason, calls) = run(script, true).await;
     assert_eq!(
         (delays.len(), reason, calls),
-        (5, Some(GaveUp::Attempts), 6)
+        (5, Some(GiveUpReason::Attempts), 6)
     );
 }
 
@@ -334,7 +341,7 @@ async fn not_idempotent() {
         let (delays, reason, calls) = run(script, false).await;
         assert_eq!(
             (delays.len(), reason, calls),
-            (2, Some(GaveUp::Permanent), 3)
+            (2, Some(GiveUpReason::Permanent), 3)
         );
     }
 }

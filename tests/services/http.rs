@@ -28,7 +28,7 @@ const BODY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123456789";
 const FINAL: Option<Verdict> = Some(Verdict::Permanent);
 const TRANSIENT: Option<Verdict> = Some(Verdict::Transient);
 const REFUSED: Option<Verdict> = Some(Verdict::Refused);
-const FORBIDDEN: Option<Verdict> = Some(Verdict::Forbidden);
+const FORBIDDEN: Option<Verdict> = Some(Verdict::RetryForbidden);
 
 macro_rules! chunks {
     ($chunks:literal) => {

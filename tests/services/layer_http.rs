@@ -123,7 +123,10 @@ async fn a_response_that_forbids_it_is_a_failure() {
         .await
         .unwrap();
     assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(record.calls()[0].end().to_string(), "gave up (forbidden)");
+    assert_eq!(
+        record.calls()[0].end().to_string(),
+        "gave up (retry_forbidden)"
+    );
     assert_eq!(format!("{:.1}", BUDGET.balance()), "9.0");
 }
 

@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use reattempt::http::CheckStatus as _;
-use reattempt::{Breaker, Budget, Failed, Throttle, retry};
+use reattempt::{Breaker, Budget, RetryError, Throttle, retry};
 use reqwest::{Client, Response};
 use reqwest_retry::RetryTransientMiddleware;
 use tokio::net::TcpListener;
@@ -133,14 +133,14 @@ async fn by_default(client: &Client, url: &str) -> Result<Response, Failure> {
 static BREAKER: Breaker = Breaker::count(20).cooldown(Duration::from_secs(600));
 
 #[retry(max = 5, base = "1ms", cap = "2ms", breaker = &BREAKER)]
-async fn broken(client: &Client, url: &str) -> Result<Response, Failed<Failure>> {
+async fn broken(client: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
     get(client, url).await
 }
 
 static THROTTLE: Throttle = Throttle::adaptive().minimum(1).ceiling(1.0);
 
 #[retry(max = 5, base = "1ms", cap = "2ms", throttle = &THROTTLE)]
-async fn throttled(client: &Client, url: &str) -> Result<Response, Failed<Failure>> {
+async fn throttled(client: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
     get(client, url).await
 }
 

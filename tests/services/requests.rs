@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use reattempt::http::{CheckStatus as _, IDEMPOTENCY_KEY, Statuses};
-use reattempt::{Classify as _, Failed, GaveUp, Verdict, retry};
+use reattempt::{Classify as _, GiveUpReason, RetryError, Verdict, retry};
 use reqwest::{Client, Response, StatusCode};
 
 use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
@@ -19,7 +19,7 @@ fn client() -> Client {
 }
 
 #[retry(max = 5, timer = notes)]
-async fn get(client: &Client, url: &str, notes: &Notes) -> Result<String, Failed<Failure>> {
+async fn get(client: &Client, url: &str, notes: &Notes) -> Result<String, RetryError<Failure>> {
     let response = client.get(url).send().await?.check_status()?;
     Ok(response.text().await?)
 }
@@ -45,7 +45,10 @@ async fn the_last_error_keeps_the_response() {
     let failed = get(&client(), &service.url(), &Notes::new())
         .await
         .unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Attempts, 5));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Attempts, 5)
+    );
     let Some(Failure::Status(bad)) = failed.into_last() else {
         panic!("no response");
     };
@@ -65,14 +68,20 @@ async fn what_is_final_is_asked_once() {
         let failed = get(&client(), &service.url(), &Notes::new())
             .await
             .unwrap_err();
-        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Permanent, 1));
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Permanent, 1)
+        );
     }
     let forbids = Act::Status("503 Service Unavailable\r\nretry-after: -1");
     let service = Script::start(&[forbids]).await;
     let failed = get(&client(), &service.url(), &Notes::new())
         .await
         .unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Forbidden, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::RetryForbidden, 1)
+    );
 }
 
 #[tokio::test]
@@ -82,7 +91,10 @@ async fn a_delay_above_patience_ends_the_call() {
     let failed = get(&client(), &service.url(), &Notes::new())
         .await
         .unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Patience, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::RetryAfterTooLong, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +111,7 @@ async fn a_second_is_waited_for() {
 }
 
 #[retry(max = 3, idempotent = false, timer = notes)]
-async fn post(client: &Client, url: &str, notes: &Notes) -> Result<Response, Failed<Failure>> {
+async fn post(client: &Client, url: &str, notes: &Notes) -> Result<Response, RetryError<Failure>> {
     Ok(client.post(url).send().await?.check_status()?)
 }
 
@@ -203,7 +215,7 @@ async fn a_client_that_blocks() {
     type Failure = reattempt::http::Failure<reqwest::Error, blocking::Response>;
 
     #[retry(max = 4, base = "1ms", patience = "1s")]
-    fn get(client: &blocking::Client, url: &str) -> Result<String, Failed<Failure>> {
+    fn get(client: &blocking::Client, url: &str) -> Result<String, RetryError<Failure>> {
         Ok(client.get(url).send()?.check_status()?.text()?)
     }
     let service = Script::start(&[BUSY, Act::Reset(""), FINE]).await;
@@ -229,6 +241,6 @@ async fn a_client_that_blocks() {
     });
     assert_eq!(
         blocked.await.unwrap(),
-        (GaveUp::Patience, "late".to_owned())
+        (GiveUpReason::RetryAfterTooLong, "late".to_owned())
     );
 }

@@ -7,7 +7,7 @@ use std::{env, fs, process};
 
 use futures::future::join_all;
 use reattempt::Verdict::{self, Permanent, Refused};
-use reattempt::{Classify as _, Failed, retry};
+use reattempt::{Classify as _, RetryError, retry};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{Connection as _, Executor as _, SqliteConnection, SqlitePool};
 use tokio::task::JoinSet;
@@ -69,7 +69,7 @@ async fn transfer(
     from: i32,
     to: i32,
     retries: &AtomicU32,
-) -> Result<(), Failed<sqlx::Error>> {
+) -> Result<(), RetryError<sqlx::Error>> {
     let mut tx = pool.begin_with(begin).await?;
     let mut balances = [0_i64; 2];
     for (id, balance) in [from, to].into_iter().zip(&mut balances) {

@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use reattempt::timer::{Clock, Moment, Timer};
+use reattempt::timer::{Clock, Timer, Timestamp};
 use reattempt::{Jitter, Policy};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -30,8 +30,8 @@ impl Notes {
 }
 
 impl Clock for Notes {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.delays().iter().sum())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.delays().iter().sum())
     }
 }
 

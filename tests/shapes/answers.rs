@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use reattempt::{Failed, Interrupted, retry};
+use reattempt::{GaveUp, RetryError, retry};
 
 use crate::{Fault, Script, sendable};
 
@@ -131,9 +131,9 @@ fn option_in_result(script: &Script) -> Result<Option<u32>, Fault> {
     script.step().map(Some)
 }
 
-// `Failed` tells why the call ended; the body speaks of its own error.
+// `RetryError` tells why the call ended; the body speaks of its own error.
 #[retry(max = 3, backoff = "none", on(_))]
-fn failed(script: &Script) -> Result<u32, Failed<Fault>> {
+fn failed(script: &Script) -> Result<u32, RetryError<Fault>> {
     if script.attempts() > 100 {
         return Err(Fault(0));
     }
@@ -144,13 +144,13 @@ fn failed(script: &Script) -> Result<u32, Failed<Fault>> {
 // Paths in front of everything.
 #[allow(unused_qualifications, reason = "it is the shape")]
 #[retry(max = 3, backoff = "none", on(Fault(1..=9)))]
-fn failed_path(script: &Script) -> std::result::Result<u32, reattempt::Failed<Fault>> {
+fn failed_path(script: &Script) -> std::result::Result<u32, reattempt::RetryError<Fault>> {
     script.step()
 }
 
-// `Failed` around a `Box<dyn Error>`.
+// `RetryError` around a `Box<dyn Error>`.
 #[retry(max = 3, backoff = "none", on(_))]
-fn failed_box(script: &Script) -> Result<u32, Failed<Box<dyn Error>>> {
+fn failed_box(script: &Script) -> Result<u32, RetryError<Box<dyn Error>>> {
     let number = script.step()?;
     Ok(number)
 }
@@ -174,8 +174,8 @@ enum Late {
     Over,
 }
 
-impl From<Interrupted> for Late {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Late {
+    fn from(_: GaveUp) -> Self {
         Self::Over
     }
 }
@@ -207,9 +207,9 @@ async fn async_io_result(script: &Script) -> io::Result<u32> {
     step.map_err(|fault| io::Error::new(io::ErrorKind::TimedOut, fault))
 }
 
-// `Failed`, async, with a deadline.
+// `RetryError`, async, with a deadline.
 #[retry(max = 3, on(_), deadline = "1m")]
-async fn async_failed(script: &Script) -> Result<u32, Failed<Fault>> {
+async fn async_failed(script: &Script) -> Result<u32, RetryError<Fault>> {
     let number = script.step_async().await?;
     Ok(number)
 }

@@ -5,10 +5,10 @@ use tracing::instrument;
 
 use crate::{Fault, Script, sendable};
 
-// Async, with `Failed`, above.
+// Async, with `RetryError`, above.
 #[instrument(skip_all)]
 #[retry(max = 3, on(_))]
-async fn async_instrument_failed(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
+async fn async_instrument_failed(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {
     Ok(script.step_async().await?)
 }
 

@@ -1,6 +1,6 @@
 //! `retry_block!` in all its forms.
 
-use reattempt::{Failed, retry, retry_block};
+use reattempt::{RetryError, retry, retry_block};
 
 use crate::{Fault, Script};
 
@@ -44,13 +44,13 @@ fn closure_untyped(script: &Script) -> Result<u32, Fault> {
     retry_block!(max = 3, backoff = "none", on(_), || script.step())
 }
 
-// `Failed` in a closure's type.
-fn closure_failed(script: &Script) -> Result<u32, Failed<Fault>> {
+// `RetryError` in a closure's type.
+fn closure_failed(script: &Script) -> Result<u32, RetryError<Fault>> {
     retry_block!(
         max = 3,
         backoff = "none",
         on(_),
-        || -> Result<u32, Failed<Fault>> { Ok(script.step()?) }
+        || -> Result<u32, RetryError<Fault>> { Ok(script.step()?) }
     )
 }
 

@@ -29,7 +29,7 @@ macro_rules! answer_parts {
 }
 
 answer_parts!(parts_of_answer, u32, Fault);
-answer_parts!(failed_of_answer, u32, reattempt::Failed<Fault>);
+answer_parts!(failed_of_answer, u32, reattempt::RetryError<Fault>);
 
 // The answer as a whole.
 macro_rules! whole_answer {

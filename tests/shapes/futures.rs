@@ -194,16 +194,18 @@ fn boxed_match(script: &Script, left: bool) -> BoxFuture<'_, Answer> {
     }
 }
 
-// The answer is told by `Failed`.
+// The answer is told by `RetryError`.
 #[retry(max = 3, on(_))]
-fn failed(script: &Script) -> impl Future<Output = Result<u32, reattempt::Failed<Fault>>> + Send {
+fn failed(
+    script: &Script,
+) -> impl Future<Output = Result<u32, reattempt::RetryError<Fault>>> + Send {
     let script = script.clone();
     async move { Ok(script.step_async().await?) }
 }
 
 // The same boxed, without an `async` block.
 #[retry(max = 3, on(_))]
-fn boxed_failed(script: &Script) -> BoxFuture<'_, Result<u32, reattempt::Failed<Fault>>> {
+fn boxed_failed(script: &Script) -> BoxFuture<'_, Result<u32, reattempt::RetryError<Fault>>> {
     stepped(script)
 }
 

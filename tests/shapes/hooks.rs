@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::{Failed, Retry, retry};
+use reattempt::{Retry, RetryError, retry};
 
 use tokio::time::Instant;
 
@@ -137,9 +137,12 @@ fn retry_after_bare(script: &Script, wait: Duration) -> Option<u32> {
     script.step().ok()
 }
 
-// `retry_after`, async, with `?` in it, next to `clone` and `Failed`.
+// `retry_after`, async, with `?` in it, next to `clone` and `RetryError`.
 #[retry(max = 3, base = "1h", cap = "1h", on(_), clone(waits), retry_after = |fault| Some(*waits.get(fault.0 as usize)?))]
-async fn async_retry_after(script: &Script, waits: Vec<Duration>) -> Result<u32, Failed<Fault>> {
+async fn async_retry_after(
+    script: &Script,
+    waits: Vec<Duration>,
+) -> Result<u32, RetryError<Fault>> {
     drop(waits);
     Ok(script.step_async().await?)
 }
@@ -158,7 +161,7 @@ async fn async_retry_after(script: &Script, waits: Vec<Duration>) -> Result<u32,
 async fn async_retry_after_watched(
     script: &Script,
     waits: &mut Vec<Duration>,
-) -> Result<u32, Failed<Fault>> {
+) -> Result<u32, RetryError<Fault>> {
     script.step_async().await
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 use crate::{Fault, Script, sendable};
 
@@ -43,8 +43,8 @@ impl Service {
         script.step()
     }
 
-    // `Failed`.
-    fn failed(&self) -> Result<u32, Failed<Fault>> {
+    // `RetryError`.
+    fn failed(&self) -> Result<u32, RetryError<Fault>> {
         Ok(self.script.step()?)
     }
 

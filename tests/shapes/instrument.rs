@@ -67,17 +67,17 @@ fn instrument_cloned(script: &Script, text: String) -> Result<u32, Fault> {
     script.step()
 }
 
-// An answer told by `Failed`, above.
+// An answer told by `RetryError`, above.
 #[instrument(skip_all)]
 #[retry(max = 3, backoff = "none", on(_))]
-fn instrument_failed_above(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
+fn instrument_failed_above(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {
     Ok(script.step()?)
 }
 
 // Below.
 #[retry(max = 3, backoff = "none", on(_))]
 #[instrument(skip_all)]
-fn instrument_failed_below(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
+fn instrument_failed_below(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {
     Ok(script.step()?)
 }
 

@@ -1,6 +1,6 @@
 //! `on`, `except` and `until`: which attempts have failed.
 
-use reattempt::{Interrupted, Verdict, retry};
+use reattempt::{GaveUp, Verdict, retry};
 
 use crate::{Fault, Script, sendable};
 
@@ -8,8 +8,8 @@ use crate::{Fault, Script, sendable};
 #[derive(Debug)]
 pub(crate) struct Polled(pub(crate) Option<Fault>);
 
-impl From<Interrupted> for Polled {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Polled {
+    fn from(_: GaveUp) -> Self {
         Self(None)
     }
 }
@@ -64,9 +64,9 @@ fn until(script: &Script) -> Result<u32, Polled> {
     Ok(script.step().unwrap_or(0))
 }
 
-// `until` with `Failed`.
+// `until` with `RetryError`.
 #[retry(max = 3, backoff = "none", on(_), until = |number| *number == 3)]
-fn until_failed(script: &Script) -> Result<u32, reattempt::Failed<Fault>> {
+fn until_failed(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {
     Ok(script.step().unwrap_or(0))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 use tokio::time::Instant;
 
 use crate::{Fault, Script};
@@ -15,7 +15,7 @@ trait Remote {
     async fn owned(&self, text: String) -> Result<u32, Fault>;
     async fn mut_owned(&self, list: Vec<u32>) -> Result<u32, Fault>;
     async fn pattern_owned(&self, pair: (String, u32)) -> Result<u32, Fault>;
-    async fn failed(&self) -> Result<u32, Failed<Fault>>;
+    async fn failed(&self) -> Result<u32, RetryError<Fault>>;
     async fn option(&self) -> Option<u32>;
     async fn context(&mut self) -> Result<u32, Fault>;
     async fn refreshed(&mut self) -> Result<u32, Fault>;
@@ -60,9 +60,9 @@ impl Remote for Service {
         Ok(self.script.step_async().await? + zero)
     }
 
-    // `Failed`.
+    // `RetryError`.
     #[retry(max = 3, on(_))]
-    async fn failed(&self) -> Result<u32, Failed<Fault>> {
+    async fn failed(&self) -> Result<u32, RetryError<Fault>> {
         let number = self.script.step_async().await?;
         Ok(number)
     }

@@ -5,7 +5,9 @@ use super::*;
 /// Says to wait for a second, for ever.
 const ENDLESS: Longer = Longer { stop: u32::MAX };
 
-fn reason<T: std::fmt::Debug, E: std::fmt::Debug>(answer: Result<T, Failed<E>>) -> (GaveUp, u32) {
+fn reason<T: std::fmt::Debug, E: std::fmt::Debug>(
+    answer: Result<T, RetryError<E>>,
+) -> (GiveUpReason, u32) {
     let failed = answer.unwrap_err();
     (failed.reason(), failed.attempts())
 }
@@ -13,19 +15,19 @@ fn reason<T: std::fmt::Debug, E: std::fmt::Debug>(answer: Result<T, Failed<E>>) 
 #[test]
 fn max_bounds_it() {
     #[retry(max = 3, on(_), strategy = ENDLESS, timer = timer)]
-    fn fetch(timer: &Recorder, service: &Service) -> Result<u32, Failed<Fault>> {
+    fn fetch(timer: &Recorder, service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     #[retry(max = 1000, on(_), strategy = |_| Decision::Retry(Duration::ZERO), timer = Recorder::default())]
-    fn hammer(service: &Service) -> Result<u32, Failed<Fault>> {
+    fn hammer(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let (timer, service) = (Recorder::default(), Service::failing(u32::MAX));
-    assert_eq!(reason(fetch(&timer, &service)), (GaveUp::Attempts, 3));
+    assert_eq!(reason(fetch(&timer, &service)), (GiveUpReason::Attempts, 3));
     assert_eq!(timer.seconds(), [1, 2]);
-    assert_eq!(reason(hammer(&service)), (GaveUp::Attempts, 1000));
+    assert_eq!(reason(hammer(&service)), (GiveUpReason::Attempts, 1000));
 }
 
 /// Without `max` nothing else counts: neither the default nor the rule about more than 20.
@@ -35,17 +37,20 @@ fn it_alone_says_how_often() {
         assert_eq!(failure.max(), None);
         if failure.attempt() == 100 { Decision::Stop } else { Decision::Retry(Duration::ZERO) }
     })]
-    fn fetch(timer: &Recorder, service: &Service) -> Result<u32, Failed<Fault>> {
+    fn fetch(timer: &Recorder, service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let (timer, service) = (Recorder::default(), Service::failing(u32::MAX));
-    assert_eq!(reason(fetch(&timer, &service)), (GaveUp::Strategy, 100));
+    assert_eq!(
+        reason(fetch(&timer, &service)),
+        (GiveUpReason::Strategy, 100)
+    );
     assert_eq!(timer.seconds(), [0; 0]);
 }
 
 #[retry(deadline = "10s", on(_), strategy = ENDLESS, timer = timer)]
-fn limited(timer: &Recorder, service: &Service) -> Result<u32, Failed<Fault>> {
+fn limited(timer: &Recorder, service: &Service) -> Result<u32, RetryError<Fault>> {
     service.call()
 }
 
@@ -53,14 +58,17 @@ fn limited(timer: &Recorder, service: &Service) -> Result<u32, Failed<Fault>> {
 #[test]
 fn the_deadline_ends_it() {
     #[retry(deadline = "1ms", on(_), strategy = ENDLESS, timer = timer)]
-    fn short(timer: &Recorder, service: &Service) -> Result<u32, Failed<Fault>> {
+    fn short(timer: &Recorder, service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let (timer, service) = (Recorder::default(), Service::failing(9));
-    assert_eq!(reason(limited(&timer, &service)), (GaveUp::Deadline, 4));
+    assert_eq!(
+        reason(limited(&timer, &service)),
+        (GiveUpReason::Deadline, 4)
+    );
     assert_eq!(timer.seconds(), [1, 2, 3]);
-    assert_eq!(reason(short(&timer, &service)), (GaveUp::Deadline, 1));
+    assert_eq!(reason(short(&timer, &service)), (GiveUpReason::Deadline, 1));
 }
 
 #[test]
@@ -73,7 +81,7 @@ fn a_deadline_from_above_ends_it() {
         timer: &Recorder,
         service: &Service,
         left: &mut Vec<Option<Duration>>,
-    ) -> Result<u32, Failed<Fault>> {
+    ) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
@@ -82,7 +90,7 @@ fn a_deadline_from_above_ends_it() {
     let mut left = Vec::new();
     let half = SECOND / 2;
     let answer = deadline::within_blocking(half, || fetch(&timer, &service, &mut left));
-    assert_eq!(reason(answer), (GaveUp::Deadline, 1));
+    assert_eq!(reason(answer), (GiveUpReason::Deadline, 1));
     assert_eq!(left, [Some(half)]);
     // And without one it is told so.
     let bound = Service::failing(1);
@@ -97,13 +105,13 @@ async fn time_outs() {
         causes.push(failure.cause().to_string());
         Decision::Retry(SECOND)
     })]
-    async fn hang(causes: &mut Vec<String>) -> Result<u32, Failed<String>> {
+    async fn hang(causes: &mut Vec<String>) -> Result<u32, RetryError<String>> {
         std::future::pending().await
     }
 
     let (start, mut causes) = (tokio::time::Instant::now(), Vec::new());
     // From 0 to 2, from 3 to 5, from 6 to 8, and then nothing fits.
-    assert_eq!(reason(hang(&mut causes).await), (GaveUp::Deadline, 3));
+    assert_eq!(reason(hang(&mut causes).await), (GiveUpReason::Deadline, 3));
     assert_eq!(causes, ["the attempt timed out"; 3]);
     assert_eq!(start.elapsed().as_secs(), 8);
 }
@@ -115,17 +123,23 @@ fn what_the_error_asks_for_is_waited_for() {
         assert_eq!(failure.retry_after(), failure.error().map(|fault| SECOND * 10 * fault.0));
         if failure.attempt() == stop { Decision::Stop } else { Decision::Retry(SECOND) }
     })]
-    fn fetch(timer: &Recorder, service: &Service, stop: u32) -> Result<u32, Failed<Fault>> {
+    fn fetch(timer: &Recorder, service: &Service, stop: u32) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let (timer, service) = (Recorder::default(), Service::failing(9));
-    assert_eq!(reason(fetch(&timer, &service, 9)), (GaveUp::Patience, 3));
+    assert_eq!(
+        reason(fetch(&timer, &service, 9)),
+        (GiveUpReason::RetryAfterTooLong, 3)
+    );
     // A half of 10 % more.
     let asked = [SECOND * 10, SECOND * 20].map(|asked| asked.mul_f64(1.05));
     assert_eq!(*timer.sleeps.borrow(), asked);
     let service = Service::failing(9);
-    assert_eq!(reason(fetch(&timer, &service, 2)), (GaveUp::Strategy, 2));
+    assert_eq!(
+        reason(fetch(&timer, &service, 2)),
+        (GiveUpReason::Strategy, 2)
+    );
 }
 
 /// What may not be retried nobody asks about.
@@ -135,12 +149,12 @@ fn verdicts_come_first() {
         1 => Verdict::Refused,
         _ => Verdict::Transient,
     })]
-    fn pay(service: &Service) -> Result<u32, Failed<Fault>> {
+    fn pay(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     #[retry(on(_), except(Fault(2)), timer = Recorder::default(), strategy = ENDLESS)]
-    fn fetch(service: &Service) -> Result<u32, Failed<Fault>> {
+    fn fetch(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
@@ -149,8 +163,14 @@ fn verdicts_come_first() {
         service.call()
     }
 
-    assert_eq!(reason(pay(&Service::failing(9))), (GaveUp::Permanent, 2));
-    assert_eq!(reason(fetch(&Service::failing(9))), (GaveUp::Permanent, 2));
+    assert_eq!(
+        reason(pay(&Service::failing(9))),
+        (GiveUpReason::Permanent, 2)
+    );
+    assert_eq!(
+        reason(fetch(&Service::failing(9))),
+        (GiveUpReason::Permanent, 2)
+    );
     assert_eq!(verified(&Service::failing(9)), Ok(10));
 }
 
@@ -158,27 +178,33 @@ fn verdicts_come_first() {
 #[test]
 fn an_empty_budget_ends_it() {
     #[retry(on(_), budget = budget, timer = Recorder::default(), strategy = FOUR)]
-    fn fetch(budget: &Budget, service: &Service) -> Result<u32, Failed<Fault>> {
+    fn fetch(budget: &Budget, service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let budget = Budget::tokens(11).cost(2);
     let service = Service::failing(u32::MAX);
-    assert_eq!(reason(fetch(&budget, &service)), (GaveUp::Strategy, 4));
+    assert_eq!(
+        reason(fetch(&budget, &service)),
+        (GiveUpReason::Strategy, 4)
+    );
     // 6 tokens are gone, and of 5 two retries are paid.
-    assert_eq!(reason(fetch(&budget, &service)), (GaveUp::Budget, 3));
+    assert_eq!(reason(fetch(&budget, &service)), (GiveUpReason::Budget, 3));
 }
 
 #[test]
 fn an_open_breaker_ends_it() {
     #[retry(on(_), breaker = breaker, timer = Recorder::default(), strategy = ENDLESS)]
-    fn fetch(breaker: &Breaker, service: &Service) -> Result<u32, Failed<Fault>> {
+    fn fetch(breaker: &Breaker, service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let breaker = Breaker::count(3).minimum(3);
     let service = Service::failing(u32::MAX);
-    assert_eq!(reason(fetch(&breaker, &service)), (GaveUp::BreakerOpen, 3));
+    assert_eq!(
+        reason(fetch(&breaker, &service)),
+        (GiveUpReason::BreakerOpen, 3)
+    );
 }
 
 /// Inside a retry of another call there is one attempt, and nobody is asked; with `"multiply"` it is asked anew.
@@ -252,9 +278,9 @@ fn a_record_tells_why_it_ended() {
     let answer = retry_block!(on(_), strategy = || Decision::Stop, { service.call() });
     assert_eq!(answer, Err(Fault(1)));
     let end = record.calls()[0].end();
-    assert_eq!(end, testing::CallEnd::GaveUp(GaveUp::Strategy));
-    assert_eq!(GaveUp::Strategy.word(), "strategy");
-    assert_eq!(GaveUp::Strategy.to_string(), "the strategy said so");
+    assert_eq!(end, testing::CallEnd::GaveUp(GiveUpReason::Strategy));
+    assert_eq!(GiveUpReason::Strategy.as_str(), "strategy");
+    assert_eq!(GiveUpReason::Strategy.to_string(), "the strategy said so");
 }
 
 /// After the patience, before the deadline: what ends the call anyway it does not hear of.
@@ -264,15 +290,25 @@ fn it_is_asked_in_its_place() {
         asked.set(asked.get() + 1);
         Decision::Stop
     })]
-    fn fetch(service: &Service, wait: Duration, asked: &Cell<u32>) -> Result<u32, Failed<Fault>> {
+    fn fetch(
+        service: &Service,
+        wait: Duration,
+        asked: &Cell<u32>,
+    ) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
 
     let (service, asked) = (Service::failing(9), Cell::new(0));
     let long = fetch(&service, SECOND * 100, &asked);
-    assert_eq!((reason(long), asked.get()), ((GaveUp::Patience, 1), 0));
+    assert_eq!(
+        (reason(long), asked.get()),
+        ((GiveUpReason::RetryAfterTooLong, 1), 0)
+    );
     let late = fetch(&service, SECOND * 20, &asked);
-    assert_eq!((reason(late), asked.get()), ((GaveUp::Strategy, 1), 1));
+    assert_eq!(
+        (reason(late), asked.get()),
+        ((GiveUpReason::Strategy, 1), 1)
+    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_success_at_once_pays_nothing() {
 }
 
 #[retry(on(_), strategy = FOUR)]
-async fn asynchronous(service: &mut Service) -> Result<u32, Failed<Fault>> {
+async fn asynchronous(service: &mut Service) -> Result<u32, RetryError<Fault>> {
     service.failures = u32::MAX;
     tokio::task::yield_now().await;
     service.call()
@@ -71,7 +71,10 @@ async fn async_function() {
     let start = tokio::time::Instant::now();
     let mut service = Service::default();
     let failed = sendable(asynchronous(&mut service)).await.unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Strategy, 4));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Strategy, 4)
+    );
     assert_eq!(failed.last(), Some(&Fault(4)));
     assert_eq!(start.elapsed().as_secs(), 6);
 }
@@ -266,7 +269,7 @@ fn whole_value(timer: &Recorder, calls: &Cell<u32>) -> u32 {
 }
 
 #[retry(until = |number| *number == 9, on(_), timer = timer, strategy = Longer { stop: 3 })]
-fn polled(timer: &Recorder, calls: &Cell<u32>) -> Result<u32, Failed<Fault>> {
+fn polled(timer: &Recorder, calls: &Cell<u32>) -> Result<u32, RetryError<Fault>> {
     calls.set(calls.get() + 1);
     Ok(calls.get())
 }
@@ -280,7 +283,10 @@ fn other_answers() {
     let timer = Recorder::default();
     assert_eq!(whole_value(&timer, &Cell::new(7)), 9);
     let failed = polled(&timer, &Cell::default()).unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Strategy, 3));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Strategy, 3)
+    );
     assert!(failed.last().is_none());
 }
 
@@ -295,12 +301,18 @@ async fn runners() {
 
     let failed = runner.strategy(FOUR).try_run(|| service.call());
     let failed = failed.unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Strategy, 4));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Strategy, 4)
+    );
 
     // What the policy has given holds.
     let bound = BOUND.on(|_: &Fault| true).timer(&timer).strategy(FOUR);
     let failed = bound.try_run(|| service.call()).unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Attempts, 3));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Attempts, 3)
+    );
     assert_eq!(timer.seconds()[6..], [1, 2]);
 
     let start = tokio::time::Instant::now();
@@ -317,6 +329,9 @@ async fn runners() {
         .try_run_async(async || service.call())
         .await
         .unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Strategy, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Strategy, 1)
+    );
     assert_eq!(start.elapsed().as_secs(), 6);
 }

@@ -1,9 +1,10 @@
 //! Lines of `tracing`: every field of a retry, a give-up and a recovery; levels, parents, and what is left out.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::testing::{VirtualTime, virtual_time};
-use reattempt::{Jitter, Level, Policy, Telemetry, observe, retry};
+use reattempt::{Jitter, Level, Policy, RetryError, Telemetry, observe, retry};
 use serde_json::{Value, json};
 use tracing::Level as At;
 
@@ -71,6 +72,42 @@ fn a_retry_and_a_recovery_have_every_field() {
             "call_elapsed": 0.6,
         })
     );
+}
+
+/// An attempt is timed from its own start, not from that of the call: one with a limit, and those of a runner.
+#[tokio::test(start_paused = true)]
+async fn a_retry_is_timed_by_itself() {
+    async fn attempt(failures: &Cell<u32>) -> Result<u32, Declined> {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        match failures.get().checked_sub(1) {
+            Some(left) => {
+                failures.set(left);
+                Err(Declined(503))
+            }
+            None => Ok(7),
+        }
+    }
+    #[retry(policy = TIMED, timeout = "1s", on(_))]
+    async fn limited(failures: &Cell<u32>) -> Result<u32, RetryError<Declined>> {
+        attempt(failures).await
+    }
+    let runner = TIMED.on(|_: &Declined| true);
+    for way in 0..3 {
+        let (lines, failures) = (Lines::keep(At::DEBUG), Cell::new(1));
+        let answer = match way {
+            0 => limited(&failures).await,
+            1 => runner.try_run_async(|| attempt(&failures)).await,
+            _ => Ok(runner.run_async(|| attempt(&failures)).await.unwrap()),
+        };
+        assert_eq!(answer.unwrap(), 7);
+
+        let lines = lines.take();
+        assert_eq!(told(&lines), ["DEBUG retry", "INFO recovered"], "{way}");
+        let times =
+            |line: &Value| ["elapsed", "call_elapsed"].map(|time| line["fields"][time].as_f64());
+        assert_eq!(times(&lines[0]), [Some(0.25), None], "{way}");
+        assert_eq!(times(&lines[1]), [Some(0.25), Some(0.6)], "{way}");
+    }
 }
 
 #[test]

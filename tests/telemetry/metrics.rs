@@ -6,7 +6,7 @@ use std::time::Duration;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use prometheus_parse::{Sample, Scrape, Value};
 use reattempt::testing::virtual_time;
-use reattempt::{Breaker, Budget, Failed, Jitter, Policy, retry};
+use reattempt::{Breaker, Budget, Jitter, Policy, RetryError, retry};
 
 use crate::support::Declined;
 
@@ -169,7 +169,7 @@ fn the_state_of_a_breaker() {
         .name("metrics.breaker");
 
     #[retry(policy = STEADY, name = "metrics.broken", breaker = &BREAKER, on(_))]
-    fn broken(up: bool) -> Result<(), Failed<Declined>> {
+    fn broken(up: bool) -> Result<(), RetryError<Declined>> {
         if up { Ok(()) } else { Err(Declined(503)) }
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use reattempt::testing::virtual_time;
-use reattempt::{GaveUp, Jitter, Policy, retry};
+use reattempt::{GiveUpReason, Jitter, Policy, retry};
 
 use crate::support::Declined;
 
@@ -82,7 +82,7 @@ fn an_operation_since_the_start() {
     assert_eq!((pay.failed_attempts(), pay.retries()), (7, 5));
     assert_eq!(
         pay.give_ups(),
-        [(GaveUp::Attempts, 1), (GaveUp::Permanent, 1)]
+        [(GiveUpReason::Attempts, 1), (GiveUpReason::Permanent, 1)]
     );
     assert_eq!(pay.delay(), Duration::from_millis(100 + 300 + 300));
     let error = pay.last_error().unwrap();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::future::pending;
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, deadline, retry};
+use reattempt::{GiveUpReason, RetryError, deadline, retry};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{assert_nothing_is_left, ms};
@@ -49,7 +49,7 @@ async fn from_the_call_on() {
 #[tokio::test(start_paused = true)]
 async fn the_smaller_one_holds() {
     #[retry(deadline = "5s", on(_))]
-    async fn hangs() -> Result<u32, Failed<u32>> {
+    async fn hangs() -> Result<u32, RetryError<u32>> {
         assert!(deadline::remaining() <= Some(5 * SECOND));
         pending().await
     }
@@ -61,7 +61,7 @@ async fn the_smaller_one_holds() {
         deadline = "5s",
         on(_)
     )]
-    async fn fails(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn fails(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
@@ -69,7 +69,10 @@ async fn the_smaller_one_holds() {
         let start = Instant::now();
         let failed = deadline::within(ambient * SECOND, hangs()).await;
         let failed = failed.expect_err("cut off");
-        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Deadline, 1)
+        );
         assert_eq!(start.elapsed(), expected * SECOND);
         let calls = Cell::new(0);
         let failed = deadline::within(ambient * SECOND, fails(&calls)).await;
@@ -83,7 +86,7 @@ async fn the_smaller_one_holds() {
 #[tokio::test(start_paused = true)]
 async fn a_plain_call_obeys() {
     #[retry(base = "1s", cap = "1s", max = 20, jitter = "none", on(_))]
-    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         sleep(SECOND / 2).await;
         Err(1)
@@ -91,7 +94,10 @@ async fn a_plain_call_obeys() {
     let (calls, start) = (Cell::new(0), Instant::now());
     let failed = deadline::within(4 * SECOND, fetch(&calls)).await;
     let failed = failed.expect_err("always");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 3));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 3)
+    );
     assert_eq!(start.elapsed(), 3 * SECOND + SECOND / 2);
 }
 
@@ -100,17 +106,17 @@ async fn a_plain_call_obeys() {
 #[tokio::test(start_paused = true)]
 async fn between_two_milliseconds() {
     #[retry(base = "9500us", jitter = "none", on(_))]
-    async fn plain(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn plain(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     #[retry(base = "9500us", jitter = "none", on(_), timeout = "1s")]
-    async fn limited(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn limited(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     #[retry(base = "9500us", jitter = "none", on(_), before_retry = async |_| ())]
-    async fn hooked(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn hooked(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
@@ -126,14 +132,17 @@ async fn between_two_milliseconds() {
 #[tokio::test(start_paused = true)]
 async fn time_outs_shrink() {
     #[retry(max = 3, base = "1s", jitter = "none", timeout = "4s", on(_))]
-    async fn fetch(seen: &Cell<Option<Duration>>) -> Result<u32, Failed<u32>> {
+    async fn fetch(seen: &Cell<Option<Duration>>) -> Result<u32, RetryError<u32>> {
         seen.set(deadline::remaining());
         pending().await
     }
     let (seen, start) = (Cell::new(None), Instant::now());
     let failed = deadline::within(3 * SECOND, fetch(&seen)).await;
     let failed = failed.expect_err("cut off");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 1)
+    );
     assert_eq!(
         (seen.get(), start.elapsed()),
         (Some(3 * SECOND), 3 * SECOND)
@@ -141,7 +150,10 @@ async fn time_outs_shrink() {
     // 4 s, 1 s of delay, and the one second that is left.
     let failed = deadline::within(6 * SECOND, fetch(&seen)).await;
     let failed = failed.expect_err("cut off");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 2));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 2)
+    );
     assert_eq!((seen.get(), start.elapsed()), (Some(SECOND), 9 * SECOND));
     assert_nothing_is_left();
 }
@@ -151,39 +163,39 @@ async fn time_outs_shrink() {
 #[tokio::test(start_paused = true)]
 async fn over_before_it_begins() {
     #[retry(timeout = "4s", on(_))]
-    async fn limited(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn limited(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     #[retry(backoff = "none", on(_))]
-    async fn plain(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn plain(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     #[retry(backoff = "none", on(_))]
-    fn sync(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    fn sync(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     let calls = Cell::new(0);
-    let end = |answer: Result<u32, Failed<u32>>| {
+    let end = |answer: Result<u32, RetryError<u32>>| {
         let failed = answer.expect_err("over");
         (failed.reason(), failed.attempts(), failed.last().copied())
     };
     let limited = deadline::within(Duration::ZERO, limited(&calls)).await;
     assert_eq!(
         (end(limited), calls.get()),
-        ((GaveUp::Deadline, 0, None), 0)
+        ((GiveUpReason::Deadline, 0, None), 0)
     );
     let plain = deadline::within(Duration::ZERO, plain(&calls)).await;
     assert_eq!(
         (end(plain), calls.get()),
-        ((GaveUp::Deadline, 1, Some(1)), 1)
+        ((GiveUpReason::Deadline, 1, Some(1)), 1)
     );
     let sync = deadline::within_blocking(Duration::ZERO, || sync(&calls));
     assert_eq!(
         (end(sync), calls.get()),
-        ((GaveUp::Deadline, 1, Some(1)), 2)
+        ((GiveUpReason::Deadline, 1, Some(1)), 2)
     );
 }
 
@@ -211,7 +223,7 @@ async fn siblings() {
 #[tokio::test(start_paused = true)]
 async fn moved_out_and_in() {
     #[retry(max = 3, deadline = "60s", on(_))]
-    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         sleep(ms(5_000)).await;
         Ok(calls.get())
@@ -227,6 +239,9 @@ async fn moved_out_and_in() {
     let mut call = Box::pin(fetch(&calls));
     assert!(tokio::time::timeout(ms(500), &mut call).await.is_err());
     let failed = deadline::within(ms(1_000), call).await.unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 1)
+    );
     assert_eq!((calls.get(), start.elapsed()), (1, ms(1_500)));
 }

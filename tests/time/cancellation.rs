@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use reattempt::{Failed, Policy, retry, retry_block};
+use reattempt::{Policy, RetryError, retry, retry_block};
 
 use crate::bombs::yield_once;
 use crate::support::{Alive, Fault, Hand, assert_nothing_is_left, ms};
@@ -58,7 +58,7 @@ fn with_a_deadline() {
         work().await
     }
     #[retry(deadline = "500ms", timer = &hand)]
-    async fn told(hand: Hand) -> Result<u32, Failed<Fault>> {
+    async fn told(hand: Hand) -> Result<u32, RetryError<Fault>> {
         work().await
     }
     for tick in TICKS {
@@ -137,11 +137,11 @@ fn nested() {
 #[test]
 fn inherited() {
     const POLICY: Policy = Policy::new().timeout(ms(500)).deadline(ms(9_000));
-    async fn block(hand: Hand) -> Result<u32, Failed<Fault>> {
+    async fn block(hand: Hand) -> Result<u32, RetryError<Fault>> {
         retry_block!(
             policy = POLICY,
             timer = &hand,
-            async || -> Result<u32, Failed<Fault>> { work().await }
+            async || -> Result<u32, RetryError<Fault>> { work().await }
         )
         .await
     }

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, Interrupted, Policy, Verified, deadline, retry, retry_block};
+use reattempt::{GaveUp, GiveUpReason, Policy, RetryError, Verified, deadline, retry, retry_block};
 use tokio::time::{Instant, sleep};
 
 use crate::bombs::yield_once;
@@ -16,19 +16,19 @@ use crate::support::{Hand, assert_nothing_is_left, drive, ms};
 fn too_short_for_a_retry() {
     const SHORT: Policy = Policy::new().max(7).jitter(reattempt::Jitter::None);
     #[retry(policy = policy, on(_), timer = hand)]
-    fn own(policy: Policy, hand: &Hand) -> Result<u32, Failed<u32>> {
+    fn own(policy: Policy, hand: &Hand) -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     #[retry(policy = policy, on(_), timer = hand)]
-    async fn own_async(policy: Policy, hand: &Hand) -> Result<u32, Failed<u32>> {
+    async fn own_async(policy: Policy, hand: &Hand) -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     #[retry(base = "100ms", jitter = "none", on(_), timer = hand)]
-    fn plain(hand: &Hand) -> Result<u32, Failed<u32>> {
+    fn plain(hand: &Hand) -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     #[retry(base = "100ms", jitter = "none", on(_), timer = hand, on_retry = |_| ())]
-    async fn plain_async(hand: &Hand) -> Result<u32, Failed<u32>> {
+    async fn plain_async(hand: &Hand) -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     let hand = &Hand::default();
@@ -55,7 +55,10 @@ fn too_short_for_a_retry() {
         ),
     ] {
         let failed = answer.expect_err("always");
-        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Deadline, 1)
+        );
         assert_eq!(failed.last(), Some(&1));
         assert!(failed.is_timeout());
     }
@@ -74,10 +77,10 @@ fn to_the_nanosecond() {
         let failed = runner.try_run(|| Err::<u32, u32>(1)).expect_err("always");
         (failed.attempts(), failed.reason())
     };
-    assert_eq!(attempts(ms(20)), (1, GaveUp::Deadline));
+    assert_eq!(attempts(ms(20)), (1, GiveUpReason::Deadline));
     assert_eq!(
         attempts(ms(20) + Duration::from_nanos(1)),
-        (2, GaveUp::Attempts)
+        (2, GiveUpReason::Attempts)
     );
 }
 
@@ -145,12 +148,39 @@ fn its_own_is_seen_below() {
 #[derive(Debug, PartialEq, Eq)]
 enum Cut {
     Below(u32),
-    Off(Interrupted),
+    Off(GaveUp),
 }
 
-impl From<Interrupted> for Cut {
-    fn from(end: Interrupted) -> Self {
+impl From<GaveUp> for Cut {
+    fn from(end: GaveUp) -> Self {
         Self::Off(end)
+    }
+}
+
+/// However long a hook took, no attempt starts after the deadline.
+#[test]
+fn a_hook_that_outlasts_the_deadline() {
+    #[retry(base = "1ms", deadline = "2s", on(_), timer = hand, before_retry = |_| hand.spend(ms(3000)))]
+    fn fetch(hand: &Hand, calls: &mut u32) -> Result<u32, RetryError<u32>> {
+        *calls += 1;
+        Err(*calls)
+    }
+    #[retry(base = "1ms", deadline = "2s", on(_), timer = hand, before_retry = |_| hand.spend(ms(3000)))]
+    async fn fetch_async(hand: &Hand, calls: &mut u32) -> Result<u32, RetryError<u32>> {
+        *calls += 1;
+        Err(*calls)
+    }
+    for call in [
+        |calls: &mut u32| fetch(&Hand::default(), calls),
+        |calls: &mut u32| drive(fetch_async(&Hand::default(), calls)),
+    ] {
+        let mut calls = 0;
+        let failed = call(&mut calls).unwrap_err();
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Deadline, 1)
+        );
+        assert_eq!((failed.into_last(), calls), (Some(1), 1));
     }
 }
 
@@ -158,7 +188,7 @@ impl From<Interrupted> for Cut {
 #[tokio::test(start_paused = true)]
 async fn a_hanging_hook() {
     #[retry(base = "1ms", deadline = "2s", on(_), before_retry = async |_| pending().await)]
-    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("busy")
     }
@@ -169,7 +199,7 @@ async fn a_hanging_hook() {
         on = |_| reattempt::Verdict::Transient,
         verify = async |_| pending::<Verified<u32>>().await,
     )]
-    async fn verified(calls: &Cell<u32>) -> Result<u32, Failed<&'static str>> {
+    async fn verified(calls: &Cell<u32>) -> Result<u32, RetryError<&'static str>> {
         calls.set(calls.get() + 1);
         Err("busy")
     }
@@ -179,7 +209,10 @@ async fn a_hanging_hook() {
         (verified(&calls).await, 4_000),
     ] {
         let failed = answer.expect_err("cut off");
-        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Deadline, 1)
+        );
         assert_eq!(failed.last(), Some(&"busy"));
         assert!(start.elapsed() >= ms(after.min(2_000)));
     }
@@ -193,7 +226,7 @@ async fn a_hanging_hook() {
 async fn an_inherited_deadline() {
     const SHORT: Policy = Policy::new().deadline(ms(2_000));
     #[retry(policy = SHORT, on(_))]
-    async fn told() -> Result<u32, Failed<u32>> {
+    async fn told() -> Result<u32, RetryError<u32>> {
         pending().await
     }
     #[retry(policy = SHORT, on(_))]
@@ -215,13 +248,16 @@ async fn an_inherited_deadline() {
     }
     let end = Instant::now() + ms(2_000);
     let failed = told().await.expect_err("cut off");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 1)
+    );
     assert_eq!((failed.last(), Instant::now()), (None, end));
     let is_cut = |answer: Result<u32, Cut>| match answer {
         Err(Cut::Off(end)) => (end.reason(), end.attempts(), end.is_timeout()),
         other => panic!("{other:?}"),
     };
-    let expected = (GaveUp::Deadline, 1, true);
+    let expected = (GiveUpReason::Deadline, 1, true);
     assert_eq!(is_cut(cut().await), expected);
     assert_eq!(absent().await, None);
     assert_eq!(is_cut(at_run_time(SHORT).await), expected);
@@ -240,7 +276,7 @@ async fn an_inherited_deadline() {
 #[tokio::test(start_paused = true)]
 async fn context_and_remaining_agree() {
     #[retry(base = "1s", jitter = "none", deadline = "10s", on(_), context = attempt)]
-    async fn fetch(seen: &RefCell<Vec<Duration>>) -> Result<u32, Failed<u32>> {
+    async fn fetch(seen: &RefCell<Vec<Duration>>) -> Result<u32, RetryError<u32>> {
         assert_eq!(attempt.remaining(), deadline::remaining());
         seen.borrow_mut().extend(attempt.remaining());
         sleep(ms(2_000)).await;
@@ -270,12 +306,12 @@ fn a_late_timer() {
         Err(1)
     }
     #[retry(max = 2, base = "90ms", jitter = "none", deadline = "100ms", on(_), timer = hand, on_retry = |_| ())]
-    fn told(hand: &Hand, calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    fn told(hand: &Hand, calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
     #[retry(max = 2, base = "90ms", jitter = "none", deadline = "100ms", on(_), timer = hand)]
-    async fn asynchronous(hand: &Hand, calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn asynchronous(hand: &Hand, calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
@@ -316,4 +352,18 @@ fn a_late_timer() {
         calls(&run_async),
     ];
     assert_eq!(found, [2; 2]);
+}
+
+/// On a clock that runs: converted anew at each poll, it would move by what two readings are apart.
+#[tokio::test]
+async fn it_stays_the_same_from_poll_to_poll() {
+    #[retry(deadline = "10s", on(_))]
+    async fn seen() -> Result<[Option<deadline::Deadline>; 2], RetryError<u32>> {
+        let first = deadline::current();
+        yield_once().await;
+        Ok([first, deadline::current()])
+    }
+    let [first, second] = seen().await.unwrap();
+    assert!(first.is_some());
+    assert_eq!(first, second);
 }

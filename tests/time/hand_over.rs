@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reattempt::deadline::{self, Deadline};
-use reattempt::{Failed, GaveUp, retry};
+use reattempt::{GiveUpReason, RetryError, retry};
 use tokio::time::{Instant, sleep};
 
 use crate::support::assert_nothing_is_left;
@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[tokio::test(start_paused = true)]
 async fn to_a_task() {
     #[retry(max = 9, base = "1s", cap = "1s", jitter = "none", on(_))]
-    async fn fetch() -> Result<u32, Failed<u32>> {
+    async fn fetch() -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     let (with, without, start) = deadline::within(3 * SECOND, async {
@@ -31,12 +31,12 @@ async fn to_a_task() {
     let failed = answer.expect_err("always");
     assert_eq!(
         (seen, failed.reason()),
-        (Some(2 * SECOND), GaveUp::Deadline)
+        (Some(2 * SECOND), GiveUpReason::Deadline)
     );
     assert_eq!((failed.attempts(), start.elapsed()), (2, 2 * SECOND));
     let (seen, answer) = without.await.expect("no panic");
     let failed = answer.expect_err("always");
-    assert_eq!((seen, failed.reason()), (None, GaveUp::Attempts));
+    assert_eq!((seen, failed.reason()), (None, GiveUpReason::Attempts));
     assert_nothing_is_left();
 }
 

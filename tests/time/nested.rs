@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::join;
-use reattempt::{Failed, GaveUp, Policy, deadline, retry, retry_block};
+use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry, retry_block};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive};
@@ -82,25 +82,25 @@ async fn what_is_spawned_is_not_below() {
 #[test]
 fn polling_goes_on_below_a_retry() {
     #[retry(max = 5, on(_), timer = Still, until = |value| *value % 4 == 0)]
-    fn poll(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+    fn poll(service: &Service, fail: bool) -> Result<u32, RetryError<u32>> {
         let number = service.fail().unwrap_or_else(|number| number);
         if fail { Err(number) } else { Ok(number) }
     }
     #[retry(max = 3, on(_), timer = Still)]
-    fn outer(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+    fn outer(service: &Service, fail: bool) -> Result<u32, RetryError<u32>> {
         match poll(service, fail) {
             Ok(value) => Err(value),
             Err(failed) => Err(failed.into_last().expect("an error")),
         }
     }
     #[retry(max = 5, on(_), timer = Still, until = |value| *value % 4 == 0)]
-    async fn poll_async(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+    async fn poll_async(service: &Service, fail: bool) -> Result<u32, RetryError<u32>> {
         yield_once().await;
         let number = service.fail().unwrap_or_else(|number| number);
         if fail { Err(number) } else { Ok(number) }
     }
     #[retry(max = 3, on(_), timer = Still)]
-    async fn outer_async(service: &Service, fail: bool) -> Result<u32, Failed<u32>> {
+    async fn outer_async(service: &Service, fail: bool) -> Result<u32, RetryError<u32>> {
         match poll_async(service, fail).await {
             Ok(value) => Err(value),
             Err(failed) => Err(failed.into_last().expect("an error")),
@@ -121,7 +121,7 @@ fn polling_goes_on_below_a_retry() {
 #[test]
 fn polling_without_a_delay() {
     #[retry(max = 3, backoff = "none", on(_), until = |value| *value % 3 == 0)]
-    fn poll(service: &Service) -> Result<u32, Failed<u32>> {
+    fn poll(service: &Service) -> Result<u32, RetryError<u32>> {
         Ok(service.fail().unwrap_or_else(|number| number))
     }
     #[retry(max = 3, backoff = "none", on(_))]
@@ -138,11 +138,11 @@ fn polling_without_a_delay() {
 #[test]
 fn a_collapsed_call_says_so() {
     #[retry(max = 5, on(_), timer = Still, on_retry = |_| told.set(told.get() + 1))]
-    fn inner(told: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    fn inner(told: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         Err(deadline::attempt())
     }
     #[retry(max = 5, on(_), timer = Still)]
-    async fn inner_async() -> Result<u32, Failed<u32>> {
+    async fn inner_async() -> Result<u32, RetryError<u32>> {
         yield_once().await;
         Err(deadline::attempt())
     }
@@ -150,7 +150,7 @@ fn a_collapsed_call_says_so() {
     async fn outer(told: &Cell<u32>, ends: &RefCell<Vec<End>>) -> Result<u32, u32> {
         yield_once().await;
         let end =
-            |failed: &Failed<u32>| (failed.reason(), failed.attempts(), failed.last().copied());
+            |failed: &RetryError<u32>| (failed.reason(), failed.attempts(), failed.last().copied());
         ends.borrow_mut()
             .extend(inner(told).as_ref().err().map(end));
         let asynchronous = inner_async().await;
@@ -158,17 +158,17 @@ fn a_collapsed_call_says_so() {
             .extend(asynchronous.as_ref().err().map(end));
         Err(deadline::attempt())
     }
-    type End = (GaveUp, u32, Option<u32>);
+    type End = (GiveUpReason, u32, Option<u32>);
     let (told, ends) = (Cell::new(0), RefCell::default());
     assert_eq!(drive(outer(&told, &ends)), Err(3));
-    let whole = (GaveUp::Attempts, 5, Some(5));
-    let second = (GaveUp::Nested, 1, Some(2));
-    let third = (GaveUp::Nested, 1, Some(3));
+    let whole = (GiveUpReason::Attempts, 5, Some(5));
+    let second = (GiveUpReason::Nested, 1, Some(2));
+    let third = (GiveUpReason::Nested, 1, Some(3));
     assert_eq!(*ends.borrow(), [whole, whole, second, second, third, third]);
     // Nobody is told of a retry that does not come.
     assert_eq!(told.get(), 4);
     let failed = inner(&told).expect_err("always");
-    assert_eq!(failed.reason(), GaveUp::Attempts);
+    assert_eq!(failed.reason(), GiveUpReason::Attempts);
     assert_nothing_is_left();
 }
 
@@ -192,7 +192,7 @@ async fn hooks_are_not_below_their_own_call() {
         on_retry = |_| { assert_eq!(deadline::attempt(), 1); },
         before_retry = async |_| { let _ = alone(service).await; },
     )]
-    async fn asynchronous(service: &Service) -> Result<u32, Failed<u32>> {
+    async fn asynchronous(service: &Service) -> Result<u32, RetryError<u32>> {
         Err(deadline::attempt())
     }
     let service = Service::default();
@@ -250,7 +250,7 @@ fn a_sync_block_in_a_sent_future() {
 #[test]
 fn a_poll_that_asks_again_is_no_retry() {
     #[retry(max = 4, on(_), timer = Still, until = |value| *value > 100)]
-    async fn polled(service: &Service, polls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn polled(service: &Service, polls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         polls.set(polls.get() + 1);
         match alone(service).await {
             // Each of the first two polls asks five times in vain.
@@ -259,7 +259,7 @@ fn a_poll_that_asks_again_is_no_retry() {
         }
     }
     #[retry(max = 4, on(_), timer = Still, until = |value| *value > 100)]
-    fn polled_sync(service: &Service, polls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    fn polled_sync(service: &Service, polls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         polls.set(polls.get() + 1);
         let inner = retry_block!(max = 5, on(_), timer = Still, || -> Result<u32, u32> {
             service.fail()
@@ -290,7 +290,7 @@ async fn before_the_future() {
     fn outer(
         service: &Service,
         seen: &RefCell<Vec<u32>>,
-    ) -> impl Future<Output = Result<u32, Failed<u32>>> {
+    ) -> impl Future<Output = Result<u32, RetryError<u32>>> {
         assert!(deadline::remaining().is_some());
         seen.borrow_mut().push(deadline::attempt());
         std::future::ready(inner(service))
@@ -328,20 +328,23 @@ fn outside() {
 /// A deadline that cuts off an attempt above is left to that attempt, also by a call without any limit of its own.
 #[tokio::test(start_paused = true)]
 async fn who_is_above_cuts_off() {
-    type Answer = Result<(), Failed<&'static str>>;
+    type Answer = Result<(), RetryError<&'static str>>;
 
     #[retry(policy = policy, on(_))]
-    async fn inner(policy: Policy) -> Result<(), Failed<&'static str>> {
+    async fn inner(policy: Policy) -> Result<(), RetryError<&'static str>> {
         std::future::pending().await
     }
 
     #[retry(deadline = "1s", on(_))]
-    async fn outer(policy: Policy) -> Result<(), Failed<Failed<&'static str>>> {
+    async fn outer(policy: Policy) -> Result<(), RetryError<RetryError<&'static str>>> {
         let answer: Answer = inner(policy).await;
         answer
     }
 
     let failed = outer(Policy::new()).await.unwrap_err();
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 1)
+    );
     assert_eq!(failed.last(), None);
 }

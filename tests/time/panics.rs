@@ -1,7 +1,7 @@
 //! A panic at every step in turn - in a body, at each of its polls, in a judgement,
 //! in a hook, in the clock and in the timer - reaches the caller, and leaves nothing.
 
-use reattempt::{Failed, Verified, deadline, retry, retry_block};
+use reattempt::{RetryError, Verified, deadline, retry, retry_block};
 
 use crate::bombs::{catch, explode_after, has_exploded, step, yield_once};
 use crate::support::{Alive, Fault, Hand, assert_nothing_is_left, drive, ms};
@@ -56,7 +56,7 @@ fn sync() {
         work()
     }
     #[retry(timer = hand, idempotent = false, verify = |_| { step(); Verified::NotDone })]
-    fn verified(hand: &Hand) -> Result<u32, Failed<Fault>> {
+    fn verified(hand: &Hand) -> Result<u32, RetryError<Fault>> {
         work()
     }
     #[retry(timer = hand)]

@@ -7,7 +7,9 @@ use std::time::Duration;
 use proptest::option;
 use proptest::prelude::*;
 use reattempt::timer::Clock;
-use reattempt::{Failed, GaveUp, Jitter, Nested, Policy, Shape, Verdict, deadline, retry};
+use reattempt::{
+    GiveUpReason, Jitter, Nested, Policy, RetryError, Shape, Verdict, deadline, retry,
+};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{Hand, assert_nothing_is_left, drive};
@@ -135,7 +137,7 @@ fn without_deadline(policy: Policy) -> Policy {
 struct Run {
     starts: Vec<Duration>,
     end: Duration,
-    answer: Result<u32, Failed<Verdict>>,
+    answer: Result<u32, RetryError<Verdict>>,
 }
 
 impl Run {
@@ -148,7 +150,7 @@ impl Run {
         }
         if let Err(failed) = &self.answer {
             prop_assert_eq!(failed.attempts() as usize, self.starts.len());
-            if failed.reason() == GaveUp::Attempts {
+            if failed.reason() == GiveUpReason::Attempts {
                 prop_assert_eq!(Some(failed.attempts()), case.policy.attempts());
             }
         }
@@ -173,7 +175,7 @@ async fn call(
     case: &Case,
     starts: &RefCell<Vec<Duration>>,
     origin: Instant,
-) -> Result<u32, Failed<Verdict>> {
+) -> Result<u32, RetryError<Verdict>> {
     attempt(case, starts, origin).await
 }
 
@@ -221,7 +223,7 @@ fn run_sync(case: &Case, hand: &Hand) -> Run {
         case: &Case,
         hand: &Hand,
         starts: &RefCell<Vec<Duration>>,
-    ) -> Result<u32, Failed<Verdict>> {
+    ) -> Result<u32, RetryError<Verdict>> {
         starts.borrow_mut().push(hand.passed());
         let act = case.act(starts.borrow().len() - 1);
         hand.spend(act.takes);

@@ -6,8 +6,10 @@ use std::future::{Ready, pending, ready};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Classify, Failed, GaveUp, Verdict, Verified, deadline, retry, retry_block};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::{
+    Classify, GiveUpReason, RetryError, Verdict, Verified, deadline, retry, retry_block,
+};
 
 use crate::support::{assert_nothing_is_left, drive, ms};
 
@@ -104,8 +106,8 @@ impl Recorder {
 }
 
 impl Clock for Recorder {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.waits.borrow().iter().sum())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.waits.borrow().iter().sum())
     }
 
     fn random(&self) -> u64 {
@@ -128,15 +130,15 @@ impl Timer for Recorder {
     }
 }
 
-type Answer = Result<u32, Failed<Fault>>;
+type Answer = Result<u32, RetryError<Fault>>;
 
 #[retry(max = 4, base = "1s", cap = "3s", jitter = "none", retry_after = |fault| service.asked(fault), timer = timer)]
-fn sync(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+fn sync(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
     service.call()
 }
 
 #[retry(max = 4, base = "1s", cap = "3s", jitter = "none", retry_after = |fault| service.asked(fault), timer = timer)]
-async fn asynchronous(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+async fn asynchronous(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
     service.call()
 }
 
@@ -153,7 +155,7 @@ fn both(faults: &[Fault], random: u64) -> (Vec<Duration>, Answer, (u32, u32)) {
     found
 }
 
-fn end(answer: &Answer) -> (GaveUp, u32) {
+fn end(answer: &Answer) -> (GiveUpReason, u32) {
     let failed = answer.as_ref().expect_err("always");
     (failed.reason(), failed.attempts())
 }
@@ -179,14 +181,14 @@ fn zero_is_the_computed_delay() {
 fn asked_once_about_each_failure() {
     let (waits, answer, counts) = both(&[LOST; 9], 0);
     assert_eq!((waits, counts), (vec![ASKED; 3], (4, 4)));
-    assert_eq!(end(&answer), (GaveUp::Attempts, 4));
+    assert_eq!(end(&answer), (GiveUpReason::Attempts, 4));
 }
 
 #[test]
 fn not_asked_about_what_is_not_retried() {
     for (fault, reason) in [
-        (Fault::Wrong(Some(ASKED)), GaveUp::Permanent),
-        (Fault::Stop(Some(ASKED)), GaveUp::Forbidden),
+        (Fault::Wrong(Some(ASKED)), GiveUpReason::Permanent),
+        (Fault::Stop(Some(ASKED)), GiveUpReason::RetryForbidden),
     ] {
         let (waits, answer, counts) = both(&[fault], 0);
         assert_eq!((waits, counts), (vec![], (1, 0)));
@@ -215,14 +217,14 @@ fn patience_is_the_longest() {
     let above = Fault::Refused(Some(minute + Duration::from_nanos(1)));
     let (waits, answer, counts) = both(&[above], 0);
     assert_eq!((waits, counts), (vec![], (1, 1)));
-    assert_eq!(end(&answer), (GaveUp::Patience, 1));
+    assert_eq!(end(&answer), (GiveUpReason::RetryAfterTooLong, 1));
 }
 
 /// A shape without delays waits when it is asked to, as long as its patience lasts.
 #[test]
 fn without_a_shape() {
     #[retry(backoff = "none", patience = "5s", retry_after = Fault::asked, timer = timer)]
-    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let timer = Recorder::default();
@@ -232,7 +234,7 @@ fn without_a_shape() {
     assert_eq!(timer.take(), [ASKED]);
     let above = [Fault::Lost(Some(ASKED + ms(1)))];
     let answer = fetch(&Service::of(&above), &timer);
-    assert_eq!(end(&answer), (GaveUp::Patience, 1));
+    assert_eq!(end(&answer), (GiveUpReason::RetryAfterTooLong, 1));
     assert_eq!(timer.take(), []);
 }
 
@@ -240,18 +242,18 @@ fn without_a_shape() {
 #[test]
 fn deadlines() {
     #[retry(base = "1s", deadline = "5s", retry_after = Fault::asked, timer = timer)]
-    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let timer = Recorder::default();
     let answer = fetch(&Service::of(&[LOST]), &timer);
-    assert_eq!(end(&answer), (GaveUp::Deadline, 1));
+    assert_eq!(end(&answer), (GiveUpReason::Deadline, 1));
     let sooner = [Fault::Lost(Some(ms(4999)))];
     assert_eq!(fetch(&Service::of(&sooner), &timer), Ok(2));
     assert_eq!(timer.take(), [ms(4999)]);
     let service = Service::of(&[LOST]);
     let answer = deadline::within_blocking(4 * SECOND, || sync(&service, &timer));
-    assert_eq!(end(&answer), (GaveUp::Deadline, 1));
+    assert_eq!(end(&answer), (GiveUpReason::Deadline, 1));
     assert_eq!(service.counts(), (1, 1));
     assert_eq!(timer.take(), []);
 }
@@ -260,7 +262,7 @@ fn deadlines() {
 #[test]
 fn not_idempotent() {
     #[retry(idempotent = false, retry_after = |fault| service.asked(fault), timer = timer)]
-    fn pay(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+    fn pay(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let timer = Recorder::default();
@@ -270,11 +272,11 @@ fn not_idempotent() {
         let faults = [fault];
         let service = Service::of(&faults);
         let answer = pay(&service, &timer);
-        assert_eq!(end(&answer), (GaveUp::Permanent, 1));
+        assert_eq!(end(&answer), (GiveUpReason::Permanent, 1));
         assert_eq!(service.counts(), (1, 0));
     }
     let service = Service::of(&[REFUSED, LOST]);
-    assert_eq!(end(&pay(&service, &timer)), (GaveUp::Permanent, 2));
+    assert_eq!(end(&pay(&service, &timer)), (GiveUpReason::Permanent, 2));
     assert_eq!((timer.take(), service.counts()), (vec![ASKED], (2, 1)));
 }
 
@@ -291,7 +293,7 @@ fn after_verify() {
         service: &Service<'_>,
         verified: Verified<u32>,
         timer: &Recorder,
-    ) -> Result<u32, Failed<Fault>> {
+    ) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let timer = Recorder::default();
@@ -301,7 +303,10 @@ fn after_verify() {
         (answer.map_err(|failed| failed.reason()), service.counts())
     };
     assert_eq!(pay(Verified::Done(7)), (Ok(7), (1, 0)));
-    assert_eq!(pay(Verified::Unknown), (Err(GaveUp::Permanent), (1, 0)));
+    assert_eq!(
+        pay(Verified::Unknown),
+        (Err(GiveUpReason::Permanent), (1, 0))
+    );
     assert_eq!(timer.take(), []);
     assert_eq!(pay(Verified::NotDone), (Ok(2), (2, 1)));
     assert_eq!(timer.take(), [ASKED]);
@@ -333,13 +338,13 @@ fn beside_on_and_except() {
         retry_after = |fault| service.asked(fault),
         timer = timer
     )]
-    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, Failed<Fault>> {
+    fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let timer = Recorder::default();
     let service = Service::of(&[LOST, Fault::Wrong(Some(ASKED))]);
     let answer = fetch(&service, &timer);
-    assert_eq!(end(&answer), (GaveUp::Permanent, 2));
+    assert_eq!(end(&answer), (GiveUpReason::Permanent, 2));
     assert_eq!((timer.take(), service.counts()), (vec![ASKED], (2, 1)));
 }
 
@@ -355,7 +360,7 @@ async fn only_errors_are_asked() {
         until = |number| *number > 2,
         retry_after = |fault| service.asked(fault)
     )]
-    async fn poll(service: &Service<'_>) -> Result<u32, Failed<Fault>> {
+    async fn poll(service: &Service<'_>) -> Result<u32, RetryError<Fault>> {
         match service.call() {
             Ok(2) => pending().await,
             answer => answer,
@@ -381,14 +386,14 @@ fn beside_the_other_hooks() {
         retry_after = Fault::asked,
         on_retry = |retry| seen.push(retry.delay()),
         before_retry = |retry| seen.push(retry.delay()),
-        fallback = |failed: Failed<Fault>| failed.attempts() + 10,
+        fallback = |failed: RetryError<Fault>| failed.attempts() + 10,
         timer = timer
     )]
     fn fetch(
         service: &Service<'_>,
         seen: &mut Vec<Duration>,
         timer: &Recorder,
-    ) -> Result<u32, Failed<Fault>> {
+    ) -> Result<u32, RetryError<Fault>> {
         service.call()
     }
     let (timer, mut seen) = (Recorder::default(), vec![]);
@@ -421,11 +426,11 @@ fn in_blocks() {
 #[test]
 fn below_a_retry() {
     #[retry(max = 2, backoff = "none", on(_))]
-    fn outer(service: &Service<'_>, timer: &Recorder) -> Result<u32, GaveUp> {
+    fn outer(service: &Service<'_>, timer: &Recorder) -> Result<u32, GiveUpReason> {
         sync(service, timer).map_err(|failed| failed.reason())
     }
     let (timer, service) = (Recorder::default(), Service::of(&[LOST; 9]));
-    assert_eq!(outer(&service, &timer), Err(GaveUp::Nested));
+    assert_eq!(outer(&service, &timer), Err(GiveUpReason::Nested));
     assert_eq!((timer.take(), service.counts()), (vec![ASKED; 3], (5, 5)));
 }
 

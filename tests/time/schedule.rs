@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, Policy, retry};
+use reattempt::{GiveUpReason, Policy, RetryError, retry};
 use tokio::time::Instant;
 
 use crate::support::{Hand, ms};
@@ -45,7 +45,7 @@ async fn an_hour() {
         deadline = "24h",
         on(_)
     )]
-    async fn limited(log: &Log) -> Result<u32, Failed<u32>> {
+    async fn limited(log: &Log) -> Result<u32, RetryError<u32>> {
         log.fail()
     }
     let expected = [0, 1, 3, 7, 15, 31, 63].map(minutes);
@@ -65,7 +65,7 @@ async fn an_hour() {
 #[tokio::test(start_paused = true)]
 async fn an_hour_and_its_deadline() {
     #[retry(max = 7, base = "1m", cap = "1h", deadline = "63m", on(_))]
-    async fn fetch(log: &Log) -> Result<u32, Failed<u32>> {
+    async fn fetch(log: &Log) -> Result<u32, RetryError<u32>> {
         log.fail()
     }
     const POLICY: Policy = Policy::new()
@@ -80,7 +80,10 @@ async fn an_hour_and_its_deadline() {
         .try_run_async(async || log.fail())
         .await
         .expect_err("always");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 6));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 6)
+    );
     assert_eq!(*log.attempts.borrow(), [0, 1, 3, 7, 15, 31].map(minutes));
     // At once, without the wait.
     assert_eq!(log.start.elapsed(), minutes(31));

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Classify, Interrupted, Verdict, deadline};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::{Classify, GaveUp, Verdict, deadline};
 
 use crate::bombs::step;
 
@@ -62,8 +62,8 @@ impl Fault {
     }
 }
 
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self::new()
     }
 }
@@ -91,8 +91,8 @@ pub(crate) fn drive<F: Future>(future: F) -> F::Output {
 pub(crate) struct Still;
 
 impl Clock for Still {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::from_secs(1))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(1))
     }
 }
 
@@ -151,9 +151,9 @@ impl Hand {
 }
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         step();
-        Moment::from_origin(self.passed.get())
+        Timestamp::from_origin(self.passed.get())
     }
 }
 

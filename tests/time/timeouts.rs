@@ -6,7 +6,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use reattempt::{
-    Cause, Failed, GaveUp, Interrupted, Policy, Verified, deadline, retry, retry_block,
+    Cause, GaveUp, GiveUpReason, Policy, RetryError, Verified, deadline, retry, retry_block,
 };
 use tokio::time::{Instant, sleep};
 
@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug, PartialEq, Eq)]
 enum Fault {
     Busy,
-    Cut(Interrupted),
+    Cut(GaveUp),
 }
 
 impl fmt::Display for Fault {
@@ -29,8 +29,8 @@ impl fmt::Display for Fault {
     }
 }
 
-impl From<Interrupted> for Fault {
-    fn from(end: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(end: GaveUp) -> Self {
         Self::Cut(end)
     }
 }
@@ -88,7 +88,7 @@ async fn retried_counted_and_told() {
     let Err(Fault::Cut(end)) = fetch(&Service::hanging(9), &told).await else {
         panic!("cut off");
     };
-    assert_eq!((end.reason(), end.attempts()), (GaveUp::Attempts, 3));
+    assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Attempts, 3));
     assert!(end.is_timeout());
     assert_eq!(start.elapsed(), 23 * SECOND + 33 * SECOND);
     assert_nothing_is_left();
@@ -98,7 +98,7 @@ async fn retried_counted_and_told() {
 #[tokio::test(start_paused = true)]
 async fn an_error_after_a_time_out() {
     #[retry(max = 2, timeout = "1s", on(_))]
-    async fn fetch(calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    async fn fetch(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         if calls.get() % 2 == 1 {
             pending().await
@@ -110,12 +110,15 @@ async fn an_error_after_a_time_out() {
     let failed = fetch(&calls).await.expect_err("always");
     assert_eq!(
         (failed.reason(), failed.last()),
-        (GaveUp::Attempts, Some(&2))
+        (GiveUpReason::Attempts, Some(&2))
     );
     assert!(!failed.is_timeout());
     calls.set(1);
     let failed = fetch(&calls).await.expect_err("always");
-    assert_eq!((failed.reason(), failed.last()), (GaveUp::Attempts, None));
+    assert_eq!(
+        (failed.reason(), failed.last()),
+        (GiveUpReason::Attempts, None)
+    );
     assert!(failed.is_timeout());
 }
 
@@ -123,7 +126,7 @@ async fn an_error_after_a_time_out() {
 #[tokio::test(start_paused = true)]
 async fn just_in_time() {
     #[retry(max = 1, timeout = "1s")]
-    async fn fetch() -> Result<u32, Failed<u32>> {
+    async fn fetch() -> Result<u32, RetryError<u32>> {
         sleep(SECOND).await;
         Ok(1)
     }
@@ -149,12 +152,15 @@ async fn mixed_with_errors() {
 #[tokio::test(start_paused = true)]
 async fn what_is_not_idempotent() {
     #[retry(timeout = "1s", idempotent = false, on = |_| reattempt::Verdict::Refused)]
-    async fn post(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn post(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call().await
     }
     let service = Service::hanging(9);
     let failed = post(&service).await.expect_err("cut off");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Permanent, 1));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Permanent, 1)
+    );
     assert!(failed.is_timeout());
     assert_eq!((failed.last(), service.calls.get()), (None, 1));
 }
@@ -181,14 +187,17 @@ async fn verified() {
     let Err(Fault::Cut(end)) = post(&service, Verified::Unknown).await else {
         panic!("cut off");
     };
-    assert_eq!((end.reason(), service.calls.get()), (GaveUp::Permanent, 1));
+    assert_eq!(
+        (end.reason(), service.calls.get()),
+        (GiveUpReason::Permanent, 1)
+    );
 }
 
 /// A question that hangs takes no more than there is.
 #[tokio::test(start_paused = true)]
 async fn polled() {
     #[retry(max = 4, base = "1s", jitter = "none", timeout = "1s", on(_), until = |calls| *calls > 2)]
-    async fn told(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn told(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call().await
     }
     #[retry(max = 4, timeout = "1s", on(_), until = |calls| *calls > 2)]
@@ -206,7 +215,10 @@ async fn polled() {
         assert_eq!(absent(&Service::hanging(hangs)).await, Some(last));
     }
     let failed = told(&Service::hanging(4)).await.expect_err("cut off");
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Attempts, 4));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Attempts, 4)
+    );
     assert!(failed.is_timeout() && failed.last().is_none());
     assert!(matches!(cut(&Service::hanging(4)).await, Err(Fault::Cut(end)) if end.is_timeout()));
     assert_eq!(absent(&Service::hanging(4)).await, None);
@@ -236,22 +248,22 @@ async fn absent() {
 async fn inherited() {
     const POLICY: Policy = Policy::new().timeout(SECOND);
     #[retry(policy = POLICY, on(_))]
-    async fn told(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn told(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call().await
     }
     #[retry(policy = policy, on(_))]
     async fn cut(policy: Policy, service: &Service) -> Result<u32, Fault> {
         service.call().await
     }
-    async fn block(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn block(service: &Service) -> Result<u32, RetryError<Fault>> {
         retry_block!(
             policy = POLICY,
             on(_),
-            async || -> Result<u32, Failed<Fault>> { service.call().await }
+            async || -> Result<u32, RetryError<Fault>> { service.call().await }
         )
         .await
     }
-    async fn run(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn run(service: &Service) -> Result<u32, RetryError<Fault>> {
         let runner = POLICY.on(|_: &Fault| true);
         runner.try_run_async(async || service.call().await).await
     }
@@ -283,14 +295,17 @@ async fn beside_a_deadline() {
         deadline = "5s",
         on(_)
     )]
-    async fn fetch(service: &Service) -> Result<u32, Failed<Fault>> {
+    async fn fetch(service: &Service) -> Result<u32, RetryError<Fault>> {
         assert!(deadline::remaining() <= Some(2 * SECOND));
         service.call().await
     }
     let (service, start) = (Service::hanging(9), Instant::now());
     let failed = fetch(&service).await.expect_err("cut off");
     // 2 s, 1 s of delay, 2 s.
-    assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 2));
+    assert_eq!(
+        (failed.reason(), failed.attempts()),
+        (GiveUpReason::Deadline, 2)
+    );
     assert!(failed.is_timeout());
     assert_eq!((service.calls.get(), start.elapsed()), (2, 5 * SECOND));
 }
@@ -299,7 +314,7 @@ async fn beside_a_deadline() {
 #[tokio::test(start_paused = true)]
 async fn each_has_its_own() {
     #[retry(max = 3, base = "1ms", timeout = "2s", on(_))]
-    async fn fetch(seen: &RefCell<Vec<Duration>>) -> Result<u32, Failed<u32>> {
+    async fn fetch(seen: &RefCell<Vec<Duration>>) -> Result<u32, RetryError<u32>> {
         seen.borrow_mut().extend(deadline::remaining());
         sleep(ms(500)).await;
         seen.borrow_mut().extend(deadline::remaining());
@@ -333,7 +348,7 @@ async fn an_outer_time_out_is_not_the_error_of_the_inner_call() {
         panic!("not cut off");
     };
     assert!(end.is_timeout());
-    assert_eq!((end.attempts(), end.reason()), (2, GaveUp::Attempts));
+    assert_eq!((end.attempts(), end.reason()), (2, GiveUpReason::Attempts));
     assert_eq!(*causes.borrow(), ["the attempt timed out"]);
     assert_nothing_is_left();
 }
@@ -342,14 +357,14 @@ async fn an_outer_time_out_is_not_the_error_of_the_inner_call() {
 #[tokio::test(start_paused = true)]
 async fn a_hanging_hook_under_a_deadline_from_above() {
     #[retry(base = "1ms", on(_), before_retry = async |_| pending().await)]
-    async fn fetch() -> Result<u32, Failed<u32>> {
+    async fn fetch() -> Result<u32, RetryError<u32>> {
         Err(1)
     }
     let start = Instant::now();
     let failed = deadline::within(SECOND, fetch()).await.unwrap_err();
     assert_eq!(
         (failed.reason(), failed.last()),
-        (GaveUp::Deadline, Some(&1))
+        (GiveUpReason::Deadline, Some(&1))
     );
     assert_eq!(start.elapsed(), SECOND);
 }

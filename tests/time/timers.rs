@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::timer::{ByFeature, Smol, Threads, Timer, Tokio};
-use reattempt::{Failed, GaveUp, Policy, deadline, retry};
+use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry};
 
 use crate::support::{Hand, assert_nothing_is_left, drive, ms};
 
@@ -15,17 +15,17 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[test]
 fn a_deadline_from_above() {
     #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", on(_), timer = hand)]
-    fn sync(hand: &Hand) -> Result<u32, Failed<u32>> {
+    fn sync(hand: &Hand) -> Result<u32, RetryError<u32>> {
         assert!(deadline::remaining().is_some());
         Err(1)
     }
     #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", on(_), timer = hand)]
-    async fn asynchronous(hand: &Hand) -> Result<u32, Failed<u32>> {
+    async fn asynchronous(hand: &Hand) -> Result<u32, RetryError<u32>> {
         assert!(deadline::remaining().is_some());
         Err(1)
     }
     #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", deadline = "24h", on(_), timer = hand)]
-    async fn limited(hand: &Hand) -> Result<u32, Failed<u32>> {
+    async fn limited(hand: &Hand) -> Result<u32, RetryError<u32>> {
         assert!(deadline::remaining() <= Some(HOUR));
         Err(1)
     }
@@ -36,7 +36,10 @@ fn a_deadline_from_above() {
         drive(deadline::within(HOUR, limited(hand))),
     ] {
         let failed = answer.expect_err("always");
-        assert_eq!((failed.reason(), failed.attempts()), (GaveUp::Deadline, 1));
+        assert_eq!(
+            (failed.reason(), failed.attempts()),
+            (GiveUpReason::Deadline, 1)
+        );
     }
     assert_eq!(hand.passed(), Duration::ZERO);
 }
@@ -45,7 +48,7 @@ fn a_deadline_from_above() {
 #[test]
 fn its_own_deadline() {
     #[retry(max = 9, base = "1h", cap = "1h", jitter = "none", deadline = "10h", on(_), timer = hand)]
-    fn fetch(hand: &Hand, calls: &Cell<u32>) -> Result<u32, Failed<u32>> {
+    fn fetch(hand: &Hand, calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         let left = (10 * HOUR).saturating_sub(hand.passed());
         let seen = deadline::remaining().expect("its own");
@@ -60,7 +63,7 @@ fn its_own_deadline() {
     let (hand, calls) = (Hand::default(), Cell::new(0));
     let failed = fetch(&hand, &calls).expect_err("always");
     // 0 to 2, 3 to 5, 6 to 8; the next would begin at 9.
-    assert_eq!((failed.reason(), calls.get()), (GaveUp::Deadline, 4));
+    assert_eq!((failed.reason(), calls.get()), (GiveUpReason::Deadline, 4));
     assert_eq!(hand.passed(), 11 * HOUR);
     assert_nothing_is_left();
 }
@@ -69,21 +72,21 @@ fn its_own_deadline() {
 #[test]
 fn clock_below_clock() {
     #[retry(max = 9, base = "1m", cap = "1m", jitter = "none", deadline = "24h", on(_), timer = hand)]
-    fn inner(hand: &Hand) -> Result<u32, Failed<u32>> {
+    fn inner(hand: &Hand) -> Result<u32, RetryError<u32>> {
         assert!(deadline::remaining() <= Some(Duration::from_secs(150)));
         Err(1)
     }
     #[retry(max = 9, deadline = "150s", timer = hand, on = |_| false)]
-    async fn outer(hand: &Hand) -> Result<u32, Failed<u32>> {
+    async fn outer(hand: &Hand) -> Result<u32, RetryError<u32>> {
         let failed = inner(&Hand::default()).expect_err("always");
-        assert_eq!(failed.reason(), GaveUp::Attempts);
+        assert_eq!(failed.reason(), GiveUpReason::Attempts);
         Err(failed.attempts())
     }
     // The inner clock goes on, the one by which the deadline travels does not.
     let failed = drive(outer(&Hand::default())).expect_err("always");
     assert_eq!(
         (failed.reason(), failed.last()),
-        (GaveUp::Permanent, Some(&9))
+        (GiveUpReason::Permanent, Some(&9))
     );
 }
 

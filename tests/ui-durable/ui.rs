@@ -33,6 +33,11 @@ fn our_messages_end_with_their_rule() {
 }
 
 #[test]
+fn messages_quote_no_std() {
+    messages::quote_no_std(&["parse", "rules", "function", "types"]);
+}
+
+#[test]
 fn refusals_do_not_cascade() {
     messages::do_not_cascade(&OURS, |message| {
         message.text.starts_with("warning") || message.text.starts_with("error[")

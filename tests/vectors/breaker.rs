@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reattempt::Verdict;
 use reattempt::breaker::{Breaker, Rejected, State};
-use reattempt::timer::{Clock, Moment};
+use reattempt::timer::{Clock, Timestamp};
 
 /// Calls in one window of ten seconds.
 struct Polly {
@@ -39,8 +39,8 @@ const fn polly(calls: u32, minimum: u32, failures: u32, threshold: f64, opens: b
 struct Still;
 
 impl Clock for Still {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::from_secs(1))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(1))
     }
 }
 

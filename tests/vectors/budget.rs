@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::budget::{Account, Class};
-use reattempt::timer::{Clock, Moment};
+use reattempt::timer::{Clock, Timestamp};
 use reattempt::{Budget, Verdict};
 
 /// A clock that is set by hand.
@@ -12,8 +12,8 @@ use reattempt::{Budget, Verdict};
 struct Hand(Cell<Duration>);
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.0.get())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.get())
     }
 }
 

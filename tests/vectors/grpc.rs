@@ -164,7 +164,7 @@ fn nothing_has_failed_yet() {
     assert_eq!(granted(), [false, false]);
     budget.account().succeeded();
     assert_eq!(granted(), [true, true]);
-    budget.account().failed(Verdict::Forbidden);
+    budget.account().failed(Verdict::RetryForbidden);
     assert_eq!(granted(), [false, false]);
     budget.reset();
     assert_eq!((granted(), thousandths(&budget)), ([true, true], 4000));
@@ -287,7 +287,7 @@ fn pushbacks() {
             [Code::Unavailable, Code::ResourceExhausted, Code::NotFound]
                 .map(|code| status(code, row).classify());
         let expected = match row.expected {
-            Never => [Verdict::Forbidden, Verdict::Forbidden],
+            Never => [Verdict::RetryForbidden, Verdict::RetryForbidden],
             After(None) => [Verdict::Transient, Verdict::Throttled(None)],
             After(Some(delay)) => [
                 Verdict::TransientAfter(delay),
@@ -310,7 +310,7 @@ fn pushback_of_garbage() {
     let value = http::HeaderValue::from_bytes(b"1\xff").expect("opaque");
     headers.insert("grpc-retry-pushback-ms", value);
     let status = Status::from_header_map(&headers).expect("there is one");
-    assert_eq!(status.classify(), Verdict::Forbidden);
+    assert_eq!(status.classify(), Verdict::RetryForbidden);
 }
 
 /// Every code, as a server says it.

@@ -9,6 +9,7 @@
 
 mod breaker;
 mod budget;
+mod cap;
 mod grpc;
 mod strategy;
 mod table;
@@ -18,7 +19,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::timer::{Blocking, Clock, Timestamp};
 use reattempt::{Jitter, Policy, Shape, retry};
 use table::{VECTORS, Vector, ms};
 
@@ -29,8 +30,8 @@ struct Recorder {
 }
 
 impl Clock for Recorder {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.sleeps.borrow().iter().sum())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.sleeps.borrow().iter().sum())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Client-side throttling as the book on Site Reliability Engineering has it.
 
-use reattempt::timer::{Clock, Moment};
+use reattempt::timer::{Clock, Timestamp};
 use reattempt::{Throttle, Verdict};
 
 struct Share {
@@ -53,8 +53,8 @@ const SHARES: &[Share] = &[
 struct Fixed(u64);
 
 impl Clock for Fixed {
-    fn now(&self) -> Moment {
-        Moment::from_origin(std::time::Duration::from_secs(1))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(std::time::Duration::from_secs(1))
     }
 
     fn random(&self) -> u64 {

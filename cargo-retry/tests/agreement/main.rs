@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use retry_runtime::testing::CallEnd;
-use retry_runtime::{GaveUp, Policy, Shape};
+use retry_runtime::{GiveUpReason, Policy, Shape};
 use run::{Ran, Random};
 use said::{Said, attempts};
 
@@ -93,7 +93,7 @@ fn explain_says_what_is_recorded() {
 
 fn word(end: CallEnd) -> &'static str {
     match end {
-        CallEnd::GaveUp(reason) => reason.word(),
+        CallEnd::GaveUp(reason) => reason.as_str(),
         _ => "enough",
     }
 }
@@ -138,11 +138,11 @@ fn agrees(text: &str, said: &Said, ran: &Ran) {
     }
     let next = said.attempts.get(attempts(made + 1));
     match ran.end {
-        CallEnd::GaveUp(GaveUp::Attempts) => {
+        CallEnd::GaveUp(GiveUpReason::Attempts) => {
             assert_eq!(Some(made), said.worst_case.attempts, "{text}");
             assert_eq!(said.never, None, "{text}");
         }
-        CallEnd::GaveUp(GaveUp::Deadline) => {
+        CallEnd::GaveUp(GiveUpReason::Deadline) => {
             assert!(said.deadline_ns.is_some(), "{text}");
             assert!(
                 said.worst_case.attempts.is_none_or(|max| made < max),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retry_runtime::Policy;
 use retry_runtime::testing::{self, CallEnd};
-use retry_runtime::timer::{Blocking, Clock, Moment, Threads};
+use retry_runtime::timer::{Blocking, Clock, Threads, Timestamp};
 
 /// What one call came to.
 pub(crate) struct Ran {
@@ -29,7 +29,7 @@ pub(crate) enum Random {
 struct Fixed<R>(R);
 
 impl<R: Fn() -> u64> Clock for Fixed<R> {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Threads.now()
     }
 

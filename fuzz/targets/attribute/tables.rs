@@ -34,7 +34,7 @@ pub(crate) const PARAMETERS: &[&str] = &[
 ];
 
 pub(crate) const ANSWERS: &[&str] = &[
-    "", "-> Result<T, E>", "-> Option<T>", "-> Result<T, Failed<E>>", "-> Result<T, reattempt::Failed<E>>",
+    "", "-> Result<T, E>", "-> Option<T>", "-> Result<T, RetryError<E>>", "-> Result<T, reattempt::RetryError<E>>",
     "-> io::Result<()>", "-> impl Future<Output = Result<T, E>>", "-> impl Future<Output = Result<T, E>> + Send + 'a",
     "-> Pin<Box<dyn Future<Output = Result<T, E>> + Send + '_>>", "-> BoxFuture<'a, Result<T, E>>", "-> !", "-> ()",
     "-> u8", "-> Self", "-> Result<Self, E> where T: A", "-> (A, B)", "-> T where T: B", "-> Box<dyn Fn() -> u8>",
@@ -64,13 +64,13 @@ pub(crate) const ITEMS: &[&str] = &[
 
 pub(crate) const BLOCKS: &[&str] = &[
     "{ Ok(()) }", "|| { f()?; Ok(1) }", "|| -> Result<T, E> { Ok(1) }", "async { f().await }", "async move { Ok(1) }",
-    "async || -> Result<T, Failed<E>> { Ok(1) }", "async move || Ok(1)", "move || -> Option<T> { None }", "|x| x", "f()",
+    "async || -> Result<T, RetryError<E>> { Ok(1) }", "async move || Ok(1)", "move || -> Option<T> { None }", "|x| x", "f()",
     "|| f()", "{}", "", "max = 3", "{ Ok(1) }, max = 3", "async", "move", "static || {}", "unsafe {}", "|| -> T f",
-    "for<'a> || {}", "|| -> Result<T, Failed<E>> { Ok(1) }", "async {} .await", "{ 1 } + 2", "const { 1 }", "#[a] { 1 }",
+    "for<'a> || {}", "|| -> Result<T, RetryError<E>> { Ok(1) }", "async {} .await", "{ 1 } + 2", "const { 1 }", "#[a] { 1 }",
 ];
 
 pub(crate) const BEFORE_BLOCK: &[&str] = &[
-    "", "||", "|| -> Result<T, E>", "async", "async move", "async ||", "async move || -> Result<T, Failed<E>>", "move ||",
+    "", "||", "|| -> Result<T, E>", "async", "async move", "async ||", "async move || -> Result<T, RetryError<E>>", "move ||",
     "|| -> Option<T>", "|_|", "on(_),", "max = 2, async",
 ];
 

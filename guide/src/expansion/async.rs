@@ -1,8 +1,18 @@
 ///
 /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
 async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
-    let mut call = ::reattempt::__private::Count::new();
-    let mut first = true;
+    static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
+        ::core::concat!(::core::module_path!(), "::", "fetch"),
+    );
+    let context = || ::reattempt::__private::CallContext::asynchronous(
+        &__REATTEMPT_SITE,
+        const {
+            &::reattempt::Policy::new()
+                .max(5u32)
+                .jitter(::reattempt::Jitter::Ratio(0.2f64))
+        },
+    );
+    let mut call = ::reattempt::__private::LiveCall::new();
     loop {
         let pause = {
             let attempt = async {
@@ -13,46 +23,36 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 }
                 client.get(url).await?.page()
             };
-            let error = if first {
-                let outcome = attempt.await;
-                match ::reattempt::__private::split(outcome, &call) {
+            let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+                match ::reattempt::__private::split(attempt.await) {
                     ::core::result::Result::Ok(answer) => break answer,
                     ::core::result::Result::Err(error) => error,
                 }
             } else {
-                let outcome = ::reattempt::__private::again(attempt, call).await;
-                match ::reattempt::__private::split(outcome, &call) {
-                    ::core::result::Result::Ok(answer) => break answer,
+                match ::reattempt::__private::split((&mut call).again(attempt).await) {
+                    ::core::result::Result::Ok(answer) => {
+                        break (&mut call).succeeded(answer, context(), &mut ());
+                    }
                     ::core::result::Result::Err(error) => error,
                 }
             };
-            let verdict = ::reattempt::__private::verdict(
-                ::reattempt::Cause::Error(&error),
-                |error| ::reattempt::__private::judge(error, is_transient),
+            let assess = || (
+                ::reattempt::__private::describe!(& error),
+                ::reattempt::__private::judge(&error, is_transient),
             );
-            match ::reattempt::__private::pause_after(
-                error,
-                &mut call,
-                const {
-                    &::reattempt::Operation::new(
-                        ::core::concat!(::core::module_path!(), "::", "fetch"),
-                        ::reattempt::Policy::new()
-                            .max(5u32)
-                            .jitter(::reattempt::Jitter::Ratio(0.2f64)),
-                    )
-                },
-                ::reattempt::__private::Until::NEVER,
-                &::reattempt::__private::ASYNC_TIMER,
-                verdict,
-                &mut (),
-            ) {
-                ::core::result::Result::Ok(pause) => pause,
-                ::core::result::Result::Err((error, _)) => {
+            match (&mut call).delay(context, &mut (), assess) {
+                ::core::result::Result::Ok(delay) => {
+                    (&mut call)
+                        .pause(context(), delay, ::reattempt::__private::keep!(error))
+                }
+                ::core::result::Result::Err(_) => {
                     break ::reattempt::__private::fail(error);
                 }
             }
         };
-        pause.await;
-        first = false;
+        let stopped = (&mut call).stopped(pause.await, context());
+        if let ::core::option::Option::Some((error, _)) = stopped {
+            break ::reattempt::__private::fail(error);
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Word {
         match self {
             Self::Transient => ours!(#krate::Verdict::Transient),
             Self::Refused => ours!(#krate::Verdict::Refused),
-            Self::Forbidden => ours!(#krate::Verdict::Forbidden),
+            Self::Forbidden => ours!(#krate::Verdict::RetryForbidden),
             Self::Throttled => {
                 ours!(#krate::Verdict::Throttled(::core::option::Option::None))
             }

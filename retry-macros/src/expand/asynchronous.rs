@@ -1,30 +1,29 @@
 //! The loop of an async function.
 //!
 //! ```text
-//! let mut call = Count::new();
-//! let mut first = true;
+//! static SITE: Site = Site::new(NAME);
+//! let mut call = LiveCall::new();
 //! loop {
 //!     let pause = {
 //!         let attempt = async { BODY };
-//!         let error = if first {                            // the same twice, but for `again`
+//!         let error = if call.retries() == 0 {              // the same twice, but for `again`
 //!             match split(attempt.await) { Ok(answer) => break answer, Err(error) => error }
 //!         } else {
-//!             match split(again(attempt, call).await) { ... }
+//!             match split(call.again(attempt).await) { ... }
 //!         };
-//!         match pause_after(error, &mut call, OPERATION, ..., VERDICT) {
-//!             Ok(pause) => pause,
-//!             Err((error, end)) => break fail(error),
+//!         match call.delay(CONTEXT, GATES, || (DESCRIBED, VERDICT)) {
+//!             Ok(delay) => call.pause(CONTEXT, delay, ..),
+//!             Err(end) => break fail(error),
 //!         }
 //!     };                                    // the error is gone before the wait
 //!     pause.await;
-//!     first = false;
 //! }
 //! ```
 //!
-//! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `pause`,
-//! `BEFORE_RETRY`. With a limit in time the attempt is `limited(async { BODY }, ...)`.
+//! With `before_retry` or gates the error lives through the wait. With a limit in time the attempt is
+//! `limited(async { BODY }, ...)`, in one place.
 
-use proc_macro2::{Group, Ident, Span, TokenStream};
+use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
@@ -42,25 +41,24 @@ pub(super) fn looped(
     attempt: impl Fn(&Parts<'_>) -> TokenStream,
 ) -> TokenStream {
     let parts = Parts::asynchronous(model, answer);
-    let (prelude, context) = (parts.prelude(), parts.context());
+    let (prelude, bound) = (parts.prelude(), parts.context_bound());
     let entered = parts.entered();
     let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt(&parts))));
-    let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
+    let (progress, uses) = (parts.progress(), parts.uses());
     let renewed = parts.renewed();
     let Step {
         bind,
         decided,
         wait,
     } = step(&parts);
-    let (first, later) = parts.told_apart();
+    let later = parts.begins_again();
     let looped = ours! {
         loop {
             #entered
             #bind {
-                #context
+                #bound
                 #attempted
                 #renewed
-                #judged
                 #decided
             };
             #wait
@@ -72,7 +70,6 @@ pub(super) fn looped(
         #uses
         #prelude
         #progress
-        #first
         #looped
     }
 }
@@ -86,79 +83,78 @@ struct Step {
 }
 
 fn step(parts: &Parts<'_>) -> Step {
-    let (krate, timer, model) = (&parts.krate, &parts.timer, parts.model);
-    let (operation, until, limits) = (parts.operation(), parts.until(), parts.limits());
+    let (krate, model) = (&parts.krate, parts.model);
     let (end, give_up, again) = (parts.end(), parts.give_up(), parts.entered_again());
-    let over = ours!(::core::result::Result::Err((error, #end)) => break #give_up,);
-    let give_up = ours!(::core::result::Result::Err(#end) => break #give_up,);
-    let (asked, failed) = parts.failed();
-    // Where the compiler says that a timer is none.
-    let waits = model
-        .timer
-        .as_ref()
-        .map_or_else(Span::mixed_site, syn::spanned::Spanned::span);
-    let (waits, waiting) = (at(waits), model.krate_at(waits));
-    let pause = quote_spanned! {waits=>
-        #waiting::__private::pause(#krate::Retry::delay(&retry), #timer)
-    };
-    let (on_retry, stopped) = (parts.on_retry(), parts.if_stopped());
-    // `before_retry` sees the error, and a call that is turned away ends with it; otherwise it is gone before the
-    // wait, or kept.
-    let hook = match parts.before_retry() {
-        None if model.is_gated() => Some(TokenStream::new()),
-        hook => hook.map(|hook| {
-            let late = parts.if_late();
-            ours!(#hook #late)
-        }),
-    };
-    if let Some(hook) = hook {
+    let (failure, failed) = parts.failed();
+    let (on_retry, context) = (parts.on_retry(), parts.context());
+    let ended = ours!(::core::result::Result::Err(#end) => break #give_up,);
+    let pause = parts.at_timer("pause");
+    let pause = |kept| ours!((&mut call).#pause(#context, delay, #kept));
+    let before_retry = parts.before_retry();
+    // `before_retry` sees the error, and a call that its gates turn away ends with it. Otherwise the error is gone
+    // before the wait, or kept for the kill switch.
+    if before_retry.is_some() || model.is_gated() {
+        let (judged, unkept) = (parts.judged(), pause(ours!(())));
+        let decided = ours! {
+            #judged
+            #failure
+            match #failed {
+                ::core::result::Result::Ok(retry) => {
+                    #on_retry
+                    let delay = #krate::Retry::delay(&retry);
+                    #unkept.await;
+                    if let ::core::result::Result::Err(#end) = (&mut call).resume(#context) {
+                        break #give_up;
+                    }
+                    #before_retry
+                    #again
+                }
+                #ended
+            }
+        };
         return Step {
             bind: TokenStream::new(),
-            decided: ours!(#asked match #failed { ::core::result::Result::Ok(retry) => { #on_retry #pause.await; #stopped #hook #again } #give_up }),
+            decided,
             wait: TokenStream::new(),
         };
     }
-    let (bind, kept, stopped, after) = if parts.keeps() {
-        let kept = parts.kept();
-        (
-            ours!(let (pause, kept) =),
-            Some(ours!(let kept = #kept;)),
-            parts.if_stopped_keeping(),
-            "pause_keeping",
-        )
+    let (pause, wait) = if parts.keeps() {
+        (pause(parts.kept()), parts.if_stopped())
     } else {
-        (ours!(let pause =), None, TokenStream::new(), "pause_after")
+        (pause(ours!(())), ours!(pause.await;))
     };
-    let (paused, given) = if kept.is_some() {
-        (ours!((pause, error)), ours!((pause, kept)))
-    } else {
-        (ours!(pause), ours!(pause))
-    };
-    let decided = if parts.is_watched() {
-        let value = if kept.is_some() {
-            ours!(let pause = #pause; #kept #given)
-        } else {
-            pause
-        };
-        ours!(#asked match #failed { ::core::result::Result::Ok(retry) => { #on_retry #value } #give_up })
-    } else {
-        let after = Ident::new(after, waits);
-        let after = parts.told_step().unwrap_or_else(|| {
-            quote_spanned! {waits=>
-                #waiting::__private::#after(error, &mut call, #operation, #until, #timer, verdict, #limits)
+    let decided = if model.on_retry.is_none() && model.strategy.is_none() {
+        let ((judged, assess), gates) = (parts.assessed(), parts.gates());
+        let delay = parts.at_timer("delay");
+        let delay =
+            parts.out_of_line(|context| ours!((&mut call).#delay(#context, #gates, assess)));
+        ours! {
+            #judged
+            let assess = #assess;
+            match #delay {
+                ::core::result::Result::Ok(delay) => #pause,
+                #ended
             }
-        });
-        let value = if kept.is_some() {
-            ours!({ #kept #given })
-        } else {
-            given
-        };
-        ours!(match #after { ::core::result::Result::Ok(#paused) => #value, #over })
+        }
+    } else {
+        let judged = parts.judged();
+        ours! {
+            #judged
+            #failure
+            match #failed {
+                ::core::result::Result::Ok(retry) => {
+                    #on_retry
+                    let delay = #krate::Retry::delay(&retry);
+                    #pause
+                }
+                #ended
+            }
+        }
     };
     Step {
-        bind,
+        bind: ours!(let pause =),
         decided,
-        wait: quote_spanned!(waits=> pause.await; #stopped #again),
+        wait: ours!(#wait #again),
     }
 }
 

@@ -13,7 +13,6 @@ use retry_syntax::faults::Faults;
 use retry_syntax::item::Answer;
 
 use super::{asynchronous, sync};
-use crate::config;
 
 /// On any fault an expression is left, so that nothing else fails: of the type
 /// of the body, as far as one is known.
@@ -41,7 +40,6 @@ fn anything() -> TokenStream {
 fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
     let model = Block::check(items, &body, &mut faults);
-    config::needed(&model, &mut faults);
     let model = faults.finish(model)?;
     let Body {
         asynchronous,
@@ -51,7 +49,7 @@ fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Faults> 
     } = body;
     // The attempt speaks another type than was written; that one stays named, too.
     let named = |looped: TokenStream| match &answer {
-        Answer::Failed(_, ty) => ours!(::core::convert::identity::<#ty>({ #looped })),
+        Answer::RetryError(_, ty) => ours!(::core::convert::identity::<#ty>({ #looped })),
         _ => looped,
     };
     if asynchronous {

@@ -12,7 +12,6 @@ use proc_macro2::{Group, TokenStream};
 use syn::Signature;
 
 use super::{asynchronous, docs, future, sync};
-use crate::config;
 use crate::instrument::{self, braces};
 use retry_syntax::faults::Faults;
 use retry_syntax::item::{Answer, Flow, Function};
@@ -25,7 +24,6 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     let (flow, answer) = item::flow(&function.signature);
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
-    config::needed(&model, &mut faults);
     let model = faults.finish(model)?;
 
     let Function {
@@ -73,7 +71,7 @@ fn body_of(
 }
 
 /// A function whose policy was refused, without the faults: where the body was
-/// written for the expansion (`Failed`, `context`), it would add errors of its own.
+/// written for the expansion (`RetryError`, `context`), it would add errors of its own.
 pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<Function>(item.clone()) else {
         return item;
@@ -81,7 +79,7 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
     let (flow, answer) = item::flow(&function.signature);
     let told = answer
         .as_ref()
-        .is_some_and(|ty| matches!(Answer::of(ty), Answer::Failed(..)));
+        .is_some_and(|ty| matches!(Answer::of(ty), Answer::RetryError(..)));
     let bound = arguments
         .clone()
         .into_iter()

@@ -35,14 +35,14 @@ pub(super) fn expand(
         // Inside another macro's `async move {}`: the body of the future itself.
         return block_of(model, answer, body);
     }
-    // What the body gives is another type than the one written with `Failed`.
-    let spoken = !matches!(answer, Answer::Failed(..));
+    // What the body gives is another type than the one written with `RetryError`.
+    let spoken = !matches!(answer, Answer::RetryError(..));
     let output = (boxed && spoken).then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
-        let (until, timer, retries) = (parts.until(), &parts.timer, parts.retries());
-        ours!(#krate::__private::made(#retries, #until, #timer, #closure))
+        let (until, context) = (parts.until(), parts.attempt_context());
+        ours!(#krate::__private::LiveCall::attempt(&call, #until, #context, #closure))
     });
     if boxed {
         let krate = model.krate();

@@ -12,10 +12,20 @@ use super::parts::{Parts, hook};
 use retry_syntax::model::at;
 
 impl Parts<'_> {
-    /// `let verdict = ...;`, what `verify` and `retry_after` make of it, and word of the failure.
+    /// Statements, and the closure that describes and judges what failed: out of line, unless a hook looks at the verdict.
+    pub(super) fn assessed(&self) -> (TokenStream, TokenStream) {
+        let failure = self.failure();
+        if self.model.verify.is_none() && self.model.retry_after.is_none() {
+            let verdict = self.verdict();
+            return (TokenStream::new(), ours!(|| (#failure, #verdict)));
+        }
+        (self.judged(), ours!(|| (#failure, verdict)))
+    }
+
+    /// `let verdict = ...;`, and what `verify` and `retry_after` make of it.
     pub(super) fn judged(&self) -> TokenStream {
-        let (verified, delayed, noted) = (self.verified(), self.delayed(), self.noted());
-        ours!(#verified #delayed #noted)
+        let (verified, delayed) = (self.verified(), self.delayed());
+        ours!(#verified #delayed)
     }
 
     /// After an ambiguous failure `verify` is asked, which may leave the loop with a
@@ -28,15 +38,15 @@ impl Parts<'_> {
         let (span, hook) = (code.span(), hook(code));
         let located = self.model.krate_at(span);
         let asked = quote_spanned!(at(span)=> #located::__private::ask(doubt, #hook));
-        let asked = self.settled(asked, &ours!(cut_off));
+        let context = self.context();
+        let asked = self.settled(asked, &ours!((&mut call).cut_off(#context, &mut (), false)));
         let found = quote_spanned!(at(span)=> #located::__private::found(asked, verdict));
-        let (label, operation) = (self.label(), self.operation());
-        let ambiguous = ours!(#krate::__private::ambiguous(#operation, cause, verdict));
+        let (label, policy) = (self.label(), self.policy_ref());
+        let ambiguous = ours!(#krate::__private::ambiguous(#policy, cause, verdict));
         // After a time-out there is no error, so one is made.
         let (made, ambiguous) = if self.cutting() != Cutting::Never && self.model.has(Key::Timeout)
         {
-            let made =
-                quote_spanned!(at(span)=> #located::__private::unasked(#operation, cause, call));
+            let made = quote_spanned!(at(span)=> #located::__private::unasked(#policy, cause, #krate::__private::LiveCall::failures(&call)));
             (
                 ours!(let unasked = #made;),
                 ours!(::core::option::Option::or(#ambiguous, ::core::option::Option::as_ref(&unasked))),
@@ -44,9 +54,7 @@ impl Parts<'_> {
         } else {
             (TokenStream::new(), ambiguous)
         };
-        let answer = self.recovered(ours!(#krate::__private::succeeded(answer, &call)));
-        let answered = self.answered(&answer);
-        let leave = self.found_inside(ours!(break #label #answered));
+        let answered = self.succeeded(&ours!(answer));
         ours! {
             let verdict = #verdict;
             #made
@@ -55,7 +63,7 @@ impl Parts<'_> {
                 ::core::option::Option::Some(doubt) => {
                     let asked = #asked;
                     match #found {
-                        ::core::result::Result::Ok(answer) => #leave,
+                        ::core::result::Result::Ok(answer) => break #label #answered,
                         ::core::result::Result::Err(verdict) => verdict,
                     }
                 }
@@ -70,9 +78,9 @@ impl Parts<'_> {
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
-        let (operation, cause) = (self.operation(), self.cause());
+        let (policy, cause) = (self.policy_ref(), self.cause());
         let asked = quote_spanned! {at(span)=>
-            #krate::__private::retry_after(#operation, #cause, verdict, #hook)
+            #krate::__private::retry_after(#policy, #cause, verdict, #hook)
         };
         ours!(let verdict = #asked;)
     }
@@ -88,29 +96,27 @@ impl Parts<'_> {
         quote_spanned!(at(span)=> #told;)
     }
 
-    /// The statement for `before_retry`.
+    /// The statements for `before_retry`. No attempt starts after the deadline, however long the hook took.
     pub(super) fn before_retry(&self) -> Option<TokenStream> {
         let code = self.model.before_retry.as_ref()?;
-        let (span, hook) = (code.span(), hook(code));
+        let (span, hook, context) = (code.span(), hook(code), self.context());
+        let (end, give_up) = (self.end(), self.give_up());
         let located = self.model.krate_at(span);
         let reply = quote_spanned!(at(span)=> #located::__private::before(&retry, #hook));
-        let reply = self.settled(reply, &ours!(over));
-        Some(quote_spanned!(at(span)=> let () = #reply;))
+        let reply = self.settled(reply, &ours!((&mut call).late(#context)));
+        Some(quote_spanned! {at(span)=>
+            let () = #reply;
+            if let ::core::result::Result::Err(#end) = (&mut call).resume(#context) {
+                break #give_up;
+            }
+        })
     }
 
-    /// No attempt starts after the deadline, however long the wait and the hook took.
-    pub(super) fn if_late(&self) -> TokenStream {
-        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
-        let late = self.late(&ours!(over));
-        ours!(if #krate::__private::is_over(#until, #timer) #late)
-    }
-
-    /// Ends the call because time is over; `how` counts the attempts.
+    /// Ends the call because time is over; `how` is an expression for its end.
     fn late(&self, how: &TokenStream) -> TokenStream {
-        let (krate, end, give_up) = (&self.krate, self.end(), self.give_up());
-        let operation = self.operation();
+        let (end, give_up) = (self.end(), self.give_up());
         ours!({
-            let #end = #krate::__private::#how(&call, #operation);
+            let #end = #how;
             break #give_up
         })
     }
@@ -167,11 +173,7 @@ impl Parts<'_> {
         let model = self.model;
         let may_time_out = self.cutting() != Cutting::Never;
         let hooks = model.on_retry.is_some() || model.before_retry.is_some();
-        hooks
-            || model.strategy.is_some()
-            || model.until.is_some()
-            || may_time_out
-            || (self.asynchronous && model.is_gated())
+        hooks || model.strategy.is_some() || model.until.is_some() || may_time_out
     }
 
     /// `looped`, and what `fallback` makes of its answer when it gave up.

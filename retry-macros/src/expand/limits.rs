@@ -23,23 +23,25 @@ impl Parts<'_> {
         }
     }
 
-    /// `let mut limits = ...;`: a call begins.
-    pub(super) fn start_limits(&self) -> TokenStream {
+    /// `let mut gates = ...;`: a call begins.
+    pub(super) fn start_gates(&self) -> TokenStream {
         let model = self.model;
         if !model.is_limited() {
             return TokenStream::new();
         }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
-        let (lent_breaker, breaker) = self.gate(model.breaker.as_ref(), "breaker", "breaking");
-        let (lent_throttle, throttle) = self.gate(model.throttle.as_ref(), "throttle", "throttled");
-        let (lent_budget, purse) = self.purse();
+        let krate = &self.krate;
+        let (shared_breaker, breaker) =
+            self.gate(model.breaker.as_ref(), "breaker", "BreakerGate", None);
+        let (shared_throttle, throttle) =
+            self.gate(model.throttle.as_ref(), "throttle", "ThrottleGate", None);
+        let (shared_budget, budget) = self.budget_gate();
         let fits = self.window_fits();
         ours! {
-            #lent_breaker
+            #shared_breaker
             #fits
-            #lent_throttle
-            #lent_budget
-            let mut limits = #krate::__private::guards(#breaker, #throttle, #purse, #operation, #timer);
+            #shared_throttle
+            #shared_budget
+            let mut gates = #krate::__private::Gates::new(#breaker, #throttle, #budget);
         }
     }
 
@@ -57,77 +59,76 @@ impl Parts<'_> {
         if self.judges_window(breaker) {
             return TokenStream::new();
         }
-        let (span, operation) = (breaker.span(), self.operation());
+        let (span, policy) = (breaker.span(), self.policy_ref());
         let krate = model.krate_at(span);
         let breaker = if let Expr::Reference(_) = breaker {
             ours!(#breaker)
         } else {
             let name = Ident::new("breaker", at(span));
-            quote_spanned!(at(span)=> #krate::__private::lent(&#name))
+            quote_spanned!(at(span)=> #krate::__private::shared(&#name))
         };
         quote_spanned! {at(span)=>
-            #krate::__private::refuse_window(#breaker, #krate::Operation::policy(#operation));
+            #krate::__private::refuse_window(#breaker, #policy);
         }
     }
 
-    /// What has to outlive the limits, and the gate.
-    fn gate(&self, lender: Option<&Expr>, name: &str, make: &str) -> (TokenStream, TokenStream) {
-        let Some(lender) = lender else {
+    /// What has to outlive the gates, and the gate `make` of what `expr` shares. A reference is taken as it is; what any
+    /// other expression gives is kept.
+    fn gate(
+        &self,
+        expr: Option<&Expr>,
+        name: &str,
+        make: &str,
+        clock: Option<&TokenStream>,
+    ) -> (TokenStream, TokenStream) {
+        let Some(expr) = expr else {
             return (TokenStream::new(), ours!(()));
         };
-        let make = Ident::new(make, at(lender.span()));
-        self.lent(lender, name, &make)
-    }
-
-    fn purse(&self) -> (TokenStream, TokenStream) {
-        let krate = &self.krate;
-        match (&self.model.budget, &self.model.inherited) {
-            (Some(Purse::Lent(lender)), _) => {
-                let make = Ident::new("paying", at(lender.span()));
-                self.lent(lender, "budget", &make)
-            }
-            _ if self.model.named.is_some() => {
-                let operation = self.operation();
-                let purse = ours!(#krate::__private::paying_named(#operation));
-                (TokenStream::new(), purse)
-            }
-            (Some(_), _) => (TokenStream::new(), by_policy(krate, &ours!(true))),
-            (None, Some(inherited)) => {
-                let policy = &inherited.expr;
-                let located = self.model.krate_at(policy.span());
-                let is_budgeted = if inherited.constant
-                    && !mentions(&ours!(#policy), &self.model.generics)
-                {
-                    let asked =
-                        quote_spanned!(at(policy.span())=> #located::__private::inherited(#policy));
-                    ours!({ #krate::Policy::is_budgeted(&#asked) })
-                } else {
-                    ours!(true)
-                };
-                (TokenStream::new(), by_policy(krate, &is_budgeted))
-            }
-            (None, None) => (TokenStream::new(), ours!(())),
+        let (krate, span) = (self.model.krate_at(expr.span()), at(expr.span()));
+        let (name, make) = (Ident::new(name, span), Ident::new(make, span));
+        let clock = clock.map(|clock| ours!(, #clock));
+        if matches!(expr, Expr::Reference(_)) {
+            let gate = quote_spanned!(span=> #krate::__private::#make::new(#expr #clock));
+            return (TokenStream::new(), gate);
         }
-    }
-
-    /// A reference is taken as it is; what an expression gives is kept.
-    fn lent(&self, lender: &Expr, name: &str, make: &Ident) -> (TokenStream, TokenStream) {
-        let krate = self.model.krate_at(lender.span());
-        if matches!(lender, Expr::Reference(_)) {
-            let lent = quote_spanned!(at(lender.span())=> #krate::__private::#make(#lender));
-            return (TokenStream::new(), lent);
-        }
-        let name = Ident::new(name, at(lender.span()));
         (
-            quote_spanned!(at(lender.span())=> let #name = #lender;),
-            quote_spanned!(at(lender.span())=> #krate::__private::#make(#krate::__private::lent(&#name))),
+            quote_spanned!(span=> let #name = #expr;),
+            quote_spanned!(span=> #krate::__private::#make::new(#krate::__private::shared(&#name) #clock)),
         )
     }
 
-    /// The limits, as the steps of the loop take them.
-    pub(super) fn limits(&self) -> TokenStream {
+    fn budget_gate(&self) -> (TokenStream, TokenStream) {
+        let (krate, timer) = (&self.krate, &self.timer);
+        match (&self.model.budget, &self.model.inherited) {
+            (Some(Purse::Lent(expr)), _) => {
+                return self.gate(Some(expr), "budget", "BudgetGate", Some(timer));
+            }
+            (None, None) if self.model.named.is_none() => return (TokenStream::new(), ours!(())),
+            _ => {}
+        }
+        // A constant policy without a budget keeps nothing for one.
+        let is_budgeted = match &self.model.inherited {
+            Some(inherited)
+                if inherited.constant
+                    && self.model.budget.is_none()
+                    && !mentions(&self.policy(), &self.model.generics) =>
+            {
+                let policy = self.policy();
+                ours!({ #krate::Policy::is_budgeted(&#policy) })
+            }
+            _ => ours!(true),
+        };
+        let policy = self.policy_ref();
+        let gate = ours! {
+            <#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::BudgetByPolicy>::gate(#policy, #timer)
+        };
+        (TokenStream::new(), gate)
+    }
+
+    /// The gates, as the steps of the loop take them.
+    pub(super) fn gates(&self) -> TokenStream {
         if self.model.is_limited() {
-            ours!(&mut limits)
+            ours!(&mut gates)
         } else {
             ours!(&mut ())
         }
@@ -135,14 +136,15 @@ impl Parts<'_> {
 
     /// Before the first attempt the call may be turned away where there is no error of its own.
     pub(super) fn entered(&self) -> TokenStream {
-        let (krate, model) = (&self.krate, self.model);
+        let model = self.model;
         if !model.is_gated() {
             return TokenStream::new();
         }
         let located = model.krate_at(model.error_span);
         let cut = quote_spanned!(at(model.error_span)=> let cut = #located::__private::cut(););
-        let entered = self.asked_for_entry(&ours!(end), &ours!({ #cut break cut(end) }));
-        ours!(if #krate::__private::Progress::failures(call) == 0 { #entered })
+        let entered = self.entry(&ours!(end), &ours!({ #cut break cut(end) }));
+        let krate = &self.krate;
+        ours!(if #krate::__private::LiveCall::failures(&call) == 0 { #entered })
     }
 
     /// Before a retry, while the error before it is there, which then is that of the call.
@@ -150,50 +152,28 @@ impl Parts<'_> {
         let (krate, timer) = (&self.krate, &self.timer);
         if self.model.is_gated() {
             let (end, give_up) = (self.end(), self.give_up());
-            self.asked_for_entry(&end, &ours!(break #give_up))
+            self.entry(&end, &ours!(break #give_up))
         } else if self.model.is_limited() {
-            ours!(#krate::__private::begun(&mut limits, #timer);)
+            ours!(#krate::__private::Gate::begin(&mut gates, #timer);)
         } else {
             TokenStream::new()
         }
     }
 
-    fn asked_for_entry(&self, end: &TokenStream, turned_away: &TokenStream) -> TokenStream {
-        let (krate, operation, until, timer) =
-            (&self.krate, self.operation(), self.until(), &self.timer);
-        let turned_away = ours!(::core::result::Result::Err(#end) => #turned_away,);
-        if !self.asynchronous {
-            return ours! {
-                match #krate::__private::entered(&mut limits, &call, #operation, #until, #timer) {
-                    ::core::result::Result::Ok(()) => {}
-                    #turned_away
-                }
-            };
-        }
-        if self.model.throttle.is_some() {
-            return ours! {
-                match #krate::__private::entered_in_line(&mut limits, &call, #operation, #until, #timer).await {
-                    ::core::result::Result::Ok(()) => {}
-                    #turned_away
-                }
-            };
-        }
+    fn entry(&self, end: &TokenStream, turned_away: &TokenStream) -> TokenStream {
+        let (context, enter) = (self.context(), self.at_timer("enter"));
+        let entered = if !self.asynchronous {
+            ours!((&mut call).#enter(#context, &mut gates))
+        } else if self.model.throttle.is_some() {
+            ours!((&mut call).enter_async(#context, &mut gates).await)
+        } else {
+            ours!((&mut call).enter_at_once(#context, &mut gates))
+        };
         ours! {
-            match #krate::__private::enter(&mut limits, &call, #operation, #until, #timer) {
-                ::core::result::Result::Ok(_) => #krate::__private::begun(&mut limits, #timer),
+            if let ::core::result::Result::Err(#end) = #entered {
                 #turned_away
             }
         }
-    }
-
-    /// A success on its way out.
-    pub(super) fn answered(&self, answer: &TokenStream) -> TokenStream {
-        if !self.model.is_limited() {
-            return answer.clone();
-        }
-        let (krate, operation, timer) = (&self.krate, self.operation(), &self.timer);
-        let answered = self.step("answered");
-        ours!(#krate::__private::#answered(#answer, &mut limits, #operation, #timer))
     }
 
     /// What the call still holds goes back before others are asked.
@@ -202,7 +182,7 @@ impl Parts<'_> {
             return TokenStream::new();
         }
         let krate = &self.krate;
-        ours!(#krate::__private::released(limits);)
+        ours!(#krate::__private::Gates::release(gates);)
     }
 
     /// The future of an attempt, or of as many copies as `hedge` allows.
@@ -216,7 +196,7 @@ impl Parts<'_> {
         else {
             return attempt;
         };
-        let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
+        let (krate, kept) = (&self.krate, &self.timer_kept);
         let located = self.model.krate_at(*span);
         let latencies = if *measures {
             ours!(const {
@@ -227,8 +207,8 @@ impl Parts<'_> {
             ours!(::core::option::Option::None)
         };
         let pays = if self.model.is_limited() {
-            let operation = self.operation();
-            ours!(|| #krate::__private::pays(&mut limits, #operation, #timer))
+            let context = self.context();
+            ours!(|| #krate::__private::CallContext::permits_copy(&#context, &mut gates))
         } else {
             ours!(|| true)
         };
@@ -253,8 +233,4 @@ impl Parts<'_> {
             #krate::__private::hedged(const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)
         }
     }
-}
-
-fn by_policy(krate: &TokenStream, is_budgeted: &TokenStream) -> TokenStream {
-    ours!(<#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::ByPolicy>::PURSE)
 }

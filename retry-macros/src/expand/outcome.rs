@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 
 use super::parts::{Parts, hook, used};
 use retry_syntax::item::Answer;
-use retry_syntax::model::at;
+use retry_syntax::model::{self, at};
 
 /// Which attempts are cut off when time runs out.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,18 +37,8 @@ impl Parts<'_> {
         }
     }
 
-    /// What counts the failures before an attempt: with `until` not all that `call`
-    /// counts.
-    pub(super) fn retries(&self) -> TokenStream {
-        if self.model.until.is_some() {
-            ours!(retried)
-        } else {
-            ours!(call)
-        }
-    }
-
     pub(super) fn is_told(&self) -> bool {
-        matches!(self.answer, Answer::Failed(..))
+        matches!(self.answer, Answer::RetryError(..))
     }
 
     /// Runs `attempt`, an expression, and takes its outcome apart.
@@ -56,71 +46,53 @@ impl Parts<'_> {
         if self.cutting() != Cutting::Never {
             return self.limited(attempt);
         }
-        let (krate, until) = (&self.krate, self.model.until.is_some());
-        if !self.asynchronous {
-            let leave = (!self.model.may_have_deadline()).then(|| ours!(inside.leave();));
-            let apart = if until {
-                let polled = self.polled();
-                ours!(#leave #polled)
-            } else {
-                let error = self.split(true);
-                let cause = self.named_cause();
-                ours!(let error = #error; #leave #cause)
-            };
-            return ours!(let outcome = #attempt; #apart);
-        }
-        let retries = self.retries();
-        // Two places to wait, so that the first attempt is awaited as it is; where
-        // nothing else comes in between, each is taken apart in its place.
-        let counted = until.then(|| ours!(let first = #krate::__private::is_first(retried);));
-        let (name, first, again, apart) = if until {
-            let again = ours!(#krate::__private::again(attempt, #retries).await);
-            (ours!(outcome), ours!(attempt.await), again, self.polled())
-        } else {
-            let (first, again) = self.places(|may_recover| self.split(may_recover));
-            let name = self.and_beginning(ours!(error));
-            (name, first, again, self.named_cause())
-        };
-        let attempted = ours!(if first { #first } else { #again });
-        let attempted = if self.model.hedge.is_some() {
-            // A timer that the user's expression makes lives until the copies have ended.
-            ours!(let #name = match #attempt { attempt => #attempted };)
-        } else {
-            ours!(let attempt = #attempt; let #name = #attempted;)
-        };
-        ours!(#counted #attempted #apart)
-    }
-
-    /// What tells an attempt that it is a retry: the state around the loop, and the
-    /// statement before the next attempt. With a limit in time each attempt is told
-    /// anyway.
-    pub(super) fn told_apart(&self) -> (TokenStream, TokenStream) {
-        let (krate, retries) = (&self.krate, self.retries());
-        let (begins, begins_again) = self.begins();
-        if self.has_two_places() {
-            // Not asked of `call`: that it is a constant each time around saves the test.
-            (ours!(let mut first = true;), ours!(first = false;))
-        } else if self.asynchronous || self.model.may_have_deadline() {
-            (begins, begins_again)
-        } else {
-            match self.inside_told() {
-                Some(told) => told,
-                None => (
-                    ours!(#begins let mut inside = #krate::__private::Inside::new();),
-                    ours!(#begins_again inside.enter(#retries);),
-                ),
+        if self.model.until.is_some() {
+            let polled = self.polled();
+            if !self.asynchronous {
+                return ours!(let outcome = #attempt; #polled);
             }
+            let is_first = self.is_first();
+            let awaited =
+                ours!(if #is_first { attempt.await } else { (&mut call).again(attempt).await });
+            return ours!(let attempt = #attempt; let outcome = #awaited; #polled);
+        }
+        let cause = self.named_cause();
+        if !self.asynchronous {
+            let error = self.split(&ours!(outcome), &self.succeeded(&ours!(answer)));
+            return ours!(let outcome = #attempt; let error = #error; #cause);
+        }
+        // The same twice: with a place of its own a first attempt costs what it costs without a retry.
+        let at_once = self.succeeded_at_once(ours!(answer));
+        let first = self.split(&ours!(attempt.await), &at_once);
+        let recovered = self.succeeded(&ours!(answer));
+        let again = self.split(&ours!((&mut call).again(attempt).await), &recovered);
+        let is_first = self.is_first();
+        let awaited = ours!(if #is_first { #first } else { #again });
+        if self.model.hedge.is_some() {
+            // A timer that the user's expression makes lives until the copies have ended.
+            ours!(let error = match #attempt { attempt => #awaited }; #cause)
+        } else {
+            ours!(let attempt = #attempt; let error = #awaited; #cause)
         }
     }
 
-    /// Whether a first attempt is waited for and taken apart in a place of its own.
-    pub(super) fn has_two_places(&self) -> bool {
-        self.asynchronous && self.cutting() == Cutting::Never && self.model.until.is_none()
+    fn is_first(&self) -> TokenStream {
+        let krate = &self.krate;
+        ours!(#krate::__private::LiveCall::retries(&call) == 0)
+    }
+
+    /// The statement before the next attempt, where the attempt itself does not say that it is a retry.
+    pub(super) fn begins_again(&self) -> TokenStream {
+        if self.cutting() == Cutting::Never {
+            TokenStream::new()
+        } else {
+            ours!((&mut call).retry_begins();)
+        }
     }
 
     /// `let cause = ...;`, where more than the verdict looks at it.
     fn named_cause(&self) -> TokenStream {
-        if self.is_watched() || self.model.verify.is_some() {
+        if self.has_cause() {
             let krate = &self.krate;
             ours!(let cause = #krate::Cause::Error(&error);)
         } else {
@@ -128,25 +100,30 @@ impl Parts<'_> {
         }
     }
 
-    /// The error of `outcome`, or out of the loop with a success, which may be a recovery.
-    fn split(&self, may_recover: bool) -> TokenStream {
-        let (label, span) = (self.label(), self.answer_span());
+    /// The function that takes an outcome apart.
+    pub(super) fn splitter(&self) -> TokenStream {
+        let span = self.answer_span();
         let located = self.model.krate_at(span);
-        let split = match (self.cutting(), self.is_told()) {
-            (Cutting::Never, false) => "split",
-            (Cutting::Never, true) => "split_told",
-            (_, false) => "split_limited",
-            (_, true) => "split_limited_told",
+        let split = if self.is_told() {
+            "split_retry_error"
+        } else {
+            "split"
         };
         let split = Ident::new(split, at(span));
-        let split = quote_spanned!(at(span)=> #located::__private::#split(outcome, &call));
-        let answer = ours!(answer);
-        let answer = if may_recover {
-            self.recovered(answer)
+        quote_spanned!(at(span)=> #located::__private::#split)
+    }
+
+    /// The error of `outcome`, an expression, or out of the loop with a success.
+    fn split(&self, outcome: &TokenStream, answered: &TokenStream) -> TokenStream {
+        let (label, split, span) = (self.label(), self.splitter(), self.answer_span());
+        // What is judged points there, too: the compiler blames the argument.
+        let outcome = model::located(outcome.clone(), at(span));
+        let split = if self.cutting() == Cutting::Never {
+            quote_spanned!(at(span)=> #split(#outcome))
         } else {
-            answer
+            let krate = &self.krate;
+            ours!(#krate::__private::split_limited(#outcome, #split))
         };
-        let answered = self.answered(&answer);
         ours! {
             match #split {
                 ::core::result::Result::Ok(answer) => break #label #answered,
@@ -183,24 +160,22 @@ impl Parts<'_> {
         } else {
             outcome
         };
-        let answer = self.recovered(ours!(#krate::__private::succeeded(#answer, &call)));
-        let answered = self.answered(&answer);
+        let answered = self.succeeded(&answer);
         ours! {
             let cause = match #cause {
                 ::core::option::Option::None => break #label #answered,
                 ::core::option::Option::Some(cause) => cause,
             };
-            retried = #krate::__private::Count::and(retried, &cause);
         }
     }
 
     /// An attempt with a limit in time; past the deadline nothing is left to decide.
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
-        let (krate, timer, kept) = (&self.krate, &self.timer, &self.timer_kept);
-        let (until, operation, retries) = (self.until(), self.operation(), self.retries());
-        let limits = self.limits();
+        let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
+        let (context, gates) = (self.context(), self.gates());
         let limit = if self.may_time_out() {
-            ours!(#krate::__private::Until::of_attempt(#until, #krate::Operation::policy(#operation), #timer))
+            let (policy, timer) = (self.policy_ref(), &self.timer);
+            ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))
         } else {
             until.clone()
         };
@@ -208,28 +183,30 @@ impl Parts<'_> {
             let span = self.model.error_span;
             let located = self.model.krate_at(span);
             (
-                ours!(#krate::__private::limited(#attempt, #limit, #retries, #kept).await),
+                self.plain_or(attempt, &limit, |attempt, limit| {
+                    ours!(#krate::__private::limited(#attempt, #limit, #krate::__private::LiveCall::retries(&call), #kept))
+                }),
                 quote_spanned!(at(span)=> let cut = #located::__private::cut();),
                 ours!(_),
                 ours!(cut(end)),
             )
         } else {
-            let ready = self.ready(attempt);
-            let limited = ours! {{
-                use #krate::__private::{MayCut as _, NeverCuts as _};
-                #krate::__private::Either(::core::option::Option::Some(#ready)).reattempt_limited(#limit, #until, #retries, #kept)
-            }};
             (
-                self.idle(attempt, &limited),
+                self.plain_or(attempt, &limit, |attempt, limit| {
+                    ours! {{
+                        use #krate::__private::{MayCut as _, NeverCuts as _};
+                        #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, #krate::__private::LiveCall::retries(&call), #kept)
+                    }}
+                }),
                 TokenStream::new(),
                 ours!(lost),
-                ours!(#krate::__private::Lost::answer(lost, end)),
+                ours!(#krate::__private::LostAnswer::answer(lost, end)),
             )
         };
         let apart = if self.model.until.is_some() {
             self.polled()
         } else {
-            let error = self.split(true);
+            let error = self.split(&ours!(outcome), &self.succeeded(&ours!(answer)));
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
         let renewed = self.renewed_if_cut();
@@ -237,7 +214,7 @@ impl Parts<'_> {
             let outcome = #outcome;
             #cut
             #renewed
-            let outcome = match #krate::__private::in_time(outcome, &call, #operation, #until, #timer, #limits) {
+            let outcome = match (&mut call).in_time(outcome, #context, #gates) {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,
             };
@@ -255,9 +232,9 @@ impl Parts<'_> {
         let span = self.answer_span();
         let located = self.model.krate_at(span);
         match (cutting, self.is_told()) {
-            (Cutting::Never, true) => ours!(#krate::__private::tell(error, end)),
+            (Cutting::Never, true) => ours!(#krate::__private::fail_retry_error(error, end)),
             (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
-            (_, true) => ours!(#krate::__private::tell_limited(error, end)),
+            (_, true) => ours!(#krate::__private::fail_limited_retry_error(error, end)),
             (Cutting::Always, false) => ours!(#krate::__private::fail_cut(error, end, cut)),
             (Cutting::IfItCan, false) => ours!(#krate::__private::fail_limited(error, end)),
         }
@@ -266,7 +243,7 @@ impl Parts<'_> {
     fn give_up_polling(&self) -> TokenStream {
         let krate = &self.krate;
         let polled = if self.is_told() {
-            ours!(#krate::__private::Polled(outcome).tell(end))
+            ours!(#krate::__private::Polled(outcome).fail(end))
         } else {
             let span = self.model.error_span;
             let located = self.model.krate_at(span);
@@ -277,7 +254,7 @@ impl Parts<'_> {
             Cutting::Always => (ours!(_), ours!(cut(#krate::__private::timed_out(end)))),
             Cutting::IfItCan => (
                 ours!(lost),
-                ours!(#krate::__private::Lost::answer(lost, #krate::__private::timed_out(end))),
+                ours!(#krate::__private::LostAnswer::answer(lost, #krate::__private::timed_out(end))),
             ),
         };
         ours! {

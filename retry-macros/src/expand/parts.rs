@@ -7,7 +7,7 @@ use syn::{Expr, Ident};
 
 use retry_syntax::args::Predicate;
 use retry_syntax::item::Answer;
-use retry_syntax::model::{Model, at};
+use retry_syntax::model::{Model, at, located};
 use retry_syntax::rename::self_to;
 
 /// What the loops are made of, each as an expression.
@@ -61,14 +61,109 @@ impl<'m> Parts<'m> {
         }
     }
 
-    /// `let attempt = ...;` for `context`.
+    /// What a call keeps in view, as an expression: what is retried, until when, and by which timer.
     pub(super) fn context(&self) -> TokenStream {
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        if self.model.named.is_some() {
+            return ours!(#krate::__private::CallContext::live(&__REATTEMPT_SITE, &live, #until, #timer));
+        }
+        if !self.has_constant_context() {
+            // Where the compiler says that a timer is none.
+            let (policy, span) = (self.policy_ref(), self.timer_span());
+            let krate = self.model.krate_at(span);
+            return quote_spanned!(at(span)=> #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, #until, #timer));
+        }
+        if self.model.may_have_deadline() {
+            ours!(context(until))
+        } else {
+            ours!(context())
+        }
+    }
+
+    /// A call out of line, with a context that a closure makes where the policy is constant, which then folds there.
+    pub(super) fn out_of_line(&self, call: impl FnOnce(TokenStream) -> TokenStream) -> TokenStream {
+        if self.model.timer.is_none() || !self.has_constant_policy() {
+            return call(self.lazy_context());
+        }
+        let (policy, until, timer, span) = (
+            self.policy_ref(),
+            self.until(),
+            &self.timer,
+            self.timer_span(),
+        );
+        let krate = self.model.krate_at(span);
+        let call = call(
+            quote_spanned!(at(span)=> || #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, #until, timer)),
+        );
+        ours!({ let timer = #timer; #call })
+    }
+
+    /// The same for a function out of line: a closure that makes it, so that a constant policy folds there.
+    fn lazy_context(&self) -> TokenStream {
+        let context = self.context();
+        if !self.has_constant_context() {
+            context
+        } else if self.model.may_have_deadline() {
+            ours!(|| #context)
+        } else {
+            ours!(context)
+        }
+    }
+
+    /// The same for an attempt, while which nothing may borrow the policy.
+    pub(super) fn attempt_context(&self) -> TokenStream {
+        if self.has_constant_context() {
+            return self.lazy_context();
+        }
+        let (until, timer, span) = (self.until(), &self.timer, self.timer_span());
+        let krate = self.model.krate_at(span);
+        quote_spanned!(at(span)=> #krate::__private::CallContext::of_attempt(#until, #timer))
+    }
+
+    /// `let context = ...;`: a closure that captures nothing, where all of it is constant.
+    pub(super) fn constant_context(&self) -> TokenStream {
+        if !self.has_constant_context() {
+            return TokenStream::new();
+        }
+        let (krate, policy, timer) = (&self.krate, self.policy_ref(), &self.timer);
+        if self.model.may_have_deadline() {
+            return ours! {
+                let context = |until| #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, until, #timer);
+            };
+        }
+        let make = method(if self.asynchronous {
+            "asynchronous"
+        } else {
+            "blocking"
+        });
+        ours!(let context = || #krate::__private::CallContext::#make(&__REATTEMPT_SITE, #policy);)
+    }
+
+    pub(super) fn has_constant_context(&self) -> bool {
+        self.has_constant_policy() && self.model.timer.is_none()
+    }
+
+    fn has_constant_policy(&self) -> bool {
+        let inherited = self.model.inherited.as_ref();
+        self.model.named.is_none() && inherited.is_none_or(|inherited| inherited.constant)
+    }
+
+    /// Where the compiler says that a timer is none.
+    pub(super) fn timer_span(&self) -> Span {
+        let timer = self.model.timer.as_ref();
+        timer.map_or_else(Span::mixed_site, syn::spanned::Spanned::span)
+    }
+
+    /// The name of a function that waits.
+    pub(super) fn at_timer(&self, name: &str) -> Ident {
+        Ident::new(name, at(self.timer_span()))
+    }
+
+    /// `let attempt = ...;` for the key `context`.
+    pub(super) fn context_bound(&self) -> TokenStream {
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
         self.model.context.as_ref().map_or_else(TokenStream::new, |name| {
-            ours! {
-                let failures = #krate::__private::Progress::failures(call);
-                let #name = #krate::__private::Started::attempt(&started, failures, #until, #timer);
-            }
+            ours!(let #name = #krate::__private::Started::attempt(&started, &call, #until, #timer);)
         })
     }
 
@@ -93,19 +188,14 @@ impl<'m> Parts<'m> {
         ours!(#clones #statements)
     }
 
-    /// `let mut call = ...;`
+    /// `let mut call = ...;`, and what a strategy remembers.
     pub(super) fn progress(&self) -> TokenStream {
-        let krate = &self.krate;
-        let retried = self
-            .model
-            .until
-            .as_ref()
-            .map(|_| ours!(let mut retried = #krate::__private::Count::new();));
-        let state = self.strategy_state();
-        if self.model.looks_back() {
-            ours!(let mut call = #krate::Call::new(); #retried)
+        let (krate, state) = (&self.krate, self.strategy_state());
+        if self.may_be_timed() {
+            let context = self.context();
+            ours!(let mut call = #krate::__private::LiveCall::start(#context); #state)
         } else {
-            ours!(let mut call = #krate::__private::Count::new(); #retried #state)
+            ours!(let mut call = #krate::__private::LiveCall::new(); #state)
         }
     }
 
@@ -124,42 +214,59 @@ impl<'m> Parts<'m> {
             .map_or_else(TokenStream::new, |_| ours!('answer))
     }
 
-    /// The verdict on the error of `cause`.
+    /// The verdict on what failed.
     pub(super) fn verdict(&self) -> TokenStream {
-        self.verdict_of(&self.cause())
+        if self.has_cause() {
+            self.verdict_of(&ours!(cause))
+        } else {
+            self.judgement(&ours!(&error))
+        }
     }
 
-    /// The verdict on the error of another cause.
+    /// The verdict on another cause.
     pub(super) fn verdict_of(&self, cause: &TokenStream) -> TokenStream {
+        let (krate, verdict) = (&self.krate, self.judgement(&ours!(error)));
+        ours!(#krate::__private::verdict(#cause, |error| #verdict))
+    }
+
+    /// The verdict on `error`, an expression of type `&E`.
+    pub(super) fn judgement(&self, error: &TokenStream) -> TokenStream {
         let krate = &self.krate;
         let on = match &self.model.on {
             // Nothing will be retried, so nobody need say what would be.
             None if self.model.is_single_attempt() => ours!({
-                let _ = error;
+                let _ = #error;
                 #krate::Verdict::Permanent
             }),
-            Some(predicate) if self.model.wants_proof() => self.asked(predicate, "judge_by_proof"),
-            Some(predicate) => self.asked(predicate, "judge"),
+            Some(predicate) if self.model.wants_proof() => {
+                self.asked(predicate, "judge_by_proof", error)
+            }
+            Some(predicate) => self.asked(predicate, "judge", error),
             None => {
                 let span = self.model.error_span;
                 let krate = self.model.krate_at(span);
-                quote_spanned!(at(span)=> #krate::__private::classify(error))
+                let error = located(error.clone(), at(span));
+                quote_spanned!(at(span)=> #krate::__private::classify(#error))
             }
         };
-        let verdict = match &self.model.except {
+        match &self.model.except {
             Some(predicate) => {
-                let except = self.asked(predicate, "exclude");
+                let except = self.asked(predicate, "exclude", error);
                 ours!(#krate::__private::unless(#except, || #on))
             }
             None => on,
-        };
-        ours!(#krate::__private::verdict(#cause, |error| #verdict))
+        }
+    }
+
+    /// Whether more than the verdict looks at what failed.
+    pub(super) fn has_cause(&self) -> bool {
+        self.is_watched() || self.model.verify.is_some()
     }
 
     /// What failed, as an expression.
     pub(super) fn cause(&self) -> TokenStream {
         let krate = &self.krate;
-        if self.is_watched() || self.model.verify.is_some() {
+        if self.has_cause() {
             ours!(cause)
         } else {
             ours!(#krate::Cause::Error(&error))
@@ -167,17 +274,17 @@ impl<'m> Parts<'m> {
     }
 
     /// `on` or `except`, asked about `error`.
-    fn asked(&self, predicate: &Predicate, how: &str) -> TokenStream {
+    fn asked(&self, predicate: &Predicate, how: &str, error: &TokenStream) -> TokenStream {
         match predicate {
             Predicate::Pattern(pattern) => {
                 let (krate, how) = (&self.krate, method(how));
-                ours!(#krate::__private::#how(error, |error| ::core::matches!(error, #pattern)))
+                ours!(#krate::__private::#how(#error, |error| ::core::matches!(error, #pattern)))
             }
             Predicate::Code(code) => {
                 let (span, hook) = (code.span(), hook(code));
                 // The name carries the bound on what the hook answers.
                 let (krate, how) = (self.model.krate_at(span), Ident::new(how, at(span)));
-                quote_spanned!(at(span)=> #krate::__private::#how(error, #hook))
+                quote_spanned!(at(span)=> #krate::__private::#how(#error, #hook))
             }
         }
     }

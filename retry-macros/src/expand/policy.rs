@@ -24,7 +24,10 @@ impl Parts<'_> {
             }) => {
                 quote_spanned!(at(expr.span())=> #krate::__private::inherited(#expr))
             }
-            Some(Inherited { .. }) => ours!(policy),
+            Some(Inherited { expr, .. }) => {
+                let held = self.runtime_policy(expr);
+                ours!((*#held))
+            }
             None => ours!(#krate::Policy::new()),
         };
         let mut policy = match self.model.strategy {
@@ -50,45 +53,66 @@ impl Parts<'_> {
     /// has to be known from the start of the call on.
     pub(super) fn prelude(&self) -> TokenStream {
         let (krate, timer) = (&self.krate, &self.timer);
-        let checks = self.constant_checks();
-        let operation = self.runtime_policy().map(|inherited| {
-            let (name, policy) = (&self.model.name, self.policy());
-            ours! {
-                let policy = #krate::__private::inherited(#inherited);
-                let operation = #krate::Operation::new(#name, #policy);
-            }
-        });
-        let site = self.site();
+        let (checks, site, kept) = (self.constant_checks(), self.site(), self.kept_policy());
         let until = self.model.may_have_deadline().then(|| {
-            let operation = self.operation();
-            if self.model.named.is_some() {
-                return ours!(let until = #krate::__private::until_named(#operation, #timer););
-            }
-            ours!(let until = #krate::__private::Until::start(#krate::Operation::policy(#operation), #timer);)
+            let policy = self.policy_ref();
+            ours!(let until = #krate::__private::Until::start(#policy, #timer);)
         });
         let started = self
             .model
             .context
             .as_ref()
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
-        let (budget, limits) = (self.own_budget(), self.start_limits());
-        let (beside, began) = (self.checks_beside(), self.started());
-        ours!(#budget #site #checks #beside #operation #until #started #began #limits)
+        let (budget, gates) = (self.own_budget(), self.start_gates());
+        let context = self.constant_context();
+        let beside = self.checks_beside();
+        ours!(#budget #site #checks #beside #kept #context #until #started #gates)
+    }
+
+    /// The policy that the running program evaluates, as an expression of type `&Policy`. A place is read where it
+    /// stands, so that nothing borrows it while an attempt runs; any other expression was evaluated once.
+    fn runtime_policy(&self, expr: &Expr) -> TokenStream {
+        let krate = self.model.krate_at(expr.span());
+        if is_place(expr) {
+            quote_spanned!(at(expr.span())=> #krate::__private::policy(&#expr))
+        } else {
+            quote_spanned!(at(expr.span())=> #krate::__private::policy(&policy))
+        }
+    }
+
+    /// `let policy = ...;` where the expression is evaluated once.
+    fn kept_policy(&self) -> Option<TokenStream> {
+        let expr = &self.runtime_inherited()?.expr;
+        (!is_place(expr)).then(|| ours!(let policy = #expr;))
     }
 
     /// The inherited policy, if it can only be evaluated when the function is called.
-    fn runtime_policy(&self) -> Option<&Expr> {
-        self.model
-            .inherited
-            .as_ref()
-            .filter(|inherited| !inherited.constant)
-            .map(|inherited| &inherited.expr)
+    fn runtime_inherited(&self) -> Option<&Inherited> {
+        let inherited = self.model.inherited.as_ref();
+        inherited.filter(|inherited| !inherited.constant)
+    }
+
+    /// A `&Policy`.
+    pub(super) fn policy_ref(&self) -> TokenStream {
+        if self.model.named.is_some() {
+            let krate = &self.krate;
+            return ours!(#krate::__private::Live::policy(&live));
+        }
+        let policy = self.policy();
+        match self.runtime_inherited() {
+            // As it is, without a copy.
+            Some(inherited) if self.model.settings.is_empty() && self.model.strategy.is_none() => {
+                self.runtime_policy(&inherited.expr)
+            }
+            Some(_) => ours!(&#policy),
+            None => ours!(const { &#policy }),
+        }
     }
 
     /// Policies with parts that only the compiler can evaluate are judged where
     /// it does, each fault at its own expression.
     fn constant_checks(&self) -> TokenStream {
-        if self.model.is_literal() || self.runtime_policy().is_some() {
+        if self.model.is_literal() || self.runtime_inherited().is_some() {
             return TokenStream::new();
         }
         let policy = self.policy();
@@ -118,7 +142,7 @@ impl Parts<'_> {
 
     /// A breaker and a hedge, as far as they are constants, beside the policy, if it is one.
     fn checks_beside(&self) -> TokenStream {
-        if self.runtime_policy().is_some() {
+        if self.runtime_inherited().is_some() {
             return TokenStream::new();
         }
         let (model, policy) = (self.model, self.policy());
@@ -149,7 +173,7 @@ impl Parts<'_> {
     /// Whether the compiler can look at the breaker and at the policy.
     pub(super) fn judges_window(&self, breaker: &Expr) -> bool {
         let policy = self.policy();
-        self.runtime_policy().is_none()
+        self.runtime_inherited().is_none()
             && names_static(breaker)
             && !mentions(&ours!(#breaker #policy), &self.model.generics)
     }
@@ -185,14 +209,21 @@ impl Parts<'_> {
             _ => TokenStream::new(),
         }
     }
+}
 
-    /// A `&Operation`.
-    pub(super) fn operation(&self) -> TokenStream {
-        if self.runtime_policy().is_some() || self.model.named.is_some() {
-            return ours!((&operation));
-        }
-        let (krate, name, policy) = (&self.krate, &self.model.name, self.policy());
-        ours!(const { &#krate::Operation::new(#name, #policy) })
+/// Whether an expression is a place: a variable, a field of one, or what one of these points to.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
+        Expr::Reference(reference) => is_place(&reference.expr),
+        Expr::Paren(paren) => is_place(&paren.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        // One whose `self` has another name.
+        Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
+            .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
+        _ => false,
     }
 }
 

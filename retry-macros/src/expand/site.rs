@@ -1,53 +1,48 @@
-//! `policy = "storage"`, and the kill switch.
+//! The place in the code: every expansion has one. `policy = "storage"`, and the kill switch.
 //!
 //! ```text
-//! static __REATTEMPT_SITE: Site = Site::new(NAME, "storage", INLINE_POLICY);
-//! let mut operation = Site::call(&__REATTEMPT_SITE);      // nothing, unless the policy counts from the start
+//! static SITE: Site = named!(NAME, "storage", INLINE_POLICY);
+//! let mut live = SITE.call();             // nothing, unless the policy counts from the start
 //! loop {
-//!     ...                                                 // an attempt that fails
-//!     operation = Site::renew(&__REATTEMPT_SITE, operation);   // one snapshot for all of the decision
+//!     ...                                 // an attempt that fails
+//!     live = SITE.renew(live);            // one snapshot for all of the decision
 //!     ...
 //! }
 //! ```
 //!
-//! With the feature `config` each wait is followed by a look at the switch; the error that the call then
-//! ends with is kept through an async wait where its type allows.
+//! Each wait is followed by a look at the switch; the error that the call then ends with is kept through an async wait
+//! where its type allows, and where there is a switch at all: the runtime decides.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
 use super::outcome::Cutting;
-use super::parts::{Parts, method};
-use crate::config;
+use super::parts::Parts;
 use retry_syntax::model::at;
 
 impl Parts<'_> {
-    /// The statements that ask for a policy by name.
+    /// The `static` of the place, and the policy that it has by name.
     pub(super) fn site(&self) -> TokenStream {
+        let (krate, name) = (&self.krate, &self.model.name);
         let Some(named) = &self.model.named else {
-            return TokenStream::new();
+            return ours! {
+                static __REATTEMPT_SITE: #krate::__private::Site = #krate::__private::Site::new(#name);
+            };
         };
-        let (krate, name, policy) = (&self.krate, &self.model.name, self.policy());
+        let policy = self.policy();
+        let refused = self.model.krate_at(named.span());
+        let site =
+            quote_spanned!(at(named.span())=> #refused::__private::named!(#name, #named, #policy));
         // What a gate and a hedge ask, they ask before anything fails.
         let call = if self.model.is_gated() || self.model.hedge.is_some() {
             ours!(held)
         } else {
             ours!(call)
         };
-        let named = named.value();
         ours! {
-            static __REATTEMPT_SITE: #krate::__private::Site = #krate::__private::Site::new(#name, #named, #policy);
-            let mut operation = #krate::__private::Site::#call(&__REATTEMPT_SITE);
-        }
-    }
-
-    /// The function of the runtime for a step, or the one for named policies.
-    pub(super) fn step(&self, word: &str) -> proc_macro2::Ident {
-        if self.model.named.is_some() {
-            method(&format!("{word}_named"))
-        } else {
-            method(word)
+            static __REATTEMPT_SITE: #krate::__private::Site = #site;
+            let mut live = #krate::__private::Site::#call(&__REATTEMPT_SITE);
         }
     }
 
@@ -57,7 +52,7 @@ impl Parts<'_> {
             return TokenStream::new();
         }
         let krate = &self.krate;
-        ours!(operation = #krate::__private::Site::renew(&__REATTEMPT_SITE, operation);)
+        ours!(live = #krate::__private::Site::renew(&__REATTEMPT_SITE, live);)
     }
 
     /// The same for an attempt that may have been cut off, which is told at once.
@@ -69,42 +64,33 @@ impl Parts<'_> {
         ours!(if ::core::result::Result::is_err(&outcome) { #renewed })
     }
 
-    /// The attempt as an expression that moves it once, where it is awaited in one of two places.
-    pub(super) fn ready(&self, attempt: &TokenStream) -> TokenStream {
-        if self.model.named.is_some() {
-            return ours!(attempt);
-        }
-        attempt.clone()
-    }
-
-    /// An attempt that is awaited as it is while nothing counts from the start, and otherwise `limited`.
-    pub(super) fn idle(&self, attempt: &TokenStream, limited: &TokenStream) -> TokenStream {
-        if self.model.named.is_none() {
-            return ours!(#limited.await);
-        }
+    /// An attempt that is awaited as it is while nothing limits it, and otherwise `limited`, where only the running
+    /// program knows whether the policy has a limit.
+    pub(super) fn plain_or(
+        &self,
+        attempt: &TokenStream,
+        limit: &TokenStream,
+        limited: impl FnOnce(&TokenStream, &TokenStream) -> TokenStream,
+    ) -> TokenStream {
         let krate = &self.krate;
+        let is_plain = if self.model.named.is_some() {
+            ours!(#krate::__private::Live::is_idle(&live))
+        } else if self.model.inherited.is_some() {
+            ours!(#krate::__private::LiveCall::is_plain(&call, limit))
+        } else {
+            let limited = limited(attempt, limit);
+            return ours!(#limited.await);
+        };
+        let limited = limited(&ours!(attempt), &ours!(limit));
         ours! {{
+            let limit = #limit;
             let attempt = #attempt;
-            if #krate::__private::Live::is_idle(&operation) {
+            if #is_plain {
                 ::core::result::Result::Ok(attempt.await)
             } else {
                 #limited.await
             }
         }}
-    }
-
-    /// After a wait through which the error was there: the end, if retries are switched off.
-    pub(super) fn if_stopped(&self) -> TokenStream {
-        if !config::is_on() {
-            return TokenStream::new();
-        }
-        let (krate, operation) = (&self.krate, self.operation());
-        let (end, give_up) = (self.end(), self.give_up());
-        ours! {
-            if let ::core::option::Option::Some(#end) = #krate::__private::stopped(&call, #operation) {
-                break #give_up
-            }
-        }
     }
 
     /// Whether an async call keeps its error through the wait, if its type allows. Only a type that is written can be asked,
@@ -114,21 +100,18 @@ impl Parts<'_> {
             let tokens = ty.to_token_stream();
             mentions_impl(tokens)
         };
-        config::is_on() && self.asynchronous && self.answer.ty().is_some_and(|ty| !hides(ty))
+        self.asynchronous && self.answer.ty().is_some_and(|ty| !hides(ty))
     }
 
     /// What is kept, made where the attempt ends.
     pub(super) fn kept(&self) -> TokenStream {
         let (krate, what) = (&self.krate, self.last());
-        ours! {{
-            use #krate::__private::{Drops as _, Keeps as _};
-            #krate::__private::Keep(::core::option::Option::Some(#what)).reattempt_keep()
-        }}
+        ours!(#krate::__private::keep!(#what))
     }
 
     /// After the wait: the end with what was kept, if retries are switched off.
-    pub(super) fn if_stopped_keeping(&self) -> TokenStream {
-        let (krate, operation, last) = (&self.krate, self.operation(), self.last());
+    pub(super) fn if_stopped(&self) -> TokenStream {
+        let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());
         // The one of the attempt is gone.
         let says = self.model.until.is_some() || !self.is_told();
@@ -140,7 +123,8 @@ impl Parts<'_> {
             TokenStream::new()
         };
         ours! {
-            if let ::core::option::Option::Some((#last, #end)) = #krate::__private::Stopped::end(kept, &call, #operation) {
+            let stopped = (&mut call).stopped(pause.await, #context);
+            if let ::core::option::Option::Some((#last, #end)) = stopped {
                 #cut
                 break #give_up
             }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! let mut state = None;                             // before the loop, of no use until something fails
-//! let step = decided(&mut call, ..., &mut state, &(STRATEGY));
-//! let step = decided_by(&mut call, ..., CLOSURE);   // which has no state
+//! let step = call.failed_by(..., &mut state, &(STRATEGY));
+//! let step = call.failed_with(..., CLOSURE);        // which has no state
 //! match step { ... }
 //! ```
 
@@ -26,29 +26,36 @@ impl Parts<'_> {
         }
     }
 
-    /// The step that is taken apart, as a statement before it, if there is one, and an expression. A statement,
-    /// so that nothing of the user's expression lives through the wait.
+    /// The step that is taken apart: statements in front of it, and an expression. Nothing of the user's expressions
+    /// lives through the wait, so what holds one is a statement.
     pub(super) fn failed(&self) -> (TokenStream, TokenStream) {
-        let (krate, timer) = (&self.krate, &self.timer);
-        let (operation, until, limits) = (self.operation(), self.until(), self.limits());
+        let (context, gates) = (self.context(), self.gates());
+        let failure = self.failure();
+        let arguments = ours!(#context, #gates, failure, verdict);
         let Some(strategy) = &self.model.strategy else {
-            let failed = self.step("failed");
-            let failed = ours!(#krate::__private::#failed(&mut call, #operation, #until, #timer, cause, verdict, #limits));
-            return (TokenStream::new(), failed);
+            let failed = ours!((&mut call).failed(#arguments));
+            if self.has_constant_context() {
+                return (ours!(let failure = #failure;), failed);
+            }
+            return (
+                ours!(let failure = #failure; let step = #failed;),
+                ours!(step),
+            );
         };
         let span = at(strategy.span());
         let (how, asked) = if is_closure(strategy) {
             let hook = hook(strategy);
-            ("decided_by", quote_spanned!(span=> #hook))
+            ("failed_with", quote_spanned!(span=> #hook))
         } else {
-            ("decided", quote_spanned!(span=> &mut state, &(#strategy)))
+            ("failed_by", quote_spanned!(span=> &mut state, &(#strategy)))
         };
         // The name carries the bound on the strategy.
-        let (krate, how) = (self.model.krate_at(strategy.span()), Ident::new(how, span));
-        let step = quote_spanned! {span=>
-            #krate::__private::#how(&mut call, #operation, #until, #timer, cause, verdict, #limits, #asked)
-        };
-        (ours!(let step = #step;), ours!(step))
+        let how = Ident::new(how, span);
+        let step = quote_spanned!(span=> (&mut call).#how(#arguments, #asked));
+        (
+            ours!(let failure = #failure; let step = #step;),
+            ours!(step),
+        )
     }
 }
 

@@ -1,63 +1,84 @@
-//! The loop of a sync function.
+//! A sync function: its body, and the runtime makes the retries.
 //!
 //! ```text
-//! let mut call = Count::new();
+//! static SITE: Site = Site::new(NAME);
+//! let mut body = LiveCall::body(|| -> R BODY);            // `?` and `return` leave the attempt
+//! match split(body()) {
+//!     Ok(answer) => answer,
+//!     Err(error) => LiveCall::retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
+//! }
+//! ```
+//!
+//! With a limit, a hook, or code of the user that may borrow what the body does, it is a loop.
+//!
+//! ```text
+//! let mut call = LiveCall::new();
 //! loop {
-//!     let outcome = attempt(call, || -> R BODY);          // `?` and `return` leave the attempt
-//!     let error = match split(outcome) { Ok(answer) => break answer, Err(error) => error };
-//!     match wait(&mut call, OPERATION, ..., VERDICT) {
+//!     let outcome = call.attempt(|| -> R BODY);
+//!     let error = match split(outcome) { Ok(answer) => break call.succeeded(answer, ..), Err(error) => error };
+//!     match call.retry(CONTEXT, GATES, || (DESCRIBED, VERDICT)) {     // decides and waits
 //!         Ok(()) => {}
 //!         Err(end) => break fail(error),
 //!     }
 //! }
 //! ```
 //!
-//! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `sleep`,
-//! `BEFORE_RETRY`.
+//! With hooks or `until` the step is taken apart: `failed`, `ON_RETRY`, `wait`, `BEFORE_RETRY`.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
+use retry_syntax::args::Predicate;
 use retry_syntax::item::Answer;
 use retry_syntax::model::{Model, at};
+use syn::Expr;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     let parts = Parts::blocking(model, answer);
-    let Parts { krate, timer, .. } = &parts;
-    let (entered, again, limits) = (parts.entered(), parts.entered_again(), parts.limits());
-    let prelude = parts.prelude();
-    let context = parts.context();
-    let attempted = parts.attempted(&attempt(&parts, body));
-    let (progress, uses, judged) = (parts.progress(), parts.uses(), parts.judged());
-    let (operation, until) = (parts.operation(), parts.until());
+    if is_bare(&parts) {
+        return bare(&parts, body);
+    }
+    let (entered, again) = (parts.entered(), parts.entered_again());
+    let (krate, prelude) = (&parts.krate, parts.prelude());
+    let (bound, attempted) = (
+        parts.context_bound(),
+        parts.attempted(&attempt(&parts, body)),
+    );
+    let (progress, uses) = (parts.progress(), parts.uses());
+    let (context, gates) = (parts.context(), parts.gates());
     let (end, give_up) = (parts.end(), parts.give_up());
-    let (inside, enter) = parts.told_apart();
     let renewed = parts.renewed();
-    let wait = parts.step("wait");
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
-        let (stopped, late) = (parts.if_stopped(), parts.if_late());
-        let (decided, failed) = parts.failed();
+        let (judged, (failure, failed)) = (parts.judged(), parts.failed());
+        let wait = parts.at_timer("wait");
         ours! {
-            #decided
+            #judged
+            #failure
             match #failed {
                 ::core::result::Result::Ok(retry) => {
                     #on_retry
-                    #krate::__private::sleep(#krate::Retry::delay(&retry), #timer);
-                    #stopped
+                    let delay = #krate::Retry::delay(&retry);
+                    if let ::core::result::Result::Err(#end) = (&mut call).#wait(#context, delay) {
+                        break #give_up;
+                    }
                     #before_retry
-                    #late
                     #again
-                    #enter
                 }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
         }
     } else {
+        let (judged, assess) = parts.assessed();
+        let retry = parts.at_timer("retry");
+        let retry =
+            parts.out_of_line(|context| ours!((&mut call).#retry(#context, #gates, assess)));
         ours! {
-            match #krate::__private::#wait(&mut call, #operation, #until, #timer, verdict, #limits) {
-                ::core::result::Result::Ok(()) => { #again #enter }
+            #judged
+            let assess = #assess;
+            match #retry {
+                ::core::result::Result::Ok(()) => { #again }
                 ::core::result::Result::Err(#end) => break #give_up,
             }
         }
@@ -65,10 +86,9 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let looped = ours! {
         loop {
             #entered
-            #context
+            #bound
             #attempted
             #renewed
-            #judged
             #step
         }
     };
@@ -77,14 +97,73 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         #uses
         #prelude
         #progress
-        #inside
         #looped
     }
 }
 
+/// Whether nothing but the policy and the verdict follows an attempt, and none of the user's code that might borrow what
+/// the body does: then the body is one closure, and the runtime makes the retries.
+fn is_bare(parts: &Parts<'_>) -> bool {
+    let model = parts.model;
+    let has_limits = model.is_limited() || model.may_have_deadline() || parts.may_be_timed();
+    let has_hooks = parts.has_cause() || model.fallback.is_some() || model.retry_after.is_some();
+    let predicates = model.on.iter().chain(&model.except);
+    let is_known = matches!(
+        parts.answer,
+        Answer::Result(_) | Answer::Option(_) | Answer::RetryError(..)
+    );
+    !has_limits
+        && is_known
+        && !has_hooks
+        && model.context.is_none()
+        && predicates.into_iter().all(captures_nothing)
+        && model.timer.as_ref().is_none_or(is_constant)
+}
+
+/// Whether it is no code of the user's that may change what it captures: a path is at most read.
+fn captures_nothing(predicate: &Predicate) -> bool {
+    match predicate {
+        // The condition behind an `if` may.
+        Predicate::Pattern(pattern) => !pattern
+            .clone()
+            .into_iter()
+            .any(|token| token.to_string() == "if"),
+        Predicate::Code(code) => matches!(code, Expr::Path(_)),
+    }
+}
+
+/// Whether it is a path whose last name begins with a capital, which no variable's does.
+fn is_constant(code: &Expr) -> bool {
+    let Expr::Path(path) = code else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
+fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    let (krate, prelude, closure) = (&parts.krate, parts.prelude(), closure(parts, body));
+    let failure = parts.failure_of(&ours!(error));
+    let verdict = parts.judgement(&ours!(error));
+    let (split, end, give_up) = (parts.splitter(), parts.end(), parts.give_up());
+    // Where the compiler says that a timer is none: it points at the whole call.
+    let span = parts.timer_span();
+    let at_timer = parts.model.krate_at(span);
+    let retried = parts.out_of_line(|context| {
+        let arguments = ours!(#context, error, body, |error| (#failure, #verdict), #split, |error, #end| #give_up);
+        quote_spanned!(at(span)=> #at_timer::__private::LiveCall::retried(#arguments))
+    });
+    let called = ours! {{
+        let mut body = #krate::__private::LiveCall::body(#closure);
+        match #split(body()) {
+            ::core::result::Result::Ok(answer) => answer,
+            ::core::result::Result::Err(error) => #retried,
+        }
+    }};
+    let called = parts.used_up(called);
+    ours!(#prelude #called)
+}
+
 /// The closure stands where the body stands, for the compiler's messages.
-fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let krate = &parts.krate;
+fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let ty = parts.answer.spoken();
     let body = if parts.model.clone.is_empty() {
         ours!(#body)
@@ -92,16 +171,24 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         let statements = parts.statements(body);
         ours!({ #statements })
     };
-    let closure = quote_spanned!(at(body_span(&body))=> || -> #ty #body);
-    let closure = parts.in_span(closure);
-    if parts.model.may_have_deadline() {
-        let (until, timer, retries) = (parts.until(), &parts.timer, parts.retries());
-        if parts.model.named.is_some() {
-            return ours!(#krate::__private::attempt_named(&operation, &#retries, #until, #timer, #closure));
-        }
-        return ours!(#krate::__private::attempt_until(#retries, #until, #timer, #closure));
+    quote_spanned!(at(body_span(&body))=> || -> #ty #body)
+}
+
+fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    let closure = closure(parts, body);
+    let (krate, context) = (&parts.krate, parts.attempt_context());
+    let until = parts.until();
+    // Where the compiler says that a timer is none: it points at the whole call.
+    let span = parts.timer_span();
+    let at_timer = parts.model.krate_at(span);
+    let run = |closure| quote_spanned!(at(span)=> #at_timer::__private::LiveCall::attempt(&call, #until, #context, #closure));
+    if parts.may_be_timed() {
+        parts.with_span(closure, |closure| {
+            run(ours!(|| #krate::__private::in_span(&span, #closure)))
+        })
+    } else {
+        run(closure)
     }
-    ours!(#krate::__private::attempt(#closure))
 }
 
 fn body_span(body: &TokenStream) -> proc_macro2::Span {

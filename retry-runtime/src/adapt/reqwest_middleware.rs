@@ -3,21 +3,17 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use http::{HeaderMap, StatusCode};
 
-use super::chain::in_chain;
 use crate::attempt::Cause;
 use crate::budget::Budget;
-use crate::call::Call;
-use crate::http::{Failure, HasMethod as _, HasStatus, Statuses};
-use crate::operation::Operation;
-use crate::policy::Policy;
-#[cfg(feature = "config")]
-use crate::private::stopped;
-use crate::private::{
-    Began, Limits, Until, answered, endured, failed, note_answer, pause, policy_limits, recovered,
-    spanned, succeeded,
+use crate::call::GiveUpReason;
+use crate::engine::{
+    BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, attempt_span, endured,
+    pause, spanned,
 };
+use crate::http::{HasMethod as _, HasStatus, Statuses};
+use crate::operation::ClientOperation;
+use crate::policy::Policy;
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};
@@ -57,7 +53,7 @@ use crate::verdict::{Classify, Verdict};
 #[derive(Clone)]
 #[must_use = "middleware does nothing until it is given to a client"]
 pub struct RetryMiddleware<O = ()> {
-    operation: Operation,
+    operation: ClientOperation,
     statuses: Statuses,
     observer: O,
 }
@@ -71,7 +67,7 @@ impl RetryMiddleware {
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         Self {
-            operation: Operation::around(policy),
+            operation: ClientOperation::new(policy),
             statuses: Statuses::STANDARD,
             observer: (),
         }
@@ -108,7 +104,7 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
-    fn operation_for(&self, own: Option<&Policy>, is_idempotent: bool) -> Operation {
+    fn operation_for(&self, own: Option<&Policy>, is_idempotent: bool) -> ClientOperation {
         let operation = match own {
             Some(policy) => self.operation.under(*policy),
             None => self.operation,
@@ -127,19 +123,10 @@ impl<O> RetryMiddleware<O> {
             Err(error) => error.classify(),
         };
         Some(if is_redirected {
-            ambiguous(verdict)
+            verdict.into_ambiguous()
         } else {
             verdict
         })
-    }
-}
-
-/// The same without the proof that nothing was executed.
-const fn ambiguous(verdict: Verdict) -> Verdict {
-    match verdict {
-        Verdict::Refused | Verdict::Throttled(None) => Verdict::Transient,
-        Verdict::Throttled(Some(delay)) => Verdict::TransientAfter(delay),
-        verdict => verdict,
     }
 }
 
@@ -167,111 +154,56 @@ macro_rules! reqwest_middleware {
             ) -> $middleware::Result<$reqwest::Response> {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
                 let timer = ByFeature.for_async();
-                let until = Until::start(operation.policy(), &timer);
-                let mut limits = policy_limits(&operation, &timer);
-                let call_began = Began::start(operation.policy());
-                let mut call = Call::new();
+                let context = CallContext::start(operation.operation(), &timer);
+                let budget = operation.policy().budget;
+                let mut gates = budget.map(|budget| BudgetGate::new(budget, &timer));
+                let mut call = LiveCall::start(context);
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
-                    limits.begin(&timer);
+                    gates.begin(&timer);
                     let again = request.try_clone();
-                    // Kept through the wait, for the kill switch.
-                    #[cfg(feature = "config")]
-                    let kept;
-                    let pause = {
-                        let began = call_began.attempt(call, until, &timer);
-                        let attempt = next.clone().run(request, extensions);
-                        let attempt = spanned(&operation, &call, attempt);
-                        let Ok(answer) = endured(attempt, until, call, &timer).await;
-                        let last = match &answer {
-                            Ok(response) => Some(response.url()),
-                            Err(error) => error.url(),
-                        };
-                        let is_redirected = last.is_some_and(|last| *last != url);
-                        let Some(verdict) = self.judge(&answer, is_redirected) else {
-                            let answer = recovered(answer, &call, &operation, began);
-                            break answered(
-                                succeeded(answer, &call),
-                                &mut limits,
-                                &operation,
-                                &timer,
-                            );
-                        };
-                        let verdict = match again {
-                            Some(_) => verdict,
-                            None => Verdict::Permanent,
-                        };
-                        note_answer(&call, &operation, began, &answer, |answer| match answer {
+                    let attempt = next.clone().run(request, extensions);
+                    let attempt = spanned(attempt_span(context, &call), attempt);
+                    let Ok(answer) = endured(attempt, context.until, call.failures(), &timer).await;
+                    let last = match &answer {
+                        Ok(response) => Some(response.url()),
+                        Err(error) => error.url(),
+                    };
+                    let is_redirected = last.is_some_and(|last| *last != url);
+                    let Some(verdict) = self.judge(&answer, is_redirected) else {
+                        return call.succeeded(answer, context, &mut gates);
+                    };
+                    let verdict = match again {
+                        Some(_) => verdict,
+                        None => Verdict::Permanent,
+                    };
+                    let failure = Described::new(Cause::Error(&answer), |answer| {
+                        ErrorText::of_answer(answer, || match answer {
                             Ok(response) => Some(response.status().to_string()),
                             Err(error) => error.message().map(ToString::to_string),
-                        });
-                        let retry = failed(
-                            &mut call,
-                            &operation,
-                            until,
-                            &timer,
-                            Cause::Error(&answer),
-                            verdict,
-                            &mut limits,
-                        );
-                        match retry {
-                            Ok(retry) => {
-                                self.observer.observe(&retry);
-                                let pause = pause(retry.delay(), &timer);
-                                #[cfg(feature = "config")]
-                                {
-                                    kept = answer;
-                                }
-                                pause
-                            }
-                            Err(_) => break answer,
-                        }
+                        })
+                    });
+                    let Ok(retry) = call.failed(context, &mut gates, failure, verdict) else {
+                        return answer;
                     };
-                    pause.await;
-                    #[cfg(feature = "config")]
-                    if stopped(&call, &operation).is_some() {
-                        break kept;
+                    self.observer.observe(&retry);
+                    let delay = retry.delay();
+                    // The kill switch may end the call after the delay.
+                    let kept = cfg!(feature = "config").then_some(answer);
+                    pause(delay, &timer, ()).await;
+                    if let Some(answer) = kept
+                        && context.is_disabled()
+                    {
+                        call.ended(&context, GiveUpReason::Disabled);
+                        return answer;
                     }
+                    call.retry_begins();
                     match again {
                         Some(copy) => request = copy,
                         None => unreachable!("without a copy there is no retry"),
                     }
                 }
-            }
-        }
-
-        /// What other middleware says is final, unless a connection broke in it; of which request that
-        /// was, nobody can tell.
-        #[diagnostic::do_not_recommend]
-        impl Classify for $middleware::Error {
-            fn classify(&self) -> Verdict {
-                match self {
-                    Self::Reqwest(error) => error.classify(),
-                    Self::Middleware(error) => {
-                        in_chain(error.as_ref()).map_or(Verdict::Permanent, ambiguous)
-                    }
-                }
-            }
-
-            fn message(&self) -> Option<&dyn fmt::Display> {
-                Some(self)
-            }
-        }
-
-        impl HasStatus for $middleware::Error {
-            fn status(&self) -> Option<StatusCode> {
-                self.status()
-            }
-
-            fn headers(&self) -> Option<&HeaderMap> {
-                None
-            }
-        }
-
-        impl<R> From<$middleware::Error> for Failure<$middleware::Error, R> {
-            fn from(error: $middleware::Error) -> Self {
-                Self::Transport(error)
             }
         }
     };

@@ -107,20 +107,24 @@ fn counted<T, E, V: IntoVerdict>(
 /// Its verdict is [`Verdict::Throttled`], with the time until a call may be let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {
-    retry_after: Option<Duration>,
+    /// In milliseconds: whoever refuses many calls makes no duration for each.
+    retry_after: Option<u32>,
 }
 
 impl Open {
-    pub(super) fn after(millis: Option<u32>) -> Self {
+    pub(super) const fn after(millis: Option<u32>) -> Self {
         Self {
-            retry_after: millis.map(|millis| Duration::from_millis(millis.into())),
+            retry_after: millis,
         }
     }
 
     /// The time until a call may be let through; `None` where it depends on others, on probes under way or
     /// on whoever forced it open.
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        match self.retry_after {
+            Some(millis) => Some(Duration::from_millis(millis as u64)),
+            None => None,
+        }
     }
 }
 
@@ -134,7 +138,7 @@ impl std::error::Error for Open {}
 
 impl Classify for Open {
     fn classify(&self) -> Verdict {
-        Verdict::Throttled(self.retry_after)
+        Verdict::Throttled(self.retry_after())
     }
 
     fn message(&self) -> Option<&dyn fmt::Display> {

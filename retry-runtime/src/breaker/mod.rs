@@ -25,7 +25,7 @@ pub use change::{Change, State};
 pub(crate) use permit::Pass;
 pub use permit::Permit;
 
-use crate::timer::{Clock, Moment, Shared};
+use crate::timer::{Clock, Shared, Timestamp};
 use settings::Settings;
 use told::Told;
 use window::Window;
@@ -41,7 +41,7 @@ use word::{Kind, Refusal, Seen, Word};
 /// it again, for twice as long.
 ///
 /// What counts is the [`Verdict`](crate::Verdict) on an error: one that is worth another attempt is a failure of the
-/// service; `Permanent` and `Forbidden` say nothing about its health and are left out.
+/// service; `Permanent` and `RetryForbidden` say nothing about its health and are left out.
 ///
 /// Calls of one service share one breaker, as a `static`. It works alone, by [`call`](Self::call) or
 /// [`permit`](Self::permit).
@@ -265,12 +265,12 @@ impl Breaker {
     }
 }
 
-const ORIGIN: Moment = Moment::from_origin(core::time::Duration::ZERO);
+const ORIGIN: Timestamp = Timestamp::from_origin(core::time::Duration::ZERO);
 
 /// Milliseconds since the clock's origin, which wrap.
 #[expect(clippy::cast_possible_truncation, reason = "only differences count")]
-fn tick(moment: Moment) -> u32 {
-    (moment.nanos() / 1_000_000) as u32
+fn tick(moment: Timestamp) -> u32 {
+    (moment.as_nanos() / 1_000_000) as u32
 }
 
 /// An observer that panics leaves nothing half done: the change is complete when it is told.

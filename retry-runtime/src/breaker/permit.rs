@@ -2,7 +2,7 @@
 
 use super::word::Seen;
 use super::{Breaker, Open};
-use crate::timer::{Clock, Moment, Shared};
+use crate::timer::{Clock, Shared, Timestamp};
 use crate::verdict::Verdict;
 
 /// A permit apart from its breaker.
@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 pub(crate) struct Pass {
     pub(super) permit: Seen,
     /// Where slow calls count.
-    pub(super) started: Moment,
+    pub(super) started: Timestamp,
 }
 
 impl Breaker {
@@ -102,7 +102,7 @@ impl Permit<'_> {
         }
     }
 
-    /// The call failed. `Permanent` and `Forbidden` say nothing about the health of the service: as if it
+    /// The call failed. `Permanent` and `RetryForbidden` say nothing about the health of the service: as if it
     /// had been dropped.
     #[inline]
     pub fn failed(self, verdict: Verdict) {

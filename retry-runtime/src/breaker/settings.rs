@@ -10,7 +10,7 @@ use super::word::{Limits, Word};
 use super::{Breaker, Change};
 use crate::operation::UNNAMED;
 use crate::rules::{Refusal, breaker as rules};
-use crate::timer::{Clock, Moment};
+use crate::timer::{Clock, Timestamp};
 
 pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
 
@@ -76,7 +76,7 @@ impl Settings {
     }
 
     /// Whether a call took too long; reads the clock only where that matters.
-    pub(super) fn is_slow(&self, started: Moment, clock: &impl Clock) -> Option<bool> {
+    pub(super) fn is_slow(&self, started: Timestamp, clock: &impl Clock) -> Option<bool> {
         let slow = self.slow?;
         Some(clock.shared().since(started) > slow.threshold)
     }

@@ -73,7 +73,7 @@ impl Window {
                 failed: failures,
                 slow: slows,
             } => {
-                let now = clock.shared().nanos().checked_div(*bucket).unwrap_or(0);
+                let now = clock.shared().as_nanos().checked_div(*bucket).unwrap_or(0);
                 let failed = failures.record(now, failed);
                 let slow = slow.map(|slow| slows.record(now, slow));
                 let none = Counts {

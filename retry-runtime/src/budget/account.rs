@@ -308,7 +308,18 @@ impl Account<'_> {
 
     /// The same by the clock that the account was made with.
     #[inline]
-    pub fn succeeded_by(self, clock: &impl Clock) {
+    pub fn succeeded_by(mut self, clock: &impl Clock) {
+        self.settle(clock);
+    }
+
+    /// Asks whether a copy of the attempt is paid for.
+    pub(crate) fn pays_for_copy_by(&self, clock: &impl Clock) -> bool {
+        self.budget.pays_for_copy_by(clock)
+    }
+
+    /// Counts a call that was answered.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, clock: &impl Clock) {
         if self.budget.succeeded() {
             self.budget.settle(self.paid, clock);
         }

@@ -89,7 +89,7 @@ impl Deposits {
     pub(super) fn look(&self, clock: &impl Clock) {
         // Its own deposit is young, and so is what others bring meanwhile.
         let before = self.credit.deposits().wrapping_sub(1);
-        let tick = self.tick_at(clock.shared().nanos());
+        let tick = self.tick_at(clock.shared().as_nanos());
         let deposits = self.credit.deposits();
         let before = if deposits.wrapping_sub(before) > AT_ONCE {
             deposits
@@ -103,7 +103,7 @@ impl Deposits {
 
     /// Takes a token: what was deposited first, so that the reserve is there when nothing else is.
     pub(super) fn withdraw(&self, clock: &impl Clock) -> Option<Source> {
-        let now = clock.shared().nanos();
+        let now = clock.shared().as_nanos();
         let tick = self.tick_at(now);
         self.samples.note(tick, self.credit.deposits());
         if self.credit.withdraw(self.expired(tick)) {
@@ -132,7 +132,7 @@ impl Deposits {
 
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
     pub(super) fn balance(&self, clock: &impl Clock) -> f64 {
-        let now = clock.shared().nanos();
+        let now = clock.shared().as_nanos();
         let credit = self.credit.left(self.expired(self.tick_at(now)));
         credit as f64 / TOKEN as f64 + self.reserve.left(now)
     }

@@ -13,7 +13,6 @@ mod settings;
 mod tests;
 
 pub use account::{Account, Class};
-pub(crate) use account::{Paid, Reservation};
 use deposits::Deposits;
 use purse::Purse;
 use settings::obey;

@@ -22,7 +22,7 @@ const fn due(deposits: u32) -> u32 {
 }
 
 /// For each of the last sixteen slots the first moment in it at which somebody looked, and the number of
-/// deposits before that: the ticks in the upper half, the number in the lower, both cut off.
+/// deposits before that: the ticks in the upper half, one more than the number in the lower, both cut off.
 ///
 /// Deposits between two samples are dated by the first: none lives longer than it should, some up to a
 /// fifteenth shorter; but for the few that were `unseen` when traffic paused for a whole life. Ticks are cut off to 32 bits: after 12 days without a call (a `ttl` of one second),
@@ -36,7 +36,6 @@ pub(crate) struct Samples {
 
 impl Samples {
     constant! {
-        // Nothing has the right form of a sample: no deposit before tick 0.
         pub(crate) fn new() -> Self {
             Self {
                 slots: [
@@ -110,24 +109,28 @@ impl Samples {
     /// Forgets all: the next deposits look at the clock.
     pub(crate) fn clear(&self) {
         for slot in &self.slots {
-            slot.store(0, Ordering::Release);
+            slot.store(NOTHING, Ordering::Release);
         }
         self.set_due(0);
     }
 
-    /// The number in the oldest sample that is young enough.
+    /// The number in the oldest sample that is young enough. By a clock that went back, or was read earlier, it may lie
+    /// ahead.
     fn oldest(&self, tick: u32) -> Option<u32> {
-        let mut oldest: Option<(u32, u32)> = None;
-        for (position, slot) in self.slots.iter().enumerate() {
-            let (at, before) = unpack(slot.load(Ordering::Acquire));
-            // By a clock that went back, or was read earlier, a sample may lie ahead.
-            let age = tick.wrapping_sub(at).wrapping_add(LIFE);
-            let is_young = age < LIFE.wrapping_mul(2) && index(at) == position;
-            if is_young && oldest.is_none_or(|(other, _)| other < age) {
-                oldest = Some((age, before));
-            }
-        }
-        oldest.map(|(_, before)| before)
+        let first = tick.wrapping_sub(LIFE).wrapping_add(1);
+        self.first(first)
+            .or_else(|| self.first(tick.wrapping_add(1)))
+    }
+
+    /// The number in the first sample of the life that begins at `tick`. The slots are looked at in the order of time:
+    /// in steady traffic that is one of the first two.
+    fn first(&self, tick: u32) -> Option<u32> {
+        let (late, early) = self.slots.split_at_checked(index(tick))?;
+        early.iter().chain(late).find_map(|slot| {
+            let sample = slot.load(Ordering::Acquire);
+            let (at, before) = unpack(sample);
+            (sample != NOTHING && at.wrapping_sub(tick) < LIFE).then_some(before)
+        })
     }
 
     /// Of the first `before` deposits those that may be of now, after a pause in which nothing was sampled.
@@ -151,12 +154,15 @@ impl Samples {
     }
 }
 
+/// A slot in which nobody has looked yet.
+const NOTHING: u64 = 0;
+
 const fn index(tick: u32) -> usize {
     (tick / SLOT % 16) as usize
 }
 
 const fn is_of_slot(sample: u64, tick: u32) -> bool {
-    unpack(sample).0 / SLOT == tick / SLOT
+    sample != NOTHING && unpack(sample).0 / SLOT == tick / SLOT
 }
 
 /// The deposits between a sample and now.
@@ -167,11 +173,11 @@ const fn since(sample: u64, now: u64) -> u32 {
 }
 
 const fn pack(tick: u32, before: u64) -> u64 {
-    (tick as u64) << 32 | low(before) as u64
+    (tick as u64) << 32 | low(before).wrapping_add(1) as u64
 }
 
 const fn unpack(sample: u64) -> (u32, u32) {
-    (low(sample >> 32), low(sample))
+    (low(sample >> 32), low(sample).wrapping_sub(1))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "cut off on purpose")]

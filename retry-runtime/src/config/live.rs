@@ -9,15 +9,14 @@ use super::clash::Read;
 use super::names::{MissingPolicy, Warnings, missing, unused};
 use super::place::Place;
 use super::resolve::{Resolution, resolve};
-use super::site::Site;
+use super::site::{NamedPolicy, Snapshot};
 use super::{Config, Fault, Faults, environment, switch, text_of};
-use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::rules::Entry;
 
 /// What is loaded, and who has asked for it.
 struct State {
-    sites: Vec<&'static Site>,
+    sites: Vec<&'static NamedPolicy>,
     config: Option<Arc<Config>>,
     from: Option<PathBuf>,
     /// The text of the file, to tell whether it changed, and to find lines in.
@@ -278,7 +277,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
 
 /// The first use of a site. With a configuration that does not go with the keys in the code, those hold.
 #[cold]
-pub(super) fn register(site: &'static Site) -> Arc<Operation> {
+pub(super) fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
     let mut fault = None;
     let mut warnings = Warnings::default();
     let operation = {
@@ -291,7 +290,7 @@ pub(super) fn register(site: &'static Site) -> Arc<Operation> {
             fault = Some(found);
             // Switched off is off, whatever else is said there.
             let enabled = state.config.as_ref().is_none_or(|config| {
-                let resolved = config.resolve(site.name(), site.named(), site.inline());
+                let resolved = config.resolve(site.operation(), site.named(), site.inline());
                 resolved.enabled
             });
             Resolution {

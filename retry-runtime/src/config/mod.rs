@@ -39,8 +39,7 @@ pub use live::{Status, current, load, policy, reload, status};
 pub use names::MissingPolicy;
 pub use schema::schema;
 #[doc(hidden)]
-pub use site::{Live, Site};
-pub(crate) use switch::is_stopped;
+pub use site::{Live, NamedPolicy};
 pub use switch::{are_retries_on, resume_retries, stop_retries};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, Watching, watch};

@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::place;
-use super::site::Site;
+use super::site::NamedPolicy;
 use super::{Config, DEFAULT, POLICIES};
 use crate::words::nearest;
 
@@ -31,8 +31,8 @@ impl MissingPolicy {
 
     /// The policy that `site` misses in `config`. An operation that has another one there misses none, nor does `default`,
     /// which may be asked for only to be listed.
-    fn of(site: &Site, config: &Config) -> Option<Self> {
-        let (operation, name) = (site.name(), site.named());
+    fn of(site: &NamedPolicy, config: &Config) -> Option<Self> {
+        let (operation, name) = (site.operation(), site.named());
         let listed = config.operations.get(operation);
         let is_given = listed.is_some_and(|listed| listed.policy.is_some());
         if is_given || name == DEFAULT || config.policies.contains_key(name) {
@@ -60,7 +60,7 @@ impl fmt::Display for MissingPolicy {
 }
 
 /// The policies that sites miss, each once, in the order of their names.
-pub(super) fn missing(sites: &[&'static Site], config: &Config) -> Vec<MissingPolicy> {
+pub(super) fn missing(sites: &[&'static NamedPolicy], config: &Config) -> Vec<MissingPolicy> {
     let missing = sites
         .iter()
         .filter_map(|site| MissingPolicy::of(site, config));
@@ -69,8 +69,8 @@ pub(super) fn missing(sites: &[&'static Site], config: &Config) -> Vec<MissingPo
 }
 
 /// The operations of `config` that no site has the name of.
-pub(super) fn unused(sites: &[&'static Site], config: &Config) -> Vec<String> {
-    let known: BTreeSet<_> = sites.iter().map(|site| site.name()).collect();
+pub(super) fn unused(sites: &[&'static NamedPolicy], config: &Config) -> Vec<String> {
+    let known: BTreeSet<_> = sites.iter().map(|site| site.operation()).collect();
     let unused = config.operations().filter(|name| !known.contains(name));
     unused.map(str::to_owned).collect()
 }
@@ -80,8 +80,10 @@ pub(super) fn unused(sites: &[&'static Site], config: &Config) -> Vec<String> {
 pub(super) struct Warnings(Vec<(&'static str, MissingPolicy)>);
 
 impl Warnings {
-    pub(super) fn of(sites: &[&'static Site], config: &Config) -> Self {
-        let of = |site: &&'static Site| Some((site.name(), MissingPolicy::of(site, config)?));
+    pub(super) fn of(sites: &[&'static NamedPolicy], config: &Config) -> Self {
+        let of = |site: &&'static NamedPolicy| {
+            Some((site.operation(), MissingPolicy::of(site, config)?))
+        };
         Self(sites.iter().filter_map(of).collect())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::clash::{self, Read};
-use super::site::Site;
+use super::site::NamedPolicy;
 use super::{Config, Fault};
 use crate::policy::Policy;
 use crate::rules::Rule;
@@ -20,7 +20,7 @@ pub(super) struct Resolution {
 pub(super) fn resolve(
     config: Option<&Config>,
     read: Option<&Read>,
-    site: &Site,
+    site: &NamedPolicy,
 ) -> Result<Resolution, Fault> {
     let Some(config) = config else {
         return Ok(Resolution {
@@ -29,7 +29,7 @@ pub(super) fn resolve(
             enabled: true,
         });
     };
-    let resolved = config.resolve(site.name(), site.named(), site.inline());
+    let resolved = config.resolve(site.operation(), site.named(), site.inline());
     // A key that has no effect is a slip where it is written, not where another layer overrides what it
     // was for.
     let broken = Rule::ALL
@@ -42,12 +42,17 @@ pub(super) fn resolve(
             label: label(resolved.label, site),
             enabled: resolved.enabled,
         }),
-        Some(violation) => Err(clash::fault(read, site.name(), resolved.label, &violation)),
+        Some(violation) => Err(clash::fault(
+            read,
+            site.operation(),
+            resolved.label,
+            &violation,
+        )),
     }
 }
 
 /// A name that lives as long as the process; each is kept once.
-fn label(name: &str, site: &Site) -> &'static str {
+fn label(name: &str, site: &NamedPolicy) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
 
     if name == site.named() {

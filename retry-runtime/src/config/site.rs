@@ -1,15 +1,13 @@
-//! A place in the code that asks for a policy by name. Until something fails it costs a load and a
+//! A policy that a place in the code asks for by name. Until something fails it costs a load and a
 //! test; after each failure the call looks at one snapshot of its policy.
 
 use core::fmt;
-use core::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use arc_swap::ArcSwapOption;
 
 use super::live;
-use crate::operation::{Operation, UNNAMED};
 use crate::policy::Policy;
 
 /// Nobody has asked for it yet.
@@ -19,21 +17,28 @@ const PLAIN: u8 = 1;
 /// Its policy has a limit, a budget or times, which count from the start of a call.
 const FROM_START: u8 = 2;
 
-/// What an attribute or a block with `policy = "name"` leaves in the program.
-pub struct Site {
-    name: &'static str,
+/// The policy of an attribute or a block with `policy = "name"`: the one in the code, and the one that holds now.
+pub struct NamedPolicy {
+    operation: &'static str,
     named: &'static str,
     inline: Policy,
     start: AtomicU8,
-    now: ArcSwapOption<Operation>,
+    now: ArcSwapOption<Snapshot>,
     enabled: AtomicBool,
 }
 
-impl Site {
-    /// An operation under the policy `named`; `inline` holds where the configuration says nothing.
-    pub const fn new(name: &'static str, named: &'static str, inline: Policy) -> Self {
+/// A policy as a call sees it from one decision to the next.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    policy: Policy,
+    label: &'static str,
+}
+
+impl NamedPolicy {
+    /// Returns the policy `named` of this operation; `inline` holds where the configuration says nothing.
+    pub const fn new(operation: &'static str, named: &'static str, inline: Policy) -> Self {
         Self {
-            name,
+            operation,
             named,
             inline,
             start: AtomicU8::new(UNKNOWN),
@@ -42,7 +47,7 @@ impl Site {
         }
     }
 
-    /// A call begins. Relaxed: a call that begins while the configuration changes may be of either.
+    /// Begins a call. Relaxed: a call that begins while the configuration changes may be of either.
     #[inline(always)]
     pub fn call(&'static self) -> Live {
         if self.start.load(Ordering::Relaxed) == PLAIN {
@@ -52,13 +57,13 @@ impl Site {
         }
     }
 
-    /// The same, with its policy at hand from the start.
+    /// Begins a call with its policy at hand from the start.
     #[inline(never)]
     pub fn held(&'static self) -> Live {
         Live(Some(self.snapshot()))
     }
 
-    /// Before a decision: the policy that holds now.
+    /// Returns the policy that holds now, before a decision.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -67,19 +72,19 @@ impl Site {
         self.held()
     }
 
-    fn snapshot(&'static self) -> Arc<Operation> {
+    fn snapshot(&'static self) -> Arc<Snapshot> {
         match self.now.load_full() {
-            Some(operation) => operation,
+            Some(snapshot) => snapshot,
             None => live::register(self),
         }
     }
 
-    pub(super) fn known(&self) -> Option<Arc<Operation>> {
+    pub(super) fn known(&self) -> Option<Arc<Snapshot>> {
         self.now.load_full()
     }
 
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
+    pub(crate) const fn operation(&self) -> &'static str {
+        self.operation
     }
 
     pub(super) const fn named(&self) -> &'static str {
@@ -90,33 +95,35 @@ impl Site {
         &self.inline
     }
 
-    /// The operation under another policy, of which running calls learn at their next decision.
+    /// Returns whether the retries of this operation are switched off.
+    pub(crate) fn is_disabled(&self) -> bool {
+        !self.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Sets another policy, of which running calls learn at their next decision.
     pub(super) fn set(
         &'static self,
         policy: Policy,
         label: &'static str,
         enabled: bool,
-    ) -> Arc<Operation> {
-        let operation = Operation::new(self.name, policy)
-            .under_named(label)
-            .switched_by(&self.enabled);
-        let operation = Arc::new(operation);
+    ) -> Arc<Snapshot> {
+        let snapshot = Arc::new(Snapshot { policy, label });
         self.enabled.store(enabled, Ordering::Relaxed);
         let start = if policy.counts_from_start() {
             FROM_START
         } else {
             PLAIN
         };
-        self.now.store(Some(Arc::clone(&operation)));
+        self.now.store(Some(Arc::clone(&snapshot)));
         self.start.store(start, Ordering::Relaxed);
-        operation
+        snapshot
     }
 }
 
-impl fmt::Debug for Site {
+impl fmt::Debug for NamedPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Site")
-            .field("name", &self.name)
+        f.debug_struct("NamedPolicy")
+            .field("operation", &self.operation)
             .field("named", &self.named)
             .finish_non_exhaustive()
     }
@@ -124,25 +131,30 @@ impl fmt::Debug for Site {
 
 /// The policy of a running call, as of its last decision; until something fails, nothing as a rule.
 #[derive(Debug)]
-pub struct Live(Option<Arc<Operation>>);
+pub struct Live(Option<Arc<Snapshot>>);
 
 impl Live {
-    /// Whether nothing has failed, and nothing counts from the start.
+    /// No policy has a name.
+    pub(crate) const NONE: Self = Self(None);
+
+    /// Returns whether nothing has failed, and nothing counts from the start.
     #[inline(always)]
     pub const fn is_idle(&self) -> bool {
         self.0.is_none()
     }
-}
 
-impl Deref for Live {
-    type Target = Operation;
-
-    // Where nothing is held, nothing is asked of it but whether it has a limit.
+    /// Returns the policy. Where nothing is held, a call asks only whether it has a limit.
     #[inline(always)]
-    fn deref(&self) -> &Operation {
+    pub fn policy(&self) -> &Policy {
         match &self.0 {
-            Some(operation) => operation,
-            None => const { &Operation::new(UNNAMED, Policy::new()) },
+            Some(snapshot) => &snapshot.policy,
+            None => const { &Policy::new() },
         }
+    }
+
+    /// Returns the name that the configuration gives it.
+    #[inline(always)]
+    pub(crate) fn label(&self) -> Option<&'static str> {
+        self.0.as_ref().map(|snapshot| snapshot.label)
     }
 }

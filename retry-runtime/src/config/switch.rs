@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::operation::Operation;
-
 /// By [`stop_retries`].
 const BY_CALL: u8 = 1;
 /// By `enabled = false` in the configuration.
@@ -15,7 +13,7 @@ static OFF: AtomicU8 = AtomicU8::new(0);
 /// Switches all retries of the process off, until [`resume_retries`].
 ///
 /// After a failure no retry is admitted: the call ends with its error, and its reason is
-/// [`GaveUp::Disabled`](crate::GaveUp::Disabled). Calls that wait for their next attempt when this is called
+/// [`GiveUpReason::Disabled`](crate::GiveUpReason::Disabled). Calls that wait for their next attempt when this is called
 /// end with their error at the end of the wait; an async call whose error cannot be sent between
 /// threads, or that is run by `Policy::run_async`, has not kept it and makes
 /// that one attempt.
@@ -73,10 +71,4 @@ pub(super) fn tell(on: bool) {
     crate::observe::tell_of_configuration(&crate::observe::Event::RetriesSwitched { on });
     #[cfg(not(feature = "observe"))]
     let _ = on;
-}
-
-/// Whether calls of `operation` are not retried, for this moment.
-#[inline]
-pub(crate) fn is_stopped(operation: &Operation) -> bool {
-    !are_retries_on() || operation.is_switched_off()
 }

@@ -46,8 +46,8 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::ambient;
-use crate::timer::Moment;
+use crate::ambient::{self, Inside};
+use crate::timer::Timestamp;
 
 #[cfg(feature = "http")]
 mod headers;
@@ -60,7 +60,7 @@ pub use headers::{
 
 /// A deadline, to be handed over to another task or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Deadline(Moment);
+pub struct Deadline(Timestamp);
 
 impl Deadline {
     /// The deadline that lies `limit` from now.
@@ -160,7 +160,7 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
 /// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
 /// already; `None` changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _holds = ambient::shrink(moment(deadline.into()), false);
+    let _holds = Inside::deadline(moment(deadline.into()));
     f()
 }
 
@@ -193,8 +193,8 @@ pub const fn outside<F: Future>(future: F) -> Outside<F> {
     Outside { future }
 }
 
-fn moment(deadline: Option<Deadline>) -> Moment {
-    deadline.map_or(Moment::ENDLESS, |deadline| deadline.0)
+fn moment(deadline: Option<Deadline>) -> Timestamp {
+    deadline.map_or(Timestamp::ENDLESS, |deadline| deadline.0)
 }
 
 pin_project! {
@@ -204,7 +204,7 @@ pin_project! {
     pub struct Scope<F> {
         #[pin]
         future: F,
-        until: Moment,
+        until: Timestamp,
     }
 }
 
@@ -213,7 +213,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _holds = ambient::shrink(*this.until, false);
+        let _holds = Inside::deadline(*this.until);
         this.future.poll(cx)
     }
 }
@@ -232,7 +232,7 @@ impl<F: Future> Future for Outside<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let _nothing = ambient::forget();
+        let _nothing = Inside::nothing();
         self.project().future.poll(cx)
     }
 }

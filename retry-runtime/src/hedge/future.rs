@@ -8,7 +8,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::{Hedge, Latencies, When};
-use crate::timer::{Moment, Timer};
+use crate::timer::{Timer, Timestamp};
 
 /// What a copy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pin_project! {
         #[pin]
         sleep: Option<S>,
         delay: Duration,
-        start: Moment,
+        start: Timestamp,
         others: Vec<Pin<Box<F>>>,
         // The last failure of a copy that is gone.
         last: Option<R>,
@@ -111,9 +111,9 @@ impl Delay<'_> {
     }
 
     /// The time now, if anybody will ask how long it took.
-    fn start(&self, timer: &impl Timer) -> Moment {
+    fn start(&self, timer: &impl Timer) -> Timestamp {
         match self {
-            Self::Fixed(_) => Moment::ENDLESS,
+            Self::Fixed(_) => Timestamp::ENDLESS,
             Self::Measured(..) => timer.now(),
         }
     }
@@ -129,7 +129,7 @@ impl Delay<'_> {
     /// From the start of the attempt, also where a later copy won: so long at least the first one takes. By the
     /// time of the copy that won, what is slow would hardly be seen: the quantile would fall from call to call,
     /// until after 0.95 not 5 but 10 of 100 calls are hedged.
-    fn record(&self, start: Moment, timer: &impl Timer) {
+    fn record(&self, start: Timestamp, timer: &impl Timer) {
         if let Self::Measured(_, latencies) = self {
             latencies.record(timer.now().since(start));
         }
@@ -163,7 +163,7 @@ impl<S: Future<Output = ()>, F: Future> Copies<'_, S, F> {
     }
 
     /// The first copy has to wait, from here on for another one.
-    fn wait<T: Timer<Sleep = S>>(&mut self, delay: Option<Duration>, start: Moment, timer: &T) {
+    fn wait<T: Timer<Sleep = S>>(&mut self, delay: Option<Duration>, start: Timestamp, timer: &T) {
         *self.waiting = Some(Box::pin(Waiting {
             sleep: delay.map(|delay| timer.sleep(delay)),
             delay: delay.unwrap_or_default(),

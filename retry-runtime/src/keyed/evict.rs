@@ -6,7 +6,7 @@ use core::hash::Hash;
 use papaya::{HashMapRef, LocalGuard};
 
 use super::{Keyed, Slot};
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 type Slots<'m, 'g, K, T> = HashMapRef<'m, K, Slot<T>, std::hash::RandomState, LocalGuard<'g>>;
 
@@ -14,8 +14,8 @@ type Slots<'m, 'g, K, T> = HashMapRef<'m, K, Slot<T>, std::hash::RandomState, Lo
 pub(super) fn make_room<K: Hash + Eq, T, F>(
     keyed: &Keyed<K, T, F>,
     slots: &Slots<'_, '_, K, T>,
-    swept: &mut Moment,
-    now: Moment,
+    swept: &mut Timestamp,
+    now: Timestamp,
 ) {
     let full = slots.len() >= keyed.capacity;
     // Not at every new key: looking at all of them costs too much for that. A clock that was set
@@ -40,7 +40,7 @@ fn drop_oldest<K: Hash + Eq, T, F>(keyed: &Keyed<K, T, F>, slots: &Slots<'_, '_,
         .collect();
     let kept = keyed.capacity.saturating_sub(keyed.capacity.div_ceil(8));
     let surplus = oldest.len().saturating_sub(kept);
-    let age = |slot: &(bool, Moment, &K)| (slot.0, slot.1);
+    let age = |slot: &(bool, Timestamp, &K)| (slot.0, slot.1);
     if let Some(last) = surplus.checked_sub(1) {
         oldest.select_nth_unstable_by_key(last, age);
     }

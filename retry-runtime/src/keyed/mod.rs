@@ -13,7 +13,7 @@ use papaya::HashMap;
 
 use crate::ambient;
 use crate::sync::{AtomicU64, Ordering};
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 mod evict;
 #[cfg(test)]
@@ -56,7 +56,7 @@ pub struct Keyed<K, T, F = fn(&K) -> T> {
     idle: Duration,
     slots: OnceLock<HashMap<K, Slot<T>>>,
     /// Held while keys come and go; when idle ones were looked for last.
-    swept: Mutex<Moment>,
+    swept: Mutex<Timestamp>,
 }
 
 struct Slot<T> {
@@ -127,7 +127,7 @@ impl<K, T, F> Keyed<K, T, F> {
             capacity: 1000,
             idle: Duration::from_secs(600),
             slots: OnceLock::new(),
-            swept: Mutex::new(Moment::from_origin(Duration::ZERO)),
+            swept: Mutex::new(Timestamp::from_origin(Duration::ZERO)),
         }
     }
 
@@ -203,7 +203,7 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         loop {
             if let Some((key, slot)) = slots.get_key_value(key) {
                 // Relaxed: a hint for eviction. One that is a little wrong throws a younger key away.
-                slot.used.store(now.nanos(), Ordering::Relaxed);
+                slot.used.store(now.as_nanos(), Ordering::Relaxed);
                 let value = slot.value.get_or_init(|| Arc::new((self.make)(key)));
                 return Arc::clone(value);
             }
@@ -286,15 +286,15 @@ impl<K: Hash + Eq, T, F> fmt::Debug for Keyed<K, T, F> {
 }
 
 impl<T> Slot<T> {
-    const fn new(now: Moment) -> Self {
+    const fn new(now: Timestamp) -> Self {
         Self {
             value: OnceLock::new(),
-            used: AtomicU64::new(now.nanos()),
+            used: AtomicU64::new(now.as_nanos()),
         }
     }
 
-    fn used(&self) -> Moment {
-        Moment::from_origin(Duration::from_nanos(self.used.load(Ordering::Relaxed)))
+    fn used(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_nanos(self.used.load(Ordering::Relaxed)))
     }
 
     /// Whether somebody holds the value, or is about to: it is being made.

@@ -4,9 +4,10 @@ use core::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::breaker::Change;
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 #[cfg(feature = "config")]
 use crate::config::Faults;
+use crate::said::said;
 use crate::telemetry::Telemetry;
 
 /// Something that happened.
@@ -20,7 +21,7 @@ pub enum Event<'a> {
     /// Another attempt follows after this delay.
     Retry(&'a Facts<'a>, Duration),
     /// The call ended without success.
-    GaveUp(&'a Facts<'a>, GaveUp),
+    GaveUp(&'a Facts<'a>, GiveUpReason),
     /// The call succeeded after a retry.
     Recovered(&'a Facts<'a>),
     /// A breaker changed its state.
@@ -84,16 +85,80 @@ pub struct Facts<'a> {
     pub(crate) ended_at: SystemTime,
     pub(crate) elapsed: Option<Duration>,
     pub(crate) call_elapsed: Option<Duration>,
-    pub(crate) error: Option<&'a Told>,
+    pub(crate) error: Option<&'a ErrorText>,
     pub(crate) budget_balance: Option<f64>,
     pub(crate) telemetry: Telemetry,
 }
 
 /// What an error says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+#[doc(hidden)]
+pub struct ErrorText {
     pub(crate) kind: &'static str,
     pub(crate) message: Option<String>,
+}
+
+impl ErrorText {
+    /// Returns the name of the error's type, and what it says.
+    pub fn new<E: ?Sized>(_: &E, message: Option<String>) -> Self {
+        Self {
+            kind: kind_of::<E>(),
+            message,
+        }
+    }
+
+    /// Returns the same where its message is asked for as a trait object.
+    pub(crate) fn message<E: ?Sized>(error: &E, message: Option<&dyn fmt::Display>) -> Self {
+        Self::new(error, message.map(said))
+    }
+
+    /// Returns what an answer says that is a result itself.
+    #[cfg(any(
+        feature = "tower",
+        feature = "reqwest-middleware04",
+        feature = "reqwest-middleware05"
+    ))]
+    pub(crate) fn of_answer<R, E>(
+        answer: &Result<R, E>,
+        message: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let kind = match answer {
+            Ok(_) => "bad_status",
+            Err(_) => kind_of::<E>(),
+        };
+        Self {
+            kind,
+            message: message(),
+        }
+    }
+
+    pub(crate) fn timed_out() -> Self {
+        Self::without_error("timeout", "the attempt timed out")
+    }
+
+    pub(crate) fn not_final() -> Self {
+        Self::without_error("not_final", "the value is not final yet")
+    }
+
+    pub(crate) fn cut_off() -> Self {
+        Self::without_error("deadline", "the deadline cut the attempt off")
+    }
+
+    fn without_error(kind: &'static str, message: &str) -> Self {
+        Self {
+            kind,
+            message: Some(message.to_owned()),
+        }
+    }
+}
+
+/// Returns the type as the compiler names it; one of ours by its name alone, whatever crate it is made in.
+fn kind_of<E: ?Sized>() -> &'static str {
+    let path = core::any::type_name::<E>();
+    match path.strip_prefix("retry_runtime::") {
+        Some(ours) if !ours.contains('<') => ours.rsplit("::").next().unwrap_or(ours),
+        _ => path,
+    }
 }
 
 impl<'a> Facts<'a> {

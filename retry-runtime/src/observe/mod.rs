@@ -20,9 +20,11 @@ mod to_metrics;
 #[cfg(feature = "tracing")]
 mod to_tracing;
 
-pub use call::Times;
-pub(crate) use call::{breaker_changed, gives_up, is_watched, note, recovered, retries};
-pub(crate) use event::Told;
+pub(crate) use call::{
+    FailedAttempt, Times, breaker_changed, gives_up, is_watched, recovered, retries,
+};
+#[doc(hidden)]
+pub use event::ErrorText;
 pub use event::{Event, Facts};
 pub use observer::{Added, Observer, add};
 #[cfg(feature = "stats-page")]

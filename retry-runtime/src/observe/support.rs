@@ -2,13 +2,13 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::event::{Facts, Told};
+use super::event::{ErrorText, Facts};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::breaker::{Breaker, Change};
 use crate::telemetry::Telemetry;
 
 /// Of the second of four attempts of `operation`, which took 250 ms.
-pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a Told>) -> Facts<'a> {
+pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -> Facts<'a> {
     Facts {
         operation,
         policy: "exp",
@@ -25,8 +25,8 @@ pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a Told>) -> Fac
 }
 
 #[cfg(any(feature = "tracing", feature = "stats"))]
-pub(super) fn told(message: &str) -> Told {
-    Told {
+pub(super) fn told(message: &str) -> ErrorText {
+    ErrorText {
         kind: "shop::Unavailable",
         message: Some(message.to_owned()),
     }

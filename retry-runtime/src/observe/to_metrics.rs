@@ -71,7 +71,7 @@ pub(super) fn tell(event: &Event<'_>) {
             count_call(facts, "gave_up");
             counter!(
                 "retry_give_ups_total",
-                "operation" => facts.operation, "reason" => reason.word()
+                "operation" => facts.operation, "reason" => reason.as_str()
             )
             .increment(1);
             show_budget(facts);

@@ -11,10 +11,10 @@ use super::event::{Event, Facts};
 use super::{scope, time};
 use crate::ambient;
 use crate::breaker::{Change, State};
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 use crate::operation::Operation;
 use crate::telemetry::Level;
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
 const OPERATIONS: usize = 1000;
@@ -40,7 +40,7 @@ pub(super) fn tell(event: &Event<'_>) {
         }
         Event::GaveUp(facts, reason) => {
             let mut line = Line::new("gave up", level_of_give_up(facts, reason), facts);
-            line.reason = Some(reason.word());
+            line.reason = Some(reason.as_str());
             line.write();
         }
         Event::Recovered(facts) => {
@@ -75,11 +75,11 @@ fn level_of_retry(facts: &Facts<'_>) -> Level {
     }
 }
 
-fn level_of_give_up(facts: &Facts<'_>, reason: GaveUp) -> Level {
+fn level_of_give_up(facts: &Facts<'_>, reason: GiveUpReason) -> Level {
     let level = facts.telemetry().give_up;
     match reason {
         // Nothing was given up: an error of this kind is an answer.
-        GaveUp::Permanent if facts.attempt == 1 => level.min(Level::Debug),
+        GiveUpReason::Permanent if facts.attempt == 1 => level.min(Level::Debug),
         _ => level,
     }
 }
@@ -201,10 +201,15 @@ fn may_tell(operation: &'static str, every: Duration) -> Option<u64> {
 }
 
 /// The last line of each operation, and how many were left out since.
-struct Lines(BTreeMap<&'static str, (Moment, u64)>);
+struct Lines(BTreeMap<&'static str, (Timestamp, u64)>);
 
 impl Lines {
-    fn may_tell(&mut self, operation: &'static str, every: Duration, now: Moment) -> Option<u64> {
+    fn may_tell(
+        &mut self,
+        operation: &'static str,
+        every: Duration,
+        now: Timestamp,
+    ) -> Option<u64> {
         let is_known = self.0.contains_key(operation) || self.0.len() < OPERATIONS;
         let name = if is_known { operation } else { "" };
         let Some((last, left_out)) = self.0.get_mut(name) else {
@@ -222,7 +227,7 @@ impl Lines {
 }
 
 /// A span around an attempt, below the span of the caller.
-pub(crate) fn attempt_span(operation: &Operation, attempt: u32) -> tracing::Span {
+pub(crate) fn attempt_span(operation: Operation<'_>, attempt: u32) -> tracing::Span {
     let span = tracing::info_span!(
         target: "reattempt",
         "attempt",

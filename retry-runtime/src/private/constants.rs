@@ -13,6 +13,12 @@ pub const fn inherited(policy: Policy) -> Policy {
     policy
 }
 
+/// Returns the policy that an expression of `policy = ...` holds: a [`Policy`], or what has one.
+#[inline(always)]
+pub fn policy<P: AsRef<Policy> + ?Sized>(policy: &P) -> &Policy {
+    policy.as_ref()
+}
+
 // A constant policy whose `key` breaks a rule does not compile.
 #[track_caller]
 pub const fn blame(policy: Policy, key: Key) -> Policy {

@@ -6,7 +6,8 @@
 use core::convert::Infallible;
 use core::future::Future;
 
-use super::{Cut, Progress, TimedOut, Until, endured, limited};
+use super::Cut;
+use crate::engine::{TimedOut, Until, endured, limited};
 use crate::timer::Timer;
 
 #[derive(Debug)]
@@ -15,11 +16,11 @@ pub struct Either<F>(pub Option<F>);
 pub trait MayCut {
     type Output;
 
-    fn reattempt_limited<T: Timer, P: Progress>(
+    fn reattempt_limited<T: Timer>(
         self,
         limit: Until,
         until: Until,
-        progress: P,
+        failures: u32,
         timer: T,
     ) -> impl Future<Output = Result<Self::Output, TimedOut>>;
 }
@@ -28,15 +29,15 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
     type Output = F::Output;
 
     #[expect(clippy::unreachable, reason = "an expansion makes it with its attempt")]
-    fn reattempt_limited<T: Timer, P: Progress>(
+    fn reattempt_limited<T: Timer>(
         self,
         limit: Until,
         _: Until,
-        progress: P,
+        failures: u32,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         match self.0 {
-            Some(body) => limited(body, limit, progress, timer),
+            Some(body) => limited(body, limit, failures, timer),
             None => unreachable!("made with its attempt"),
         }
     }
@@ -45,28 +46,28 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
 pub trait NeverCuts {
     type Output;
 
-    fn reattempt_limited<T: Timer, P: Progress>(
+    fn reattempt_limited<T: Timer>(
         &mut self,
         limit: Until,
         until: Until,
-        progress: P,
+        failures: u32,
         timer: T,
-    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<Self, T, P>;
+    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<Self, T>;
 }
 
 impl<F: Future> NeverCuts for Either<F> {
     type Output = F::Output;
 
     #[expect(clippy::unreachable, reason = "an expansion asks once")]
-    fn reattempt_limited<T: Timer, P: Progress>(
+    fn reattempt_limited<T: Timer>(
         &mut self,
         _: Until,
         until: Until,
-        progress: P,
+        failures: u32,
         timer: T,
-    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<F, T, P> {
+    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<F, T> {
         match self.0.take() {
-            Some(body) => endured(body, until, progress, timer),
+            Some(body) => endured(body, until, failures, timer),
             None => unreachable!("an attempt is made once"),
         }
     }

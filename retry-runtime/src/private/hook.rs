@@ -3,12 +3,21 @@
 
 use core::future::{Future, Ready, ready};
 
+use crate::ambient::{self, Inside};
 use crate::attempt::Retry;
+use crate::engine::Until;
+use crate::timer::Clock;
 
 // `on_retry`.
 #[inline(always)]
 pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)) {
     hook(retry);
+}
+
+/// Runs a hook: under the deadline, but not as an attempt.
+pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
+    let _inside = Inside::deadline(ambient::on_shared_clock(clock, until.timestamp()));
+    hook()
 }
 
 // `before_retry`. One lifetime instead of all of them: the future of an async

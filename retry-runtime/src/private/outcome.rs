@@ -3,22 +3,43 @@
 
 use core::marker::PhantomData;
 
-use super::{Delay, Progress, succeeded};
+use super::Delay;
 use crate::attempt::Cause;
-use crate::failure::{Failed, Interrupted};
-use crate::operation::Operation;
+use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
+use crate::policy::Policy;
 use crate::rules::Entry;
 use crate::verdict::{Absent, Verdict};
 use crate::verified::{IntoVerified, Verified};
 
-// A success as it is, or the error: by value, because an answer that is only
-// passed on is not copied.
+/// Takes an outcome apart: a success as it is, or the error. By value, because an answer that is only passed on is not
+/// copied.
 #[inline(always)]
-pub fn split<R: Outcome>(outcome: R, progress: &impl Progress) -> Result<R, R::Error> {
+pub fn split<R: Outcome>(outcome: R) -> Result<R, R::Error> {
     match outcome.split() {
-        Ok(value) => Ok(succeeded(R::success(value), progress)),
+        Ok(value) => Ok(R::success(value)),
         Err(error) => Err(error),
+    }
+}
+
+/// The same for a function that is written `-> Result<T, RetryError<E>>`.
+#[inline(always)]
+pub fn split_retry_error<T, E>(outcome: Result<T, E>) -> Result<Result<T, RetryError<E>>, E> {
+    match outcome {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same of an attempt that may have been cut off: the error, or what is left of the attempt.
+#[inline(always)]
+pub fn split_limited<R, A, E, L>(
+    outcome: Result<R, L>,
+    split: impl FnOnce(R) -> Result<A, E>,
+) -> Result<A, Result<E, L>> {
+    match outcome {
+        Ok(outcome) => split(outcome).map_err(Ok),
+        Err(lost) => Err(Err(lost)),
     }
 }
 
@@ -50,27 +71,15 @@ pub fn failure<R: Fails>(outcome: &R) -> Option<&R::Error> {
     outcome.failure()
 }
 
-// The same for a function that is written `-> Result<T, Failed<E>>`.
-#[inline(always)]
-pub fn split_told<T, E>(
-    outcome: Result<T, E>,
-    progress: &impl Progress,
-) -> Result<Result<T, Failed<E>>, E> {
-    match outcome {
-        Ok(value) => Ok(succeeded(Ok(value), progress)),
-        Err(error) => Err(error),
-    }
-}
-
-// The answer when giving up: the last error, untouched.
+/// Returns the answer of a call that gives up: the last error, untouched.
 #[inline(always)]
 pub fn fail<R: Outcome>(error: R::Error) -> R {
     R::failure(error)
 }
 
-// The same with the whole story.
-pub fn tell<T, E>(error: E, end: Interrupted) -> Result<T, Failed<E>> {
-    Err(Failed::new(end, Some(error)))
+/// Returns the same with why and after how many attempts the call ended.
+pub fn fail_retry_error<T, E>(error: E, end: GaveUp) -> Result<T, RetryError<E>> {
+    Err(RetryError::new(end, Some(error)))
 }
 
 // Whether a type is a `Result` under another name: an inherent constant is found
@@ -147,12 +156,12 @@ pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) ->
 // `retry_after`, asked about an error after which there may be another attempt.
 #[inline(always)]
 pub fn retry_after<E: ?Sized, D: Delay>(
-    operation: &Operation,
+    policy: &Policy,
     cause: Cause<'_, E>,
     verdict: Verdict,
     retry_after: impl FnOnce(&E) -> D,
 ) -> Verdict {
-    let ends = verdict.is_ambiguous() && !operation.policy().is_idempotent();
+    let ends = verdict.is_ambiguous() && !policy.is_idempotent();
     match cause {
         Cause::Error(error) if verdict.is_retryable() && !ends => {
             verdict.after(retry_after(error).delay())
@@ -163,12 +172,12 @@ pub fn retry_after<E: ?Sized, D: Delay>(
 
 // The error that `verify` is asked about: nobody knows whether it was executed.
 pub fn ambiguous<'e, E: ?Sized>(
-    operation: &Operation,
+    policy: &Policy,
     cause: Cause<'e, E>,
     verdict: Verdict,
 ) -> Option<&'e E> {
     match (cause, verdict) {
-        _ if operation.policy().is_idempotent() => None,
+        _ if policy.is_idempotent() => None,
         (Cause::Error(error), verdict) if verdict.is_ambiguous() => Some(error),
         _ => None,
     }

@@ -1,28 +1,35 @@
 //! The timer of a policy that names none, and what a call reads of it.
 
-use core::time::Duration;
-
-use super::remaining;
 use crate::attempt::Attempt;
-use crate::policy::Policy;
-use crate::timer::{Clock, Moment};
+use crate::engine::{LiveCall, Until};
+use crate::timer::{Clock, Timestamp};
 
-// The timer of a policy without `timer`.
+/// The timer of a sync call without the key `timer`.
 #[cfg(feature = "std")]
-pub const BLOCKING_TIMER: crate::timer::Threads = crate::timer::Threads;
+pub type BlockingDefault = crate::timer::Threads;
+/// Named by the error message of a build without a timer.
+#[cfg(not(feature = "std"))]
+pub type BlockingDefault = NoTimer;
+
+/// The timer of an async call without the key `timer`.
+#[cfg(feature = "tokio")]
+pub type AsyncDefault = crate::timer::Tokio;
+#[cfg(all(feature = "smol", not(feature = "tokio")))]
+pub type AsyncDefault = crate::timer::Smol;
+#[cfg(not(any(feature = "tokio", feature = "smol")))]
+pub type AsyncDefault = NoTimer;
+
+#[cfg(feature = "std")]
+pub const BLOCKING_TIMER: BlockingDefault = crate::timer::Threads;
+#[cfg(not(feature = "std"))]
+pub const BLOCKING_TIMER: BlockingDefault = NoTimer;
 
 #[cfg(feature = "tokio")]
-pub const ASYNC_TIMER: crate::timer::Tokio = crate::timer::Tokio;
-
+pub const ASYNC_TIMER: AsyncDefault = crate::timer::Tokio;
 #[cfg(all(feature = "smol", not(feature = "tokio")))]
-pub const ASYNC_TIMER: crate::timer::Smol = crate::timer::Smol;
-
-// Named by the error message of a build without a timer.
-#[cfg(not(feature = "std"))]
-pub const BLOCKING_TIMER: NoTimer = NoTimer;
-
+pub const ASYNC_TIMER: AsyncDefault = crate::timer::Smol;
 #[cfg(not(any(feature = "tokio", feature = "smol")))]
-pub const ASYNC_TIMER: NoTimer = NoTimer;
+pub const ASYNC_TIMER: AsyncDefault = NoTimer;
 
 #[cfg(not(any(feature = "tokio", feature = "smol")))]
 #[derive(Debug, Clone, Copy)]
@@ -30,56 +37,15 @@ pub struct NoTimer;
 
 #[cfg(not(any(feature = "tokio", feature = "smol")))]
 impl Clock for NoTimer {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::ZERO)
-    }
-}
-
-// The policy's own deadline as a moment; eight bytes, for the futures that keep it.
-#[derive(Debug, Clone, Copy)]
-pub struct Until(Moment);
-
-impl Until {
-    pub const NEVER: Self = Self(Moment::ENDLESS);
-
-    #[inline(always)]
-    pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
-        match policy.deadline {
-            Some(deadline) => Self(clock.now().after(deadline)),
-            None => Self::NEVER,
-        }
-    }
-
-    // The same for one attempt, which may have a limit of its own.
-    #[inline(always)]
-    #[must_use]
-    pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
-        match policy.timeout {
-            Some(timeout) => Self(self.0.min(clock.now().after(timeout))),
-            None => self,
-        }
-    }
-
-    #[inline(always)]
-    pub(super) const fn moment(self) -> Moment {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(crate) const fn is_never(self) -> bool {
-        self.0.is_endless()
-    }
-
-    #[inline(always)]
-    pub(super) fn remaining(self, clock: &impl Clock) -> Option<Duration> {
-        (!self.is_never()).then(|| self.0.since(clock.now()))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(core::time::Duration::ZERO)
     }
 }
 
 // What `context` needs from the start of the call on.
 #[derive(Debug, Clone, Copy)]
 pub struct Started {
-    at: Moment,
+    at: Timestamp,
     key: u128,
 }
 
@@ -91,11 +57,12 @@ impl Started {
         }
     }
 
-    pub fn attempt(&self, failures: u32, until: Until, clock: &impl Clock) -> Attempt {
+    /// Returns what the body of the next attempt sees.
+    pub fn attempt(&self, call: &LiveCall, until: Until, clock: &impl Clock) -> Attempt {
         Attempt {
-            number: failures.saturating_add(1),
+            number: call.failures().saturating_add(1),
             elapsed: clock.now().since(self.at),
-            remaining: remaining(until, clock),
+            remaining: until.remaining(clock),
             key: self.key,
         }
     }

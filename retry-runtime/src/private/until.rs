@@ -6,7 +6,8 @@
 use core::convert::Infallible;
 
 use crate::attempt::Cause;
-use crate::failure::{Failed, Interrupted};
+use crate::call::GiveUpReason;
+use crate::failure::{GaveUp, RetryError};
 
 // Says what the parameter of a closure is.
 #[inline(always)]
@@ -30,7 +31,7 @@ impl<'a, T, E> Polled<&'a Result<T, E>> {
 
 impl<T, E> Polled<Result<T, E>> {
     // Polling that gives up has no error of its own.
-    pub fn reattempt_end(self, end: Interrupted) -> Result<T, E>
+    pub fn reattempt_end(self, end: GaveUp) -> Result<T, E>
     where
         E: Unfinished,
     {
@@ -40,20 +41,16 @@ impl<T, E> Polled<Result<T, E>> {
         }
     }
 
-    pub fn succeed(self) -> Result<T, Failed<E>> {
-        match self.0 {
-            Ok(value) => Ok(value),
-            Err(error) => Err(Failed::new(
-                Interrupted::new(crate::GaveUp::Permanent, 1),
-                Some(error),
-            )),
-        }
+    /// Returns the answer of polling that has seen a final value.
+    pub fn succeed(self) -> Result<T, RetryError<E>> {
+        let end = GaveUp::new(GiveUpReason::Permanent, 1);
+        self.0.map_err(|error| RetryError::new(end, Some(error)))
     }
 
-    pub fn tell(self, end: Interrupted) -> Result<T, Failed<E>> {
+    pub fn fail(self, end: GaveUp) -> Result<T, RetryError<E>> {
         match self.0 {
             Ok(_) => Err(end.into()),
-            Err(error) => Err(Failed::new(end, Some(error))),
+            Err(error) => Err(RetryError::new(end, Some(error))),
         }
     }
 }
@@ -83,32 +80,32 @@ impl<R> Whole for Polled<&R> {
 pub trait WholeEnd {
     type Value;
 
-    fn reattempt_end(self, end: Interrupted) -> Self::Value;
+    fn reattempt_end(self, end: GaveUp) -> Self::Value;
 }
 
 impl<R> WholeEnd for Polled<R> {
     type Value = R;
 
     // Nothing else can be answered: the last value, which the caller can see is not final.
-    fn reattempt_end(self, _: Interrupted) -> R {
+    fn reattempt_end(self, _: GaveUp) -> R {
         self.0
     }
 }
 
 #[diagnostic::on_unimplemented(
     message = "polling can end without a final value, and `{Self}` cannot say so",
-    label = "`From<Interrupted>` is not implemented for this error",
+    label = "`From<GaveUp>` is not implemented for this error",
     note = "`until` ends a call where no error of its own exists",
-    note = "return `Result<T, reattempt::Failed<E>>`, or, for an error type of yours, implement `From<reattempt::Interrupted>`",
+    note = "return `Result<T, reattempt::RetryError<E>>`, or, for an error type of yours, implement `From<reattempt::GaveUp>`",
     note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Unfinished {
-    fn unfinished(end: Interrupted) -> Self;
+    fn unfinished(end: GaveUp) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: From<Interrupted>> Unfinished for E {
-    fn unfinished(end: Interrupted) -> Self {
+impl<E: From<GaveUp>> Unfinished for E {
+    fn unfinished(end: GaveUp) -> Self {
         end.into()
     }
 }

@@ -1,9 +1,11 @@
 //! Who decides about a retry of a runner: its policy, or a strategy.
 
-use crate::attempt::{Cause, Retry};
-use crate::failure::Interrupted;
-use crate::operation::Operation;
-use crate::private::{Limits, Progress, Until, decided, failed};
+use core::borrow::Borrow;
+
+use crate::attempt::Retry;
+use crate::engine::{CallContext, Described, ErrorText, Gate, LiveCall};
+use crate::failure::GaveUp;
+use crate::policy::Policy;
 use crate::strategy::Strategy;
 use crate::timer::Clock;
 use crate::verdict::Verdict;
@@ -13,41 +15,59 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone, Copy)]
 pub struct ByStrategy<S>(pub(super) S);
 
+/// The policy as the decision reads it.
+pub(super) trait DecidingPolicy {
+    type Policy<'p>: Borrow<Policy>;
+
+    fn policy(policy: &Policy) -> Self::Policy<'_>;
+}
+
+impl DecidingPolicy for () {
+    type Policy<'p> = &'p Policy;
+
+    fn policy(policy: &Policy) -> &Policy {
+        policy
+    }
+}
+
+impl<S> DecidingPolicy for ByStrategy<S> {
+    type Policy<'p> = Policy;
+
+    fn policy(policy: &Policy) -> Policy {
+        policy.decided()
+    }
+}
+
 /// The step after a failure.
-pub(super) trait Decide<E> {
-    /// What one call remembers; nothing until it is asked.
+pub(super) trait Decide<E>: DecidingPolicy {
+    /// What one call remembers; nothing until the strategy is asked.
     type State: Default;
 
-    #[expect(clippy::too_many_arguments, reason = "a step, and its state")]
-    fn failed<'a>(
+    fn failed<'a, T: Clock>(
         &self,
         state: &mut Self::State,
-        progress: &mut impl Progress,
-        operation: &'a Operation,
-        until: Until,
-        clock: &impl Clock,
-        cause: Cause<'a, E>,
+        call: &mut LiveCall,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
-        limits: &mut impl Limits,
-    ) -> Result<Retry<'a, E>, Interrupted>;
+    ) -> Result<Retry<'a, E>, GaveUp>;
 }
 
 impl<E> Decide<E> for () {
     type State = ();
 
     #[inline(always)]
-    fn failed<'a>(
+    fn failed<'a, T: Clock>(
         &self,
         (): &mut (),
-        progress: &mut impl Progress,
-        operation: &'a Operation,
-        until: Until,
-        clock: &impl Clock,
-        cause: Cause<'a, E>,
+        call: &mut LiveCall,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
-        limits: &mut impl Limits,
-    ) -> Result<Retry<'a, E>, Interrupted> {
-        failed(progress, operation, until, clock, cause, verdict, limits)
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        call.failed(context, gates, failure, verdict)
     }
 }
 
@@ -55,19 +75,15 @@ impl<E, S: Strategy<E>> Decide<E> for ByStrategy<S> {
     type State = Option<S::State>;
 
     #[inline(always)]
-    fn failed<'a>(
+    fn failed<'a, T: Clock>(
         &self,
         state: &mut Option<S::State>,
-        progress: &mut impl Progress,
-        operation: &'a Operation,
-        until: Until,
-        clock: &impl Clock,
-        cause: Cause<'a, E>,
+        call: &mut LiveCall,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
-        limits: &mut impl Limits,
-    ) -> Result<Retry<'a, E>, Interrupted> {
-        decided(
-            progress, operation, until, clock, cause, verdict, limits, state, &self.0,
-        )
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        call.failed_by(context, gates, failure, verdict, state, &self.0)
     }
 }

@@ -1,21 +1,24 @@
 //! The loops of a runner.
 
+use core::borrow::Borrow as _;
 use core::future::Future;
 
-use super::runner::Gates;
+use super::runner::MayGate;
 use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
-use crate::call::Call;
-use crate::failure::{Failed, Interrupted};
-use crate::outcome::Outcome;
-#[cfg(feature = "config")]
-use crate::private::stopped;
-use crate::private::{
-    Began, answered, attempt_until, begun, cause_of, endured, entered, entered_in_line, in_span,
-    in_time, is_over, limited, made, note, over, pause, recovered, sleep, spanned,
-    split_limited_told, succeeded, tell_limited, verdict, words,
+use crate::call::GiveUpReason;
+use crate::engine::{
+    CallContext, Described, ErrorText, LiveCall, Lost, TimedOut, attempt_span, endured, in_span,
+    limited, pause, spanned,
 };
+use crate::failure::{GaveUp, RetryError};
+use crate::operation::Operation;
+use crate::outcome::Outcome;
+use crate::private::verdict;
 use crate::timer::{ForAsync, ForSync};
+
+/// How a call ended without success: with its last error, if there is one.
+type Ended<E> = (Option<E>, GaveUp);
 
 #[expect(
     private_bounds,
@@ -28,11 +31,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
-    #[expect(
-        clippy::unreachable,
-        reason = "without a breaker or a throttle every attempt is made"
-    )]
-    pub fn run<R>(self, mut operation: impl FnMut() -> R) -> R
+    pub fn run<R>(self, operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
         J: Judge<R::Error>,
@@ -40,11 +39,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
         S: Decide<R::Error>,
         T: ForSync,
     {
-        match self.blocking(|| operation().split()) {
-            Ok(value) => R::success(value),
-            Err((Some(error), _)) => R::failure(error),
-            Err((None, _)) => unreachable!("nothing turns the first attempt away"),
-        }
+        answer(self.blocking(operation))
     }
 
     /// As [`Policy::run_async`](crate::Policy::run_async).
@@ -56,7 +51,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
-    pub async fn run_async<R, F>(mut self, mut operation: impl FnMut() -> F) -> R
+    pub async fn run_async<R, F>(self, operation: impl FnMut() -> F) -> R
     where
         F: Future<Output = R>,
         R: Outcome,
@@ -65,51 +60,19 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
         S: Decide<R::Error>,
         T: ForAsync,
     {
-        let named = self.plan.operation();
-        let timer = self.timer.for_async();
-        let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy());
-        let (mut call, mut state) = (Call::new(), S::State::default());
-        loop {
-            begun(&mut limits, &timer);
-            let delay = {
-                let began = call_began.attempt(call, until, &timer);
-                let attempt = made(call, until, &timer, &mut operation);
-                let attempt = spanned(&named, &call, attempt);
-                let Ok(outcome) = endured(attempt, until, call, &timer).await;
-                let error = match outcome.split() {
-                    Ok(value) => {
-                        let value = recovered(value, &call, &named, began);
-                        let answer = R::success(succeeded(value, &call));
-                        break answered(answer, &mut limits, &named, &timer);
-                    }
-                    Err(error) => error,
-                };
-                let verdict = self.judge.judge(&error);
-                let cause = Cause::Error(&error);
-                note(&call, &named, began, cause, |error| {
-                    words(self.judge.message(error))
-                });
-                match self.strategy.failed(
-                    &mut state,
-                    &mut call,
-                    &named,
-                    until,
-                    &timer,
-                    cause,
-                    verdict,
-                    &mut limits,
-                ) {
-                    Ok(retry) => {
-                        self.observer.observe(&retry);
-                        retry.delay()
-                    }
-                    Err(_) => break R::failure(error),
-                }
-            };
-            pause(delay, &timer).await;
-        }
+        answer(self.asynchronous::<false, _, _>(operation).await)
+    }
+}
+
+#[expect(
+    clippy::unreachable,
+    reason = "nothing cuts an attempt off, or turns the first one away"
+)]
+fn answer<R: Outcome>(ended: Result<R::Value, Ended<R::Error>>) -> R {
+    match ended {
+        Ok(value) => R::success(value),
+        Err((Some(error), _)) => R::failure(error),
+        Err((None, _)) => unreachable!("every attempt has an outcome"),
     }
 }
 
@@ -117,92 +80,22 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     private_bounds,
     reason = "there are two, made by the methods of a runner"
 )]
-impl<J, O, T, G: Gates, S> Runner<'_, J, O, T, G, S> {
+impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
     /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
     ///
     /// # Errors
     ///
-    /// [`Failed`]: the last error, why and after how many attempts the call ended.
+    /// [`RetryError`]: the last error, why and after how many attempts the call ended.
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, Failed<E>>
+    pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, RetryError<E>>
     where
         J: Judge<E>,
         O: Observe<E>,
         S: Decide<E>,
         T: ForSync,
     {
-        self.blocking(operation)
-            .map_err(|(error, end)| Failed::new(end, error))
-    }
-
-    #[cfg_attr(feature = "tracing", track_caller)]
-    fn blocking<V, E>(
-        mut self,
-        mut operation: impl FnMut() -> Result<V, E>,
-    ) -> Result<V, (Option<E>, Interrupted)>
-    where
-        J: Judge<E>,
-        O: Observe<E>,
-        S: Decide<E>,
-        T: ForSync,
-    {
-        let named = self.plan.operation();
-        let timer = self.timer.for_sync();
-        let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy());
-        let (mut call, mut state) = (Call::new(), S::State::default());
-        if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
-            return Err((None, end));
-        }
-        loop {
-            let began = call_began.attempt(call, until, &timer);
-            let error = match attempt_until(call, until, &timer, || {
-                in_span(&named, &call, &mut operation)
-            }) {
-                Ok(value) => {
-                    let value = recovered(value, &call, &named, began);
-                    break Ok(answered(
-                        succeeded(value, &call),
-                        &mut limits,
-                        &named,
-                        &timer,
-                    ));
-                }
-                Err(error) => error,
-            };
-            let verdict = self.judge.judge(&error);
-            let cause = Cause::Error(&error);
-            note(&call, &named, began, cause, |error| {
-                words(self.judge.message(error))
-            });
-            match self.strategy.failed(
-                &mut state,
-                &mut call,
-                &named,
-                until,
-                &timer,
-                cause,
-                verdict,
-                &mut limits,
-            ) {
-                Ok(retry) => {
-                    self.observer.observe(&retry);
-                    sleep(retry.delay(), &timer);
-                    #[cfg(feature = "config")]
-                    if let Some(end) = stopped(&call, &named) {
-                        break Err((Some(error), end));
-                    }
-                    if is_over(until, &timer) {
-                        break Err((Some(error), over(&call, &named)));
-                    }
-                    if let Err(end) = entered(&mut limits, &call, &named, until, &timer) {
-                        break Err((Some(error), end));
-                    }
-                }
-                Err(end) => break Err((Some(error), end)),
-            }
-        }
+        let ended = self.blocking(operation);
+        ended.map_err(|(error, end)| RetryError::new(end, error))
     }
 
     /// As [`Policy::run_async`](crate::Policy::run_async), with the whole story when it gives up; the
@@ -210,16 +103,16 @@ impl<J, O, T, G: Gates, S> Runner<'_, J, O, T, G, S> {
     ///
     /// # Errors
     ///
-    /// [`Failed`]: the last error, if there is one, why and after how many attempts
+    /// [`RetryError`]: the last error, if there is one, why and after how many attempts
     /// the call ended.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
     pub async fn try_run_async<V, E, F>(
-        mut self,
-        mut operation: impl FnMut() -> F,
-    ) -> Result<V, Failed<E>>
+        self,
+        operation: impl FnMut() -> F,
+    ) -> Result<V, RetryError<E>>
     where
         F: Future<Output = Result<V, E>>,
         J: Judge<E>,
@@ -227,72 +120,140 @@ impl<J, O, T, G: Gates, S> Runner<'_, J, O, T, G, S> {
         S: Decide<E>,
         T: ForAsync,
     {
-        let named = self.plan.operation();
-        let timer = self.timer.for_async();
-        let until = self.plan.start(&timer);
-        let mut limits = self.plan.limits(&self.gates, &named, &timer);
-        let call_began = Began::start(named.policy());
-        let (mut call, mut state) = (Call::new(), S::State::default());
-        // The error of the attempt before, where the call may be turned away.
+        let ended = self.asynchronous::<true, _, _>(operation).await;
+        ended.map_err(|(error, end)| RetryError::new(end, error))
+    }
+
+    #[cfg_attr(feature = "tracing", track_caller)]
+    fn blocking<R: Outcome>(
+        mut self,
+        mut operation: impl FnMut() -> R,
+    ) -> Result<R::Value, Ended<R::Error>>
+    where
+        J: Judge<R::Error>,
+        O: Observe<R::Error>,
+        S: Decide<R::Error>,
+        T: ForSync,
+    {
+        let timer = self.timer.for_sync();
+        let policy = S::policy(self.plan.policy);
+        let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
+        let mut gates = self.plan.gates(&self.gates, &timer);
+        let (mut call, mut state) = (LiveCall::start(context), S::State::default());
         let mut last = None;
         loop {
-            #[cfg(feature = "config")]
-            if let Some(error) = last.take() {
-                match stopped(&call, &named) {
-                    Some(end) => break tell_limited(error, end),
-                    None if G::ASKS => last = Some(error),
-                    // It may hold what the attempt needs.
-                    None => drop(error),
-                }
+            if let Err(end) = call.enter(context, &mut gates) {
+                return Err((last, end));
             }
-            if let Err(end) = entered_in_line(&mut limits, &call, &named, until, &timer).await {
-                break match last {
-                    Some(error) => tell_limited(error, end),
-                    None => Err(end.into()),
-                };
+            let span = attempt_span(context, &call);
+            let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
+            let error = match outcome.split() {
+                Ok(value) => return Ok(call.succeeded(value, context, &mut gates)),
+                Err(error) => error,
+            };
+            let verdict = self.judge.judge(&error);
+            let failure = Described::new(Cause::Error(&error), |error| {
+                ErrorText::message(error, self.judge.message(error))
+            });
+            let failed = (self.strategy)
+                .failed(&mut state, &mut call, context, &mut gates, failure, verdict);
+            let delay = match failed {
+                Ok(retry) => {
+                    self.observer.observe(&retry);
+                    retry.delay()
+                }
+                Err(end) => return Err((Some(error), end)),
+            };
+            if let Err(end) = call.wait(context, delay) {
+                return Err((Some(error), end));
+            }
+            last = Some(error).filter(|_| G::ASKS);
+        }
+    }
+
+    /// `CUTS` says that the answer can say that an attempt was cut off.
+    async fn asynchronous<const CUTS: bool, R: Outcome, F: Future<Output = R>>(
+        mut self,
+        mut operation: impl FnMut() -> F,
+    ) -> Result<R::Value, Ended<R::Error>>
+    where
+        J: Judge<R::Error>,
+        O: Observe<R::Error>,
+        S: Decide<R::Error>,
+        T: ForAsync,
+    {
+        let timer = self.timer.for_async();
+        let policy = S::policy(self.plan.policy);
+        let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
+        let mut gates = self.plan.gates(&self.gates, &timer);
+        let (mut call, mut state) = (LiveCall::start(context), S::State::default());
+        // What the attempt before came to, where the call may end between two attempts.
+        let mut last = None;
+        loop {
+            if last.is_some() && context.is_disabled() {
+                return Err(ended(last, call.ended(&context, GiveUpReason::Disabled)));
+            }
+            // It may hold what the attempt needs.
+            last = last.filter(|_| G::ASKS);
+            if let Err(end) = call.enter_async(context, &mut gates).await {
+                return Err(ended(last, end));
             }
             let delay = {
-                let began = call_began.attempt(call, until, &timer);
-                let limit = until.of_attempt(named.policy(), &timer);
-                let attempt = made(call, limit, &timer, &mut operation);
-                let attempt = spanned(&named, &call, attempt);
-                let outcome = limited(attempt, limit, call, &timer).await;
-                let outcome = match in_time(outcome, &call, &named, until, &timer, &mut limits) {
+                let limit = if CUTS {
+                    context.attempt_limit()
+                } else {
+                    context.until
+                };
+                let attempt = call.attempt(
+                    limit,
+                    || CallContext::of_attempt(limit, &timer),
+                    &mut operation,
+                );
+                let attempt = spanned(attempt_span(context, &call), attempt);
+                let outcome = if CUTS {
+                    limited(attempt, limit, call.failures(), &timer).await
+                } else {
+                    let outcome = endured(attempt, limit, call.failures(), &timer).await;
+                    outcome.map_err(|never| never.timed_out())
+                };
+                let outcome = match call.in_time(outcome, context, &mut gates) {
                     Ok(outcome) => outcome,
-                    Err((_, end)) => break Err(end.into()),
+                    Err((TimedOut { .. }, end)) => return Err((None, end)),
                 };
-                let error = match split_limited_told(outcome, &call) {
-                    Ok(answer) => {
-                        let answer = recovered(answer, &call, &named, began);
-                        break answered(answer, &mut limits, &named, &timer);
-                    }
-                    Err(error) => error,
+                let error = match outcome.map(R::split) {
+                    Ok(Ok(value)) => return Ok(call.succeeded(value, context, &mut gates)),
+                    Ok(Err(error)) => Ok(error),
+                    Err(cut_off) => Err(cut_off),
                 };
-                let cause = cause_of(&error);
+                let cause = error.as_ref().map_or(Cause::TimedOut, Cause::Error);
                 let verdict = verdict(cause, |error| self.judge.judge(error));
-                note(&call, &named, began, cause, |error| {
-                    words(self.judge.message(error))
+                let failure = Described::new(cause, |error| {
+                    ErrorText::message(error, self.judge.message(error))
                 });
-                match self.strategy.failed(
-                    &mut state,
-                    &mut call,
-                    &named,
-                    until,
-                    &timer,
-                    cause,
-                    verdict,
-                    &mut limits,
-                ) {
+                match self
+                    .strategy
+                    .failed(&mut state, &mut call, context, &mut gates, failure, verdict)
+                {
                     Ok(retry) => {
                         self.observer.observe(&retry);
                         let delay = retry.delay();
-                        last = (G::ASKS || cfg!(feature = "config")).then_some(error);
+                        last = Some(error).filter(|_| G::ASKS || cfg!(feature = "config"));
                         delay
                     }
-                    Err(end) => break tell_limited(error, end),
+                    Err(end) => return Err(ended(Some(error), end)),
                 }
             };
-            pause(delay, &timer).await;
+            pause(delay, &timer, ()).await;
+            call.retry_begins();
         }
+    }
+}
+
+/// How a call ended whose last attempt came to an error, or timed out; `None` where nothing is known of one.
+fn ended<E>(last: Option<Result<E, TimedOut>>, end: GaveUp) -> Ended<E> {
+    match last {
+        Some(Ok(error)) => (Some(error), end),
+        Some(Err(_)) => (None, end.timed_out()),
+        None => (None, end),
     }
 }

@@ -5,11 +5,11 @@ use super::{ByStrategy, Shown, Tell};
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
 use crate::budget::Budget;
-use crate::operation::{Operation, UNNAMED};
-use crate::policy::Policy;
 #[cfg(feature = "std")]
-use crate::private::{Breaking, Purse, Throttling, breaking, throttled};
-use crate::private::{Gate, Limits, Until, guards};
+use crate::engine::{BreakerGate, BudgetGate, ThrottleGate};
+use crate::engine::{Gate, Gates};
+use crate::operation::{Site, UNNAMED};
+use crate::policy::Policy;
 #[cfg(feature = "std")]
 use crate::throttle::Throttle;
 use crate::timer::{ByFeature, Clock};
@@ -32,45 +32,25 @@ pub struct Runner<'p, J, O, T, G = (), S = ()> {
 /// What a call is made from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'p> {
-    policy: &'p Policy,
-    name: &'static str,
-    /// Whether a strategy decides.
-    decided: bool,
+    pub(super) policy: &'p Policy,
+    pub(super) site: Site,
     #[cfg(feature = "std")]
     budget: Option<&'p Budget>,
 }
 
 impl Plan<'_> {
-    pub(super) fn operation(self) -> Operation {
-        let policy = *self.policy;
-        let policy = if self.decided {
-            policy.decided()
-        } else {
-            policy
-        };
-        Operation::new(self.name, policy)
-    }
-
-    pub(super) fn start(self, clock: &impl Clock) -> Until {
-        Until::start(self.policy, clock)
-    }
-
     #[cfg_attr(
         not(feature = "std"),
         expect(clippy::unused_self, reason = "there are no budgets")
     )]
-    pub(super) fn limits(
-        self,
-        gates: &impl Gates,
-        operation: &Operation,
-        clock: &impl Clock,
-    ) -> impl Limits {
-        #[cfg(feature = "std")]
-        let purse = Purse::of(self.budget);
-        #[cfg(not(feature = "std"))]
-        let purse = ();
+    pub(super) fn gates(&self, gates: &impl MayGate, timer: &impl Clock) -> impl Gate {
         let (breaker, throttle) = gates.gates();
-        guards(breaker, throttle, purse, operation, clock)
+        #[cfg(feature = "std")]
+        let budget =
+            (self.budget.or(self.policy.budget)).map(|budget| BudgetGate::new(budget, timer));
+        #[cfg(not(feature = "std"))]
+        let (budget, _) = ((), timer);
+        Gates::new(breaker, throttle, budget)
     }
 }
 
@@ -79,8 +59,7 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
         Runner {
             plan: Plan {
                 policy,
-                name: UNNAMED,
-                decided: false,
+                site: Site::new(UNNAMED),
                 #[cfg(feature = "std")]
                 budget: None,
             },
@@ -96,7 +75,7 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
 impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     /// The name of the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {
-        self.plan.name = name;
+        self.plan.site = Site::new(name);
         self
     }
 
@@ -145,10 +124,7 @@ impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     /// [`strategy::from_fn`](crate::strategy::from_fn), with the type of its parameter written out.
     pub fn strategy<D>(self, strategy: D) -> Runner<'p, J, O, T, G, ByStrategy<D>> {
         Runner {
-            plan: Plan {
-                decided: true,
-                ..self.plan
-            },
+            plan: self.plan,
             judge: self.judge,
             observer: self.observer,
             timer: self.timer,
@@ -226,7 +202,7 @@ impl From<()> for Gated<'_> {
 
 /// What is asked before each attempt: nothing, or what a [`Gated`] holds.
 // No lifetime of its own: whether a spawned future is `Send` is asked with all of them forgotten.
-pub(super) trait Gates {
+pub(super) trait MayGate {
     /// Whether any may be.
     const ASKS: bool;
 
@@ -236,7 +212,7 @@ pub(super) trait Gates {
     fn gates(&self) -> (Self::Breaker, Self::Throttle);
 }
 
-impl Gates for () {
+impl MayGate for () {
     const ASKS: bool = false;
 
     type Breaker = ();
@@ -248,13 +224,16 @@ impl Gates for () {
 }
 
 #[cfg(feature = "std")]
-impl<'p> Gates for Gated<'p> {
+impl<'p> MayGate for Gated<'p> {
     const ASKS: bool = true;
 
-    type Breaker = Option<Breaking<'p>>;
-    type Throttle = Option<Throttling<'p>>;
+    type Breaker = Option<BreakerGate<'p>>;
+    type Throttle = Option<ThrottleGate<'p>>;
 
     fn gates(&self) -> (Self::Breaker, Self::Throttle) {
-        (self.breaker.map(breaking), self.throttle.map(throttled))
+        (
+            self.breaker.map(BreakerGate::new),
+            self.throttle.map(ThrottleGate::new),
+        )
     }
 }

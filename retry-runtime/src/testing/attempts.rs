@@ -3,9 +3,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 use crate::duration;
-use crate::events::{Came, Event, What};
+use crate::engine::{AttemptResult, Ending, Event, What};
 use crate::text::Text;
 use crate::verdict::Verdict;
 
@@ -48,7 +48,7 @@ pub enum CallEnd {
     /// It succeeded.
     Succeeded,
     /// It ended without success.
-    GaveUp(GaveUp),
+    GaveUp(GiveUpReason),
     /// No end was recorded: it was dropped, it panicked, or it is still running.
     Open,
 }
@@ -92,10 +92,13 @@ impl RecordedCall {
 
     pub(super) fn add(&mut self, event: &Event) {
         let (end, delay) = match event.what {
-            What::Retry(came, delay) => (came.into(), Some(delay)),
-            What::GaveUp(came, reason) => {
+            What::Retry(result, delay) => (result.into(), Some(delay)),
+            What::GaveUp(ending, reason) => {
                 self.end = CallEnd::GaveUp(reason);
-                (came.into(), None)
+                match ending {
+                    Ending::Attempt(result) => (result.into(), None),
+                    Ending::BetweenAttempts => (AttemptEnd::CutOff, None),
+                }
             }
             What::Succeeded => {
                 self.end = CallEnd::Succeeded;
@@ -133,16 +136,16 @@ impl RecordedAttempt {
 
 /// Whether the deadline was over after this attempt, before the next one started.
 fn was_last(attempt: u32, event: &Event) -> bool {
-    event.attempt == attempt && matches!(event.what, What::GaveUp(Came::Last, _))
+    event.attempt == attempt && matches!(event.what, What::GaveUp(Ending::BetweenAttempts, _))
 }
 
-impl From<Came> for AttemptEnd {
-    fn from(came: Came) -> Self {
-        match came {
-            Came::Failed(verdict) => Self::Failed(verdict),
-            Came::NotFinal => Self::NotFinal,
-            Came::TimedOut => Self::TimedOut,
-            Came::CutOff | Came::Last => Self::CutOff,
+impl From<AttemptResult> for AttemptEnd {
+    fn from(result: AttemptResult) -> Self {
+        match result {
+            AttemptResult::Failed(verdict) => Self::Failed(verdict),
+            AttemptResult::NotFinal => Self::NotFinal,
+            AttemptResult::TimedOut => Self::TimedOut,
+            AttemptResult::CutOff => Self::CutOff,
         }
     }
 }
@@ -164,7 +167,7 @@ impl fmt::Display for RecordedCall {
         match self.end {
             CallEnd::Succeeded => writeln!(f),
             CallEnd::GaveUp(reason) if ended_in_attempt => {
-                writeln!(f, ", gave up ({})", reason.word())
+                writeln!(f, ", gave up ({})", reason.as_str())
             }
             end => {
                 if !self.attempts.is_empty() {
@@ -197,7 +200,7 @@ impl fmt::Display for AttemptEnd {
             Self::Failed(Verdict::Transient) => "failed (transient)",
             Self::Failed(Verdict::Refused) => "failed (refused)",
             Self::Failed(Verdict::Permanent) => "failed (permanent)",
-            Self::Failed(Verdict::Forbidden) => "failed (forbidden)",
+            Self::Failed(Verdict::RetryForbidden) => "failed (retry_forbidden)",
             Self::Failed(Verdict::Throttled(None)) => "failed (throttled)",
             Self::Failed(Verdict::TransientAfter(asked)) => {
                 return write!(f, "failed (transient, asks for {})", Exact(*asked));
@@ -205,6 +208,7 @@ impl fmt::Display for AttemptEnd {
             Self::Failed(Verdict::Throttled(Some(asked))) => {
                 return write!(f, "failed (throttled, asks for {})", Exact(*asked));
             }
+            Self::Failed(_) => "failed",
         })
     }
 }
@@ -213,7 +217,7 @@ impl fmt::Display for CallEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Succeeded => f.write_str("succeeded"),
-            Self::GaveUp(reason) => write!(f, "gave up ({})", reason.word()),
+            Self::GaveUp(reason) => write!(f, "gave up ({})", reason.as_str()),
             Self::Open => f.write_str("did not end"),
         }
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::attempts::RecordedCall;
 use super::diff;
-use crate::events::Event;
+use crate::engine::Event;
 
 #[derive(Debug)]
 struct Noted {
@@ -157,13 +157,13 @@ impl fmt::Display for Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::GaveUp;
-    use crate::events::{Came, What};
+    use crate::call::GiveUpReason;
+    use crate::engine::{AttemptResult, Ending, What};
     use crate::testing::{AttemptEnd, CallEnd};
     use crate::verdict::Verdict;
 
     const MS: Duration = Duration::from_millis(1);
-    const TRANSIENT: Came = Came::Failed(Verdict::Transient);
+    const TRANSIENT: AttemptResult = AttemptResult::Failed(Verdict::Transient);
 
     fn tell(call: usize, operation: &'static str, attempt: u32, what: What) {
         note(Event {
@@ -178,7 +178,12 @@ mod tests {
     fn a_call_from_its_first_failure_to_its_end() {
         let record = record();
         tell(1, "shop::fetch", 1, What::Retry(TRANSIENT, 100 * MS));
-        tell(1, "shop::fetch", 2, What::Retry(Came::TimedOut, 200 * MS));
+        tell(
+            1,
+            "shop::fetch",
+            2,
+            What::Retry(AttemptResult::TimedOut, 200 * MS),
+        );
         tell(1, "", 3, What::Succeeded);
         let text = "\
 shop::fetch
@@ -199,10 +204,33 @@ shop::fetch
     fn calls_that_run_at_the_same_time() {
         let record = record();
         tell(1, "a", 1, What::Retry(TRANSIENT, Duration::ZERO));
-        tell(2, "a", 1, What::Retry(Came::NotFinal, 400_000 * MS));
-        tell(1, "b", 1, What::GaveUp(TRANSIENT, GaveUp::Nested));
-        tell(1, "a", 2, What::GaveUp(TRANSIENT, GaveUp::Attempts));
-        tell(2, "a", 2, What::GaveUp(Came::CutOff, GaveUp::Deadline));
+        tell(
+            2,
+            "a",
+            1,
+            What::Retry(AttemptResult::NotFinal, 400_000 * MS),
+        );
+        tell(
+            1,
+            "b",
+            1,
+            What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Nested),
+        );
+        tell(
+            1,
+            "a",
+            2,
+            What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts),
+        );
+        tell(
+            2,
+            "a",
+            2,
+            What::GaveUp(
+                Ending::Attempt(AttemptResult::CutOff),
+                GiveUpReason::Deadline,
+            ),
+        );
         // The place is used again.
         tell(
             1,
@@ -232,15 +260,30 @@ shop::fetch
         let record = record();
         let asked = Verdict::Throttled(Some(2000 * MS));
         tell(1, "dropped", 1, What::Retry(TRANSIENT, MS));
-        tell(1, "dropped", 1, What::Retry(Came::Failed(asked), MS));
+        tell(
+            1,
+            "dropped",
+            1,
+            What::Retry(AttemptResult::Failed(asked), MS),
+        );
         tell(2, "joined", 3, What::Retry(TRANSIENT, MS));
         tell(2, "joined", 5, What::Retry(TRANSIENT, MS));
         tell(2, "", 6, What::Succeeded);
         tell(7, "", 2, What::Succeeded);
         // Over before the next attempt, and before the first.
         tell(3, "over", 1, What::Retry(TRANSIENT, MS));
-        tell(3, "over", 1, What::GaveUp(Came::Last, GaveUp::Deadline));
-        tell(4, "late", 0, What::GaveUp(Came::Last, GaveUp::Deadline));
+        tell(
+            3,
+            "over",
+            1,
+            What::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
+        );
+        tell(
+            4,
+            "late",
+            0,
+            What::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
+        );
         record.assert(
             "
             dropped
@@ -266,7 +309,7 @@ shop::fetch
 
     #[test]
     fn nested_records_see_what_happens_while_they_last() {
-        let gives_up = What::GaveUp(TRANSIENT, GaveUp::Attempts);
+        let gives_up = What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts);
         let outer = record();
         tell(1, "a", 1, gives_up);
         let inner = record();

@@ -9,7 +9,7 @@ thread_local! {
 }
 
 /// 64 bits of the seeded generator; `None` without one.
-pub(crate) fn random() -> Option<u64> {
+fn random() -> Option<u64> {
     let drawn = SEEDS.try_with(|seeds| seeds.try_borrow_mut().ok()?.last_mut().map(next));
     drawn.ok().flatten()
 }
@@ -45,6 +45,7 @@ fn next(state: &mut u64) -> u64 {
 /// assert_eq!(numbers(), numbers());
 /// ```
 pub fn seed(number: u64) -> Seeded {
+    reattempt_core::random::set_source(random);
     // Where the thread has ended, there is none to be drawn from.
     let depth = SEEDS.try_with(|seeds| {
         let mut seeds = seeds.try_borrow_mut().ok()?;

@@ -5,11 +5,11 @@ use core::time::Duration;
 use std::cell::Cell;
 
 use crate::ambient;
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 #[derive(Clone, Copy)]
 struct Virtual {
-    now: Moment,
+    now: Timestamp,
     guards: usize,
 }
 
@@ -27,7 +27,7 @@ fn set(clock: Option<Virtual>) {
 }
 
 /// The time of this thread's virtual clock; `None` without one.
-pub(crate) fn virtual_now() -> Option<Moment> {
+pub(crate) fn virtual_now() -> Option<Timestamp> {
     clock().map(|clock| clock.now)
 }
 
@@ -89,7 +89,7 @@ pub fn virtual_time() -> VirtualTime {
 #[must_use = "time is virtual only until this is dropped; bind it: `let _time = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct VirtualTime {
-    start: Moment,
+    start: Timestamp,
     this_thread: PhantomData<*const ()>,
 }
 

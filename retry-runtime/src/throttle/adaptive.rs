@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::bucket::Bucket;
 use super::nanos;
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 /// A power of two, so that the ring goes on where the numbers of the buckets wrap.
 const BUCKETS: usize = 16;
@@ -44,7 +44,7 @@ impl Adaptive {
     }
 
     /// The number of the bucket of this moment, counted from the clock's origin.
-    fn number(&self, now: Moment) -> u64 {
+    fn number(&self, now: Timestamp) -> u64 {
         nanos(now).checked_div(self.width).unwrap_or(0)
     }
 
@@ -59,14 +59,14 @@ impl Adaptive {
         (self.buckets.get(place), number.div_euclid(ring))
     }
 
-    pub(super) fn add(&self, now: Moment, accepted: bool) {
+    pub(super) fn add(&self, now: Timestamp, accepted: bool) {
         if let (Some(bucket), lap) = self.bucket(self.number(now)) {
             bucket.add(lap, accepted);
         }
     }
 
     /// Requests and accepts of the bucket that has begun and the 15 before it.
-    pub(super) fn counts(&self, now: Moment) -> (u64, u64) {
+    pub(super) fn counts(&self, now: Timestamp) -> (u64, u64) {
         let number = self.number(now);
         let (mut requests, mut accepts) = (0u64, 0u64);
         for age in 0..BUCKETS as u64 {
@@ -80,7 +80,7 @@ impl Adaptive {
     }
 
     /// The share that the formula says.
-    pub(super) fn rejection(&self, now: Moment) -> f64 {
+    pub(super) fn rejection(&self, now: Timestamp) -> f64 {
         self.share(self.counts(now))
     }
 
@@ -100,7 +100,7 @@ impl Adaptive {
     /// Whether a call is turned away here; then it is counted. No random number is drawn while
     /// nothing is turned away.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit into an `f64`")]
-    pub(super) fn refuses(&self, now: Moment, random: impl FnOnce() -> u64) -> bool {
+    pub(super) fn refuses(&self, now: Timestamp, random: impl FnOnce() -> u64) -> bool {
         const PARTS: f64 = (1u64 << 53) as f64;
         let counts = self.counts(now);
         if counts.0 < self.minimum {

@@ -8,7 +8,7 @@ use super::limit::Limit;
 use super::meter::Meter;
 use super::nanos;
 use crate::sync::{AtomicU32, Ordering};
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 #[derive(Debug)]
 pub(super) struct Cubic {
@@ -53,12 +53,12 @@ impl Cubic {
     }
 
     /// Takes a place, and answers how long it is until its turn; `None` while there is no limit.
-    pub(super) fn take(&self, now: impl FnOnce() -> Moment) -> Option<(u64, Duration)> {
+    pub(super) fn take(&self, now: impl FnOnce() -> Timestamp) -> Option<(u64, Duration)> {
         self.limited(|limit| limit.take(now()))
     }
 
     /// How long it is until the turn of a place now.
-    pub(super) fn wait(&self, place: u64, now: impl FnOnce() -> Moment) -> Duration {
+    pub(super) fn wait(&self, place: u64, now: impl FnOnce() -> Timestamp) -> Duration {
         self.limited(|limit| limit.wait(place, now()))
             .unwrap_or(Duration::ZERO)
     }
@@ -71,7 +71,7 @@ impl Cubic {
         self.limited(|limit| limit.give_back(place));
     }
 
-    pub(super) fn succeeded(&self, now: Moment) {
+    pub(super) fn succeeded(&self, now: Timestamp) {
         self.meter.record(half_second(now));
         self.limited(|limit| {
             let rate = limit.curve.at(now);
@@ -79,7 +79,7 @@ impl Cubic {
         });
     }
 
-    pub(super) fn throttled(&self, now: Moment) {
+    pub(super) fn throttled(&self, now: Timestamp) {
         self.meter.record(half_second(now));
         let measured = self.meter.rate();
         let mut held = self.lock();
@@ -93,7 +93,7 @@ impl Cubic {
     }
 
     /// A failure that says nothing about the rate.
-    pub(super) fn failed(&self, now: Moment) {
+    pub(super) fn failed(&self, now: Timestamp) {
         self.meter.record(half_second(now));
     }
 
@@ -116,6 +116,6 @@ impl Cubic {
     }
 }
 
-fn half_second(now: Moment) -> u64 {
+fn half_second(now: Timestamp) -> u64 {
     nanos(now) / 500_000_000
 }

@@ -1,7 +1,7 @@
 //! The curve of a cubic throttle: the rate that is tried next.
 #![warn(clippy::arithmetic_side_effects)]
 
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 /// What is left of the rate when the service throttles.
 const BETA: f64 = 0.7;
@@ -13,12 +13,12 @@ const SCALE: f64 = 0.4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Curve {
     last_max: f64,
-    throttled_at: Moment,
+    throttled_at: Timestamp,
 }
 
 impl Curve {
     /// The service throttled at this rate for the first time.
-    pub(super) const fn begun(rate: f64, now: Moment) -> Self {
+    pub(super) const fn begun(rate: f64, now: Timestamp) -> Self {
         Self {
             last_max: rate,
             throttled_at: now,
@@ -26,14 +26,14 @@ impl Curve {
     }
 
     /// The service throttled at this rate: the next one.
-    pub(super) fn throttled(&mut self, rate: f64, now: Moment) -> f64 {
+    pub(super) fn throttled(&mut self, rate: f64, now: Timestamp) -> f64 {
         self.last_max = rate;
         self.throttled_at = now;
         rate * BETA
     }
 
     /// The rate at a time when it answers.
-    pub(super) fn at(&self, now: Moment) -> f64 {
+    pub(super) fn at(&self, now: Timestamp) -> f64 {
         let window = (self.last_max * (1.0 - BETA) / SCALE).cbrt();
         let passed = now.since(self.throttled_at).as_secs_f64();
         SCALE * (passed - window).powi(3) + self.last_max
@@ -50,8 +50,8 @@ mod tests {
     /// rate that must come out.
     type Step = (u64, bool, f64);
 
-    fn second(second: u64) -> Moment {
-        Moment::from_origin(Duration::from_secs(second))
+    fn second(second: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(second))
     }
 
     fn calculate(steps: &[Step]) {

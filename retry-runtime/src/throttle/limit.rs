@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::curve::Curve;
 use super::line::{Left, Line};
 use crate::duration::Nanos;
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 /// Calls a second that are always allowed.
 const LEAST_FILL: f64 = 0.5;
@@ -23,13 +23,13 @@ pub(super) struct Limit {
     capacity: f64,
     /// Tokens that nobody has; below 0 by what was spent before its turn.
     balance: f64,
-    filled_at: Moment,
+    filled_at: Timestamp,
     line: Line,
 }
 
 impl Limit {
     /// Empty: the service has just had too much.
-    pub(super) const fn begun(measured: f64, now: Moment, first_place: u64) -> Self {
+    pub(super) const fn begun(measured: f64, now: Timestamp, first_place: u64) -> Self {
         Self {
             curve: Curve::begun(measured, now),
             fill: measured,
@@ -49,7 +49,7 @@ impl Limit {
         self.line.next()
     }
 
-    fn refill(&mut self, now: Moment) {
+    fn refill(&mut self, now: Timestamp) {
         self.balance += now.since(self.filled_at).as_secs_f64() * self.fill;
         // Also back: where it could not, a clock that was set back would stop the tokens.
         self.filled_at = now;
@@ -65,7 +65,7 @@ impl Limit {
     }
 
     /// Takes the last place, and answers how long it is until its turn at this rate.
-    pub(super) fn take(&mut self, now: Moment) -> (u64, Duration) {
+    pub(super) fn take(&mut self, now: Timestamp) -> (u64, Duration) {
         // First, for who comes now has not waited for what came before.
         self.refill(now);
         let place = self.line.join();
@@ -75,7 +75,7 @@ impl Limit {
 
     /// How long it is until the turn of a place, at the rate of now.
     #[expect(clippy::cast_precision_loss, reason = "so many do not wait")]
-    pub(super) fn wait(&mut self, place: u64, now: Moment) -> Duration {
+    pub(super) fn wait(&mut self, place: u64, now: Timestamp) -> Duration {
         self.refill(now);
         let Some(ahead) = self.line.ahead(place) else {
             return Duration::ZERO;
@@ -100,7 +100,7 @@ impl Limit {
         }
     }
 
-    pub(super) fn set_rate(&mut self, rate: f64, now: Moment) {
+    pub(super) fn set_rate(&mut self, rate: f64, now: Timestamp) {
         self.refill(now);
         self.fill = rate.max(LEAST_FILL);
         self.capacity = rate.max(LEAST_CAPACITY);
@@ -112,8 +112,8 @@ impl Limit {
 mod tests {
     use super::*;
 
-    fn second(second: u64) -> Moment {
-        Moment::from_origin(Duration::from_secs(second))
+    fn second(second: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(second))
     }
 
     fn limit(fill: f64) -> Limit {

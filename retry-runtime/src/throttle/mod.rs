@@ -5,7 +5,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::timer::{Clock, Moment, Shared};
+use crate::timer::{Clock, Shared, Timestamp};
 
 mod adaptive;
 mod bucket;
@@ -213,6 +213,8 @@ impl fmt::Debug for Throttle {
     clippy::cast_possible_truncation,
     reason = "a moment is 64 bits of nanoseconds"
 )]
-fn nanos(moment: Moment) -> u64 {
-    moment.since(Moment::from_origin(Duration::ZERO)).as_nanos() as u64
+fn nanos(moment: Timestamp) -> u64 {
+    moment
+        .since(Timestamp::from_origin(Duration::ZERO))
+        .as_nanos() as u64
 }

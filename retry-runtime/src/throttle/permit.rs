@@ -78,11 +78,11 @@ impl<'t> Permit<'t> {
     ///     Ok(())
     /// }
     /// # use reattempt::Verdict;
-    /// # use reattempt::timer::{Clock, Moment};
+    /// # use reattempt::timer::{Clock, Timestamp};
     /// # struct Hand(std::cell::Cell<Duration>);
     /// # impl Clock for Hand {
-    /// #     fn now(&self) -> Moment {
-    /// #         Moment::from_origin(self.0.get())
+    /// #     fn now(&self) -> Timestamp {
+    /// #         Timestamp::from_origin(self.0.get())
     /// #     }
     /// # }
     /// # impl Blocking for Hand {

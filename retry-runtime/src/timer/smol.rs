@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pin_project_lite::pin_project;
 
-use super::{Clock, Moment, Timer};
+use super::{Clock, Timer, Timestamp};
 
 /// Sleeps on the timer of async-io, which runs under any executor: the timer of
 /// async functions where the feature `tokio` is off.
@@ -15,18 +15,16 @@ use super::{Clock, Moment, Timer};
 pub struct Smol;
 
 impl Clock for Smol {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Instant::now().into()
     }
 
-    fn shared(&self) -> Moment {
+    fn shared(&self) -> Timestamp {
         crate::ambient::now()
     }
 
-    // Without tokio it is the clock by which deadlines travel, but for virtual time.
-    #[cfg(not(any(feature = "tokio", feature = "test-util")))]
-    fn travelling(&self, moment: Moment) -> Moment {
-        moment
+    fn carries_deadlines(&self) -> bool {
+        cfg!(not(feature = "tokio")) && !crate::ambient::is_virtual()
     }
 }
 

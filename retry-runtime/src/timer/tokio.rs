@@ -4,7 +4,7 @@ use std::time::Duration;
 #[cfg(any(debug_assertions, feature = "test-util"))]
 use std::time::Instant;
 
-use super::{Clock, Moment, Timer};
+use super::{Clock, Timer, Timestamp};
 
 /// Whether this thread is in its last moments, when its variables are dropped: tokio's paused clock cannot be read
 /// any more then. Ours is dropped before that.
@@ -33,7 +33,7 @@ pub(crate) fn is_over() -> bool {
 pub struct Tokio;
 
 impl Clock for Tokio {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         // A paused clock is for tests: what is built for use need not ask.
         #[cfg(any(debug_assertions, feature = "test-util"))]
         if is_over() {
@@ -42,19 +42,17 @@ impl Clock for Tokio {
         tokio::time::Instant::now().into_std().into()
     }
 
-    fn shared(&self) -> Moment {
+    fn shared(&self) -> Timestamp {
         crate::ambient::now()
+    }
+
+    fn carries_deadlines(&self) -> bool {
+        !crate::ambient::is_virtual()
     }
 
     // Its timer ends at whole milliseconds.
     fn slack(&self) -> Duration {
         Duration::from_nanos(999_999)
-    }
-
-    // It is the clock by which deadlines travel, but for virtual time.
-    #[cfg(not(feature = "test-util"))]
-    fn travelling(&self, moment: Moment) -> Moment {
-        moment
     }
 }
 

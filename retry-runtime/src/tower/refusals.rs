@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::timer::Moment;
+use crate::timer::Timestamp;
 
 /// One for each second of the window.
 const SLOTS: usize = 10;
@@ -43,8 +43,8 @@ impl Refusals {
 
     /// Counts a request, and answers whether it is refused: when it has `expired`, and the
     /// refused ones with it are within their share of all with it.
-    pub(super) fn refuses(&mut self, expired: bool, now: Moment) -> bool {
-        let since = now.since(Moment::from_origin(Duration::ZERO));
+    pub(super) fn refuses(&mut self, expired: bool, now: Timestamp) -> bool {
+        let since = now.since(Timestamp::from_origin(Duration::ZERO));
         // Between reading the clock and coming here another thread may have been faster.
         self.latest = self.latest.max(since.as_secs());
         let refused = expired && self.has_room();
@@ -89,18 +89,18 @@ fn share(count: u64, of: u64) -> u128 {
 mod tests {
     use super::*;
 
-    fn at(seconds: f64) -> Moment {
-        Moment::from_origin(Duration::from_secs_f64(1000.0 + seconds))
+    fn at(seconds: f64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs_f64(1000.0 + seconds))
     }
 
     /// How many of so many expired requests are refused.
-    fn refused(refusals: &mut Refusals, expired: u32, now: Moment) -> u32 {
+    fn refused(refusals: &mut Refusals, expired: u32, now: Timestamp) -> u32 {
         (0..expired)
             .map(|_| u32::from(refusals.refuses(true, now)))
             .sum()
     }
 
-    fn serve(refusals: &mut Refusals, requests: u32, now: Moment) {
+    fn serve(refusals: &mut Refusals, requests: u32, now: Timestamp) {
         for _ in 0..requests {
             assert!(!refusals.refuses(false, now));
         }

@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::budget::Class;
+use retry_runtime::private::AttemptResult;
 use retry_runtime::{Jitter, Policy, Verdict};
 
 use crate::client::{Client, Request};
@@ -91,7 +91,7 @@ pub fn run(contenders: usize, policy: Policy, seed: u64) -> Contention {
                 }
                 let Some(wait) = slot.as_mut().and_then(|it| {
                     // A refused write was certainly not executed.
-                    it.failed(Verdict::Refused, Class::Failed, &clock)
+                    it.failed(AttemptResult::Failed(Verdict::Refused), &clock)
                 }) else {
                     continue;
                 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::budget::Class;
+use retry_runtime::private::AttemptResult;
 use retry_runtime::{Nested, Policy, Verdict};
 
 use crate::client::Client;
@@ -31,7 +31,7 @@ fn call(client: &Client, clock: &Virtual, tiers: u32, in_a_retry: bool) -> u32 {
             Some(below) => call(client, clock, below, in_a_retry || is_retry),
         };
         bottom = bottom.saturating_add(below);
-        let Some(delay) = request.failed(Verdict::Transient, Class::Failed, clock) else {
+        let Some(delay) = request.failed(AttemptResult::Failed(Verdict::Transient), clock) else {
             break;
         };
         clock.sleep(delay);

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use reattempt::{Failed, GaveUp, deadline};
+use reattempt::{GiveUpReason, RetryError, deadline};
 
 use super::Flow;
 use super::step::Spec;
@@ -85,7 +85,7 @@ pub struct Fault {
     said: String,
     attempts: u32,
     /// Why, where another try may be worth it.
-    again: Option<GaveUp>,
+    again: Option<GiveUpReason>,
 }
 
 impl Fault {
@@ -97,14 +97,14 @@ impl Fault {
         }
     }
 
-    pub(crate) fn gave_up<E: fmt::Display>(failed: &Failed<E>) -> Self {
+    pub(crate) fn gave_up<E: fmt::Display>(failed: &RetryError<E>) -> Self {
         let said = match failed.last() {
             Some(error) => error.to_string(),
             None => failed.to_string(),
         };
         let is_final = matches!(
             failed.reason(),
-            GaveUp::Permanent | GaveUp::Forbidden | GaveUp::Strategy
+            GiveUpReason::Permanent | GiveUpReason::RetryForbidden | GiveUpReason::Strategy
         );
         Self {
             said,

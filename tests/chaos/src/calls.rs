@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reattempt::{Classify, Failed, Interrupted, Policy, Verdict, deadline};
+use reattempt::{Classify, GaveUp, Policy, RetryError, Verdict, deadline};
 
 use crate::log::{self, AttemptEnd, CallEnd, Hook, Id, What};
 use crate::ops::Op;
@@ -108,7 +108,7 @@ impl Call {
         Hooked(self.id, hook)
     }
 
-    pub(crate) fn ended<T>(&self, outcome: &Result<T, Failed<Wrong>>) {
+    pub(crate) fn ended<T>(&self, outcome: &Result<T, RetryError<Wrong>>) {
         let end = match outcome {
             Ok(_) => CallEnd::Ok,
             Err(failed) => CallEnd::Failed(Some((failed.reason(), failed.attempts()))),
@@ -195,8 +195,8 @@ impl Classify for Wrong {
     }
 }
 
-impl From<Interrupted> for Wrong {
-    fn from(interrupted: Interrupted) -> Self {
-        Self::of(&interrupted)
+impl From<GaveUp> for Wrong {
+    fn from(end: GaveUp) -> Self {
+        Self::of(&end)
     }
 }

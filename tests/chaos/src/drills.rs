@@ -4,12 +4,12 @@ use std::future::pending;
 use std::time::Duration;
 
 use reattempt::breaker::State;
-use reattempt::{Breaker, Budget, Failed, Keyed, Policy, Throttle, Verdict, retry};
+use reattempt::{Breaker, Budget, Keyed, Policy, RetryError, Throttle, Verdict, retry};
 use tokio::time::{sleep, timeout};
 
 use crate::calls::Wrong;
 
-type Answer = Result<(), Failed<Wrong>>;
+type Answer = Result<(), RetryError<Wrong>>;
 
 const PATIENT: Policy = Policy::new().max(2).base(Duration::from_secs(5));
 const ONCE: Policy = Policy::new().max(1);
@@ -41,7 +41,7 @@ static BREAKERS: Keyed<u32, Breaker> = Keyed::new(|key| {
 });
 
 #[retry(policy = ONCE, breaker = BREAKERS.get(&key))]
-async fn guarded(key: u32, body: Body) -> Result<(), Failed<Wrong>> {
+async fn guarded(key: u32, body: Body) -> Result<(), RetryError<Wrong>> {
     body.run().await
 }
 
@@ -64,14 +64,14 @@ async fn call(key: u32, body: Body) -> Answer {
 static PURSE: Budget = Budget::per_success(0.1).initial(3).floor(0.0);
 
 #[retry(policy = PATIENT, budget = &PURSE)]
-async fn paid(body: Body) -> Result<(), Failed<Wrong>> {
+async fn paid(body: Body) -> Result<(), RetryError<Wrong>> {
     body.run().await
 }
 
 static THROTTLE: Throttle = Throttle::cubic();
 
 #[retry(policy = ONCE, throttle = &THROTTLE)]
-async fn throttled(body: Body) -> Result<(), Failed<Wrong>> {
+async fn throttled(body: Body) -> Result<(), RetryError<Wrong>> {
     body.run().await
 }
 

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use reattempt::breaker::State;
-use reattempt::{GaveUp, Verdict};
+use reattempt::{GiveUpReason, Verdict};
 
 use crate::calls::Spec;
 use crate::plan::{Fault, Side};
@@ -51,7 +51,7 @@ pub(crate) enum What {
     },
     GaveUp {
         attempt: u32,
-        reason: GaveUp,
+        reason: GiveUpReason,
     },
     Recovered {
         attempt: u32,
@@ -98,7 +98,7 @@ pub(crate) enum AttemptEnd {
 pub(crate) enum CallEnd {
     Ok,
     /// What the caller was told, where its error says so.
-    Failed(Option<(GaveUp, u32)>),
+    Failed(Option<(GiveUpReason, u32)>),
     Dropped,
 }
 

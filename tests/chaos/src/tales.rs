@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reattempt::GaveUp;
+use reattempt::GiveUpReason;
 
 use crate::calls::Spec;
 use crate::log::{self, At, AttemptEnd, CallEnd, Hook, Id, Record, What};
@@ -139,7 +139,7 @@ impl Tale {
         self.hooks.iter().any(|(had, _)| *had == hook)
     }
 
-    pub(crate) fn gave_up(&self) -> impl Iterator<Item = (At, u32, GaveUp)> {
+    pub(crate) fn gave_up(&self) -> impl Iterator<Item = (At, u32, GiveUpReason)> {
         self.told.iter().filter_map(|(at, what)| match *what {
             What::GaveUp { attempt, reason } => Some((*at, attempt, reason)),
             _ => None,

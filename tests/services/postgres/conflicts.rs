@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reattempt::{Classify as _, Failed, Verdict, retry};
+use reattempt::{Classify as _, RetryError, Verdict, retry};
 use sqlx::PgPool;
 use tokio::task::JoinSet;
 
@@ -71,7 +71,7 @@ async fn retried(
     from: i32,
     to: i32,
     failures: &Failures,
-) -> Result<(), Failed<sqlx::Error>> {
+) -> Result<(), RetryError<sqlx::Error>> {
     transfer(pool, from, to).await
 }
 

@@ -1,7 +1,7 @@
 //! A server that loads, a failover, pipelines and clusters.
 
 use reattempt::testing::{self, AttemptEnd, Record};
-use reattempt::{Failed, Verdict, retry};
+use reattempt::{RetryError, Verdict, retry};
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult, Value, pipe};
@@ -16,7 +16,7 @@ use crate::servers::free_port;
 async fn patient(
     connection: &mut MultiplexedConnection,
     mend: &[&str],
-) -> Result<i64, Failed<RedisError>> {
+) -> Result<i64, RetryError<RedisError>> {
     connection.incr("orders", 1).await
 }
 

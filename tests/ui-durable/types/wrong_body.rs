@@ -1,8 +1,11 @@
 use retry_supervisor::{Flow, Step, step, workflow};
 
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Receipt<T>(T);
+
 #[step]
-async fn pay(_: &Step) -> Result<u32, String> {
-    Ok("one")
+async fn pay(_: &Step) -> Result<Receipt<u32>, String> {
+    Ok(Receipt("one"))
 }
 
 #[step(retry(on(_)))]
@@ -11,7 +14,7 @@ async fn ship(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn order(flow: &Flow) -> Result<u32, String> {
+async fn order(flow: &Flow) -> Result<Receipt<u32>, String> {
     pay(flow).await
 }
 

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use reattempt::{Failed, Policy, retry, retry_block};
+use reattempt::{Policy, RetryError, retry, retry_block};
 
 const POLICY: Policy = Policy::new().timeout(Duration::from_secs(1));
 
 #[retry(policy = POLICY, on(_))]
-fn fetch() -> Result<u32, Failed<String>> {
+fn fetch() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,5 +1,5 @@
-use reattempt::{Failed, retry_block};
+use reattempt::{RetryError, retry_block};
 
 fn main() {
-    let _ = retry_block!(timeout = "1s", on(_), || -> Result<u32, Failed<String>> { Ok(1) });
+    let _ = retry_block!(timeout = "1s", on(_), || -> Result<u32, RetryError<String>> { Ok(1) });
 }

@@ -1,7 +1,7 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(timeout = "1s", on(_))]
-fn fetch() -> Result<u32, Failed<String>> {
+fn fetch() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

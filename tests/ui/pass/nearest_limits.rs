@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use reattempt::{Failed, Interrupted, Nested, Policy, retry, retry_block};
+use reattempt::{GaveUp, Nested, Policy, RetryError, retry, retry_block};
 
-type Answer = Result<u32, Failed<String>>;
+type Answer = Result<u32, RetryError<String>>;
 
 const POLICY: Policy = Policy::new().timeout(Duration::from_secs(1));
 const WITHOUT: Policy = Policy::new();
@@ -16,8 +16,8 @@ const NESTED: Nested = Nested::Multiply;
 #[derive(Debug)]
 struct Own;
 
-impl From<Interrupted> for Own {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Own {
+    fn from(_: GaveUp) -> Self {
         Self
     }
 }
@@ -69,7 +69,7 @@ async fn inherited_by_a_generic_error<E>(value: u32, _: fn(E)) -> Result<u32, E>
 }
 
 #[retry(policy = POLICY, on(_))]
-async fn inherited_by_a_bounded_error<E: From<Interrupted>>(
+async fn inherited_by_a_bounded_error<E: From<GaveUp>>(
     value: u32,
     _: fn(E),
 ) -> Result<u32, E> {

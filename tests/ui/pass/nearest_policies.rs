@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Failed, Failure, Interrupted, Policy, retry, retry_block, strategy};
+use reattempt::{Decision, Failure, GaveUp, Policy, RetryError, retry, retry_block, strategy};
 
 type Answer = Result<u32, String>;
 
@@ -84,7 +84,7 @@ fn named() -> Answer {
     Ok(1)
 }
 
-// A sync function is not cut off, so its error needs no `From<Interrupted>`.
+// A sync function is not cut off, so its error needs no `From<GaveUp>`.
 #[retry(deadline = "3s", on(_))]
 fn deadline() -> Answer {
     Ok(1)
@@ -102,7 +102,7 @@ fn delay_of_the_error_alone() -> Answer {
 }
 
 #[retry(until = |value| *value > 0, retry_after = |_| Duration::ZERO)]
-fn polled_with_an_error() -> Result<u32, Interrupted> {
+fn polled_with_an_error() -> Result<u32, GaveUp> {
     Ok(1)
 }
 
@@ -135,7 +135,7 @@ fn decided() -> Result<u32, String> {
 }
 
 #[retry(on(_), max = 21, deadline = "50ms", patience = "1s", nested = "multiply", strategy = strategy::from_fn(stop))]
-async fn decided_later() -> Result<u32, Failed<String>> {
+async fn decided_later() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,11 +1,11 @@
 use reattempt::retry;
 
-use reattempt::timer::{Clock, Moment, Timer};
+use reattempt::timer::{Clock, Timestamp, Timer};
 
 struct Mine;
 
 impl Clock for Mine {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         unimplemented!()
     }
 }

@@ -1,17 +1,17 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(breaker = reattempt::Breaker::count(10), on(_))]
-fn charge() -> Result<u32, Failed<String>> {
+fn charge() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(breaker = 5, on(_))]
-fn refund() -> Result<u32, Failed<String>> {
+fn refund() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(throttle = "adaptive", on(_))]
-fn list() -> Result<u32, Failed<String>> {
+fn list() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,18 +1,18 @@
 use std::time::Duration;
 
-use reattempt::{Breaker, Failed, Policy, retry};
+use reattempt::{Breaker, Policy, RetryError, retry};
 
 static PAYMENTS: Breaker = Breaker::time(Duration::from_secs(1));
 
 #[retry(timeout = "2s", breaker = &PAYMENTS, on(_))]
-async fn charge() -> Result<u32, Failed<String>> {
+async fn charge() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 const SLOW: Policy = Policy::new().timeout(Duration::from_secs(1));
 
 #[retry(policy = SLOW, breaker = &PAYMENTS, on(_))]
-async fn refund() -> Result<u32, Failed<String>> {
+async fn refund() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

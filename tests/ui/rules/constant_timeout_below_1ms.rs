@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 const TIMEOUT: Duration = Duration::from_micros(999);
 
 #[retry(timeout = TIMEOUT, on(_))]
-async fn fetch() -> Result<u32, Failed<u8>> {
+async fn fetch() -> Result<u32, RetryError<u8>> {
     Err(1)
 }
 

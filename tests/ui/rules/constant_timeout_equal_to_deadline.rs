@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 #[retry(timeout = SECOND, deadline = SECOND, on(_))]
-async fn fetch() -> Result<u32, Failed<u8>> {
+async fn fetch() -> Result<u32, RetryError<u8>> {
     Err(1)
 }
 

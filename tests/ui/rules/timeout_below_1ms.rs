@@ -1,12 +1,12 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(timeout = "0s", on(_))]
-async fn fetch_a() -> Result<u32, Failed<String>> {
+async fn fetch_a() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(timeout = "999us", on(_))]
-async fn fetch_b() -> Result<u32, Failed<String>> {
+async fn fetch_b() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

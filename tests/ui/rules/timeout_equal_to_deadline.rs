@@ -1,7 +1,7 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(timeout = "1s", deadline = "1s", on(_))]
-async fn fetch() -> Result<u32, Failed<String>> {
+async fn fetch() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,27 +1,27 @@
 use std::sync::LazyLock;
 
-use reattempt::{Breaker, Budget, Failed, retry};
+use reattempt::{Breaker, Budget, RetryError, retry};
 
 static PAYMENTS: LazyLock<Breaker> = LazyLock::new(|| Breaker::count(10));
 static SHARED: Budget = Budget::per_success(0.1);
 
 #[retry(breaker = &PAYMENTS, on(_))]
-fn charge() -> Result<u32, Failed<String>> {
+fn charge() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(breaker = &SHARED, on(_))]
-fn refund() -> Result<u32, Failed<String>> {
+fn refund() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(budget = &PAYMENTS, on(_))]
-fn list() -> Result<u32, Failed<String>> {
+fn list() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(budget = share(), on(_))]
-fn count() -> Result<u32, Failed<String>> {
+fn count() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

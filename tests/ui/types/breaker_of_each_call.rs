@@ -1,4 +1,4 @@
-use reattempt::{Breaker, Budget, Failed, Throttle, retry};
+use reattempt::{Breaker, Budget, RetryError, Throttle, retry};
 
 const PAYMENTS: Breaker = Breaker::count(10);
 const RATE: Throttle = Throttle::adaptive();
@@ -8,17 +8,17 @@ fn own() -> Budget {
 }
 
 #[retry(breaker = PAYMENTS, on(_))]
-fn charge() -> Result<u32, Failed<String>> {
+fn charge() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(throttle = RATE, on(_))]
-async fn refund() -> Result<u32, Failed<String>> {
+async fn refund() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(budget = own(), on(_))]
-fn list() -> Result<u32, Failed<String>> {
+fn list() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,12 +1,12 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(on(_), until = |value: &String| value.is_empty())]
-fn fetch() -> Result<u32, Failed<String>> {
+fn fetch() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
 #[retry(on(_), until = |value: &String| value.is_empty())]
-async fn fetch_later() -> Result<u32, Failed<String>> {
+async fn fetch_later() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

@@ -1,7 +1,7 @@
-use reattempt::{Failed, retry};
+use reattempt::{RetryError, retry};
 
 #[retry(on(_), timeout = "1s", idempotent = false, verify = async |_| None)]
-async fn pay() -> Result<u32, Failed<String>> {
+async fn pay() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 

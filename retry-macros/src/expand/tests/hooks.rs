@@ -11,32 +11,42 @@ fn every_hook() {
         r#"max = 4, base = "50ms", deadline = "2s", on(Error::Busy | Error::Lost(_) if cold), except = is_final,
            context = attempt, clone(name), on_retry = |retry| log(retry), before_retry = async |_| renew().await,
            fallback = |_| cached(), crate = ::again"#,
-        "async fn fetch(name: String) -> Result<Page, Failed<Error>> { get(name, attempt).await }",
+        "async fn fetch(name: String) -> Result<Page, RetryError<Error>> { get(name, attempt).await }",
         &expect![[r#"
             ///
             /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
-            async fn fetch(name: String) -> Result<Page, Failed<Error>> {
+            async fn fetch(name: String) -> Result<Page, RetryError<Error>> {
+                static __REATTEMPT_SITE: ::again::__private::Site = ::again::__private::Site::new(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                );
+                let context = |until| ::again::__private::CallContext::new(
+                    &__REATTEMPT_SITE,
+                    const {
+                        &::again::Policy::new()
+                            .max(4u32)
+                            .base(::core::time::Duration::new(0u64, 50000000u32))
+                            .deadline(::core::time::Duration::new(2u64, 0u32))
+                    },
+                    until,
+                    &::again::__private::ASYNC_TIMER,
+                );
                 let until = ::again::__private::Until::start(
-                    ::again::Operation::policy(const {
-                        &::again::Operation::new(
-                            ::core::concat!(::core::module_path!(), "::", "fetch"),
-                            ::again::Policy::new()
-                                .max(4u32)
-                                .base(::core::time::Duration::new(0u64, 50000000u32))
-                                .deadline(::core::time::Duration::new(2u64, 0u32)),
-                        )
-                    }),
+                    const {
+                        &::again::Policy::new()
+                            .max(4u32)
+                            .base(::core::time::Duration::new(0u64, 50000000u32))
+                            .deadline(::core::time::Duration::new(2u64, 0u32))
+                    },
                     &::again::__private::ASYNC_TIMER,
                 );
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
-                let mut call = ::again::__private::Count::new();
+                let mut call = ::again::__private::LiveCall::new();
                 let answer = 'answer: {
-                    let end: Result<Page, Failed<Error>> = loop {
+                    let end: Result<Page, RetryError<Error>> = loop {
                         {
-                            let failures = ::again::__private::Progress::failures(call);
                             let attempt = ::again::__private::Started::attempt(
                                 &started,
-                                failures,
+                                &call,
                                 until,
                                 &::again::__private::ASYNC_TIMER,
                             );
@@ -51,35 +61,24 @@ fn every_hook() {
                                         get(name, attempt).await
                                     },
                                     until,
-                                    call,
+                                    ::again::__private::LiveCall::retries(&call),
                                     ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
                             let cut = ::again::__private::cut();
-                            let outcome = match ::again::__private::in_time(
-                                outcome,
-                                &call,
-                                const {
-                                    &::again::Operation::new(
-                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                        ::again::Policy::new()
-                                            .max(4u32)
-                                            .base(::core::time::Duration::new(0u64, 50000000u32))
-                                            .deadline(::core::time::Duration::new(2u64, 0u32)),
-                                    )
-                                },
-                                until,
-                                &::again::__private::ASYNC_TIMER,
-                                &mut (),
-                            ) {
+                            let outcome = match (&mut call).in_time(outcome, context(until), &mut ())
+                            {
                                 ::core::result::Result::Ok(outcome) => outcome,
                                 ::core::result::Result::Err((_, end)) => break cut(end),
                             };
-                            let error = match ::again::__private::split_limited_told(
+                            let error = match ::again::__private::split_limited(
                                 outcome,
-                                &call,
+                                ::again::__private::split_retry_error,
                             ) {
-                                ::core::result::Result::Ok(answer) => break 'answer answer,
+                                ::core::result::Result::Ok(answer) => {
+                                    break 'answer (&mut call)
+                                        .succeeded(answer, context(until), &mut ());
+                                }
                                 ::core::result::Result::Err(error) => error,
                             };
                             let cause = ::again::__private::cause_of(&error);
@@ -97,34 +96,24 @@ fn every_hook() {
                                     ),
                                 ),
                             );
-                            match ::again::__private::failed(
-                                &mut call,
-                                const {
-                                    &::again::Operation::new(
-                                        ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                        ::again::Policy::new()
-                                            .max(4u32)
-                                            .base(::core::time::Duration::new(0u64, 50000000u32))
-                                            .deadline(::core::time::Duration::new(2u64, 0u32)),
-                                    )
-                                },
-                                until,
-                                &::again::__private::ASYNC_TIMER,
-                                cause,
-                                verdict,
-                                &mut (),
-                            ) {
+                            let failure = ::again::__private::describe!(cause);
+                            match (&mut call).failed(context(until), &mut (), failure, verdict) {
                                 ::core::result::Result::Ok(retry) => {
                                     ::again::__private::hooked(
                                         until,
                                         &::again::__private::ASYNC_TIMER,
                                         || ::again::__private::observe(&retry, |retry| log(retry)),
                                     );
-                                    ::again::__private::pause(
-                                            ::again::Retry::delay(&retry),
-                                            &::again::__private::ASYNC_TIMER,
-                                        )
-                                        .await;
+                                    let delay = ::again::Retry::delay(&retry);
+                                    (&mut call).pause(context(until), delay, ()).await;
+                                    if let ::core::result::Result::Err(end) = (&mut call)
+                                        .resume(context(until))
+                                    {
+                                        break ::again::__private::fail_limited_retry_error(
+                                            error,
+                                            end,
+                                        );
+                                    }
                                     let () = {
                                         let reply = ::again::__private::limited_hook(
                                                 {
@@ -152,46 +141,29 @@ fn every_hook() {
                                         match reply {
                                             ::core::result::Result::Ok(reply) => reply,
                                             ::core::result::Result::Err(_) => {
-                                                let end = ::again::__private::over(
-                                                    &call,
-                                                    const {
-                                                        &::again::Operation::new(
-                                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                                            ::again::Policy::new()
-                                                                .max(4u32)
-                                                                .base(::core::time::Duration::new(0u64, 50000000u32))
-                                                                .deadline(::core::time::Duration::new(2u64, 0u32)),
-                                                        )
-                                                    },
+                                                let end = (&mut call).late(context(until));
+                                                break ::again::__private::fail_limited_retry_error(
+                                                    error,
+                                                    end,
                                                 );
-                                                break ::again::__private::tell_limited(error, end);
                                             }
                                         }
                                     };
-                                    if ::again::__private::is_over(
-                                        until,
-                                        &::again::__private::ASYNC_TIMER,
-                                    ) {
-                                        let end = ::again::__private::over(
-                                            &call,
-                                            const {
-                                                &::again::Operation::new(
-                                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                                    ::again::Policy::new()
-                                                        .max(4u32)
-                                                        .base(::core::time::Duration::new(0u64, 50000000u32))
-                                                        .deadline(::core::time::Duration::new(2u64, 0u32)),
-                                                )
-                                            },
+                                    if let ::core::result::Result::Err(end) = (&mut call)
+                                        .resume(context(until))
+                                    {
+                                        break ::again::__private::fail_limited_retry_error(
+                                            error,
+                                            end,
                                         );
-                                        break ::again::__private::tell_limited(error, end);
                                     }
                                 }
                                 ::core::result::Result::Err(end) => {
-                                    break ::again::__private::tell_limited(error, end);
+                                    break ::again::__private::fail_limited_retry_error(error, end);
                                 }
                             }
                         };
+                        (&mut call).retry_begins();
                     };
                     match ::again::__private::fall_back(end, |_| cached()) {
                         ::core::result::Result::Ok(answer) => answer,
@@ -224,28 +196,40 @@ fn a_strategy() {
             ///
             /// **Retried:** Attempts and delays as its strategy says; 5 s for all attempts and delays together.
             fn fetch(&mut self) -> Result<Page, FetchError> {
-                let until = ::reattempt::__private::Until::start(
-                    ::reattempt::Operation::policy(const {
-                        &::reattempt::Operation::new(
-                            ::core::concat!(::core::module_path!(), "::", "fetch"),
-                            ::reattempt::Policy::new()
-                                .decided()
-                                .deadline(::core::time::Duration::new(5u64, 0u32)),
-                        )
-                    }),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                );
+                let context = |until| ::reattempt::__private::CallContext::new(
+                    &__REATTEMPT_SITE,
+                    const {
+                        &::reattempt::Policy::new()
+                            .decided()
+                            .deadline(::core::time::Duration::new(5u64, 0u32))
+                    },
+                    until,
                     &::reattempt::__private::BLOCKING_TIMER,
                 );
-                let mut call = ::reattempt::__private::Count::new();
+                let until = ::reattempt::__private::Until::start(
+                    const {
+                        &::reattempt::Policy::new()
+                            .decided()
+                            .deadline(::core::time::Duration::new(5u64, 0u32))
+                    },
+                    &::reattempt::__private::BLOCKING_TIMER,
+                );
+                let mut call = ::reattempt::__private::LiveCall::new();
                 let mut state = ::core::option::Option::None;
                 loop {
-                    let outcome = ::reattempt::__private::attempt_until(
-                        call,
+                    let outcome = ::reattempt::__private::LiveCall::attempt(
+                        &call,
                         until,
-                        &::reattempt::__private::BLOCKING_TIMER,
+                        || context(until),
                         || -> Result<Page, FetchError> { self.get() },
                     );
-                    let error = match ::reattempt::__private::split(outcome, &call) {
-                        ::core::result::Result::Ok(answer) => break answer,
+                    let error = match ::reattempt::__private::split(outcome) {
+                        ::core::result::Result::Ok(answer) => {
+                            break (&mut call).succeeded(answer, context(until), &mut ());
+                        }
                         ::core::result::Result::Err(error) => error,
                     };
                     let cause = ::reattempt::Cause::Error(&error);
@@ -256,45 +240,22 @@ fn a_strategy() {
                             |error| ::core::matches!(error, _),
                         ),
                     );
-                    let step = ::reattempt::__private::decided(
-                        &mut call,
-                        const {
-                            &::reattempt::Operation::new(
-                                ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                ::reattempt::Policy::new()
-                                    .decided()
-                                    .deadline(::core::time::Duration::new(5u64, 0u32)),
-                            )
-                        },
-                        until,
-                        &::reattempt::__private::BLOCKING_TIMER,
-                        cause,
-                        verdict,
-                        &mut (),
-                        &mut state,
-                        &(&self.strategy),
-                    );
+                    let failure = ::reattempt::__private::describe!(cause);
+                    let step = (&mut call)
+                        .failed_by(
+                            context(until),
+                            &mut (),
+                            failure,
+                            verdict,
+                            &mut state,
+                            &(&self.strategy),
+                        );
                     match step {
                         ::core::result::Result::Ok(retry) => {
-                            ::reattempt::__private::sleep(
-                                ::reattempt::Retry::delay(&retry),
-                                &::reattempt::__private::BLOCKING_TIMER,
-                            );
-                            if ::reattempt::__private::is_over(
-                                until,
-                                &::reattempt::__private::BLOCKING_TIMER,
-                            ) {
-                                let _ = ::reattempt::__private::over(
-                                    &call,
-                                    const {
-                                        &::reattempt::Operation::new(
-                                            ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                            ::reattempt::Policy::new()
-                                                .decided()
-                                                .deadline(::core::time::Duration::new(5u64, 0u32)),
-                                        )
-                                    },
-                                );
+                            let delay = ::reattempt::Retry::delay(&retry);
+                            if let ::core::result::Result::Err(_) = (&mut call)
+                                .wait(context(until), delay)
+                            {
                                 break ::reattempt::__private::fail(error);
                             }
                         }

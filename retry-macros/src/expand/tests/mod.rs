@@ -4,17 +4,9 @@ mod guide;
 mod hooks;
 mod named;
 mod numbers;
-mod told;
-
-use std::cell::Cell;
 
 use expect_test::{Expect, expect};
 use proc_macro2::TokenStream;
-
-thread_local! {
-    /// Whether expansions tell observers, whatever the features of this build.
-    pub(in crate::expand) static IS_OBSERVED: Cell<bool> = const { Cell::new(false) };
-}
 
 fn shown(tokens: &TokenStream) -> String {
     match syn::parse2(tokens.clone()) {
@@ -42,41 +34,38 @@ fn sync_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
-                let mut call = ::reattempt::__private::Count::new();
-                let mut inside = ::reattempt::__private::Inside::new();
-                loop {
-                    let outcome = ::reattempt::__private::attempt(|| -> Result<Page, FetchError> {
-                        client().get(url)?.page()
-                    });
-                    let error = match ::reattempt::__private::split(outcome, &call) {
-                        ::core::result::Result::Ok(answer) => break answer,
-                        ::core::result::Result::Err(error) => error,
-                    };
-                    inside.leave();
-                    let verdict = ::reattempt::__private::verdict(
-                        ::reattempt::Cause::Error(&error),
-                        |error| ::reattempt::__private::judge(error, is_transient),
-                    );
-                    match ::reattempt::__private::wait(
-                        &mut call,
-                        const {
-                            &::reattempt::Operation::new(
-                                ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                ::reattempt::Policy::new()
-                                    .max(5u32)
-                                    .backoff(::reattempt::Shape::Exp)
-                                    .jitter(::reattempt::Jitter::Ratio(0.2f64)),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                );
+                let context = || ::reattempt::__private::CallContext::blocking(
+                    &__REATTEMPT_SITE,
+                    const {
+                        &::reattempt::Policy::new()
+                            .max(5u32)
+                            .backoff(::reattempt::Shape::Exp)
+                            .jitter(::reattempt::Jitter::Ratio(0.2f64))
+                    },
+                );
+                {
+                    let mut body = ::reattempt::__private::LiveCall::body(|| -> Result<
+                        Page,
+                        FetchError,
+                    > { client().get(url)?.page() });
+                    match ::reattempt::__private::split(body()) {
+                        ::core::result::Result::Ok(answer) => answer,
+                        ::core::result::Result::Err(error) => {
+                            ::reattempt::__private::LiveCall::retried(
+                                context,
+                                error,
+                                body,
+                                |error| (
+                                    ::reattempt::__private::describe!(error),
+                                    ::reattempt::__private::judge(error, is_transient),
+                                ),
+                                ::reattempt::__private::split,
+                                |error, _| ::reattempt::__private::fail(error),
                             )
-                        },
-                        ::reattempt::__private::Until::NEVER,
-                        &::reattempt::__private::BLOCKING_TIMER,
-                        verdict,
-                        &mut (),
-                    ) {
-                        ::core::result::Result::Ok(()) => {
-                            inside.enter(call);
                         }
-                        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
                     }
                 }
             }
@@ -93,8 +82,19 @@ fn async_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
-                let mut call = ::reattempt::__private::Count::new();
-                let mut first = true;
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                );
+                let context = || ::reattempt::__private::CallContext::asynchronous(
+                    &__REATTEMPT_SITE,
+                    const {
+                        &::reattempt::Policy::new()
+                            .max(5u32)
+                            .backoff(::reattempt::Shape::Exp)
+                            .jitter(::reattempt::Jitter::Ratio(0.2f64))
+                    },
+                );
+                let mut call = ::reattempt::__private::LiveCall::new();
                 loop {
                     let pause = {
                         let attempt = async {
@@ -105,48 +105,37 @@ fn async_function() {
                             }
                             client.get(url).await?.page()
                         };
-                        let error = if first {
-                            let outcome = attempt.await;
-                            match ::reattempt::__private::split(outcome, &call) {
+                        let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+                            match ::reattempt::__private::split(attempt.await) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,
                             }
                         } else {
-                            let outcome = ::reattempt::__private::again(attempt, call).await;
-                            match ::reattempt::__private::split(outcome, &call) {
-                                ::core::result::Result::Ok(answer) => break answer,
+                            match ::reattempt::__private::split((&mut call).again(attempt).await) {
+                                ::core::result::Result::Ok(answer) => {
+                                    break (&mut call).succeeded(answer, context(), &mut ());
+                                }
                                 ::core::result::Result::Err(error) => error,
                             }
                         };
-                        let verdict = ::reattempt::__private::verdict(
-                            ::reattempt::Cause::Error(&error),
-                            |error| ::reattempt::__private::judge(error, is_transient),
+                        let assess = || (
+                            ::reattempt::__private::describe!(& error),
+                            ::reattempt::__private::judge(&error, is_transient),
                         );
-                        match ::reattempt::__private::pause_after(
-                            error,
-                            &mut call,
-                            const {
-                                &::reattempt::Operation::new(
-                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                    ::reattempt::Policy::new()
-                                        .max(5u32)
-                                        .backoff(::reattempt::Shape::Exp)
-                                        .jitter(::reattempt::Jitter::Ratio(0.2f64)),
-                                )
-                            },
-                            ::reattempt::__private::Until::NEVER,
-                            &::reattempt::__private::ASYNC_TIMER,
-                            verdict,
-                            &mut (),
-                        ) {
-                            ::core::result::Result::Ok(pause) => pause,
-                            ::core::result::Result::Err((error, _)) => {
+                        match (&mut call).delay(context, &mut (), assess) {
+                            ::core::result::Result::Ok(delay) => {
+                                (&mut call)
+                                    .pause(context(), delay, ::reattempt::__private::keep!(error))
+                            }
+                            ::core::result::Result::Err(_) => {
                                 break ::reattempt::__private::fail(error);
                             }
                         }
                     };
-                    pause.await;
-                    first = false;
+                    let stopped = (&mut call).stopped(pause.await, context());
+                    if let ::core::option::Option::Some((error, _)) = stopped {
+                        break ::reattempt::__private::fail(error);
+                    }
                 }
             }
         "#]],
@@ -168,17 +157,47 @@ fn a_delay_that_the_error_asks_for() {
         .and_then(|rest| rest.strip_suffix(after));
     let added: Vec<_> = added.unwrap_or(&with).lines().map(str::trim).collect();
     expect![[r#"
-        let verdict = ::reattempt::__private::retry_after(
-        const {
-        &::reattempt::Operation::new(
+        ///
+        /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
+        fn fetch(&self) -> Result<Page, FetchError> {
+        static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
         ::core::concat!(::core::module_path!(), "::", "fetch"),
-        ::reattempt::Policy::new(),
-        )
-        },
+        );
+        let context = || ::reattempt::__private::CallContext::blocking(
+        &__REATTEMPT_SITE,
+        const { &::reattempt::Policy::new() },
+        );
+        let mut call = ::reattempt::__private::LiveCall::new();
+        loop {
+        let outcome = ::reattempt::__private::LiveCall::attempt(
+        &call,
+        ::reattempt::__private::Until::NEVER,
+        context,
+        || -> Result<Page, FetchError> { self.get() },
+        );
+        let error = match ::reattempt::__private::split(outcome) {
+        ::core::result::Result::Ok(answer) => {
+        break (&mut call).succeeded(answer, context(), &mut ());
+        }
+        ::core::result::Result::Err(error) => error,
+        };
+        let verdict = ::reattempt::__private::judge(
+        &error,
+        |error| ::core::matches!(error, _),
+        );
+        let verdict = ::reattempt::__private::retry_after(
+        const { &::reattempt::Policy::new() },
         ::reattempt::Cause::Error(&error),
         verdict,
         FetchError::wait,
-        );"#]]
+        );
+        let assess = || (::reattempt::__private::describe!(& error), verdict);
+        match (&mut call).retry(context, &mut (), assess) {
+        ::core::result::Result::Ok(()) => {}
+        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
+        }
+        }
+        }"#]]
     .assert_eq(&added.join("\n"));
 }
 

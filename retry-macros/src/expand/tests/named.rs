@@ -1,79 +1,106 @@
 //! Policies with a name, and the kill switch.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
 use super::{attribute, parse, shown};
 
-/// As if the feature `config` were on.
-fn configured(arguments: &str, item: &str, expected: &Expect) {
-    crate::config::with(|| attribute(arguments, item, expected));
-}
-
 #[test]
+#[expect(clippy::too_many_lines, reason = "all that it expands to")]
 fn a_policy_with_a_name() {
-    configured(
+    attribute(
         r#"policy = "storage", max = 4, on(_)"#,
         "fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url) }",
         &expect![[r#"
             ///
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             fn fetch(url: &str) -> Result<Page, FetchError> {
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                    "storage",
-                    ::reattempt::Policy::new().max(4u32),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
+                    ::reattempt::Policy::new().max(4u32)
                 );
-                let mut operation = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
-                let until = ::reattempt::__private::until_named(
-                    (&operation),
+                let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
+                let until = ::reattempt::__private::Until::start(
+                    ::reattempt::__private::Live::policy(&live),
                     &::reattempt::__private::BLOCKING_TIMER,
                 );
-                let mut limits = ::reattempt::__private::guards(
+                let mut gates = ::reattempt::__private::Gates::new(
                     (),
                     (),
-                    ::reattempt::__private::paying_named((&operation)),
-                    (&operation),
-                    &::reattempt::__private::BLOCKING_TIMER,
+                    <::reattempt::__private::IsBudgeted<
+                        true,
+                    > as ::reattempt::__private::BudgetByPolicy>::gate(
+                        ::reattempt::__private::Live::policy(&live),
+                        &::reattempt::__private::BLOCKING_TIMER,
+                    ),
                 );
-                let mut call = ::reattempt::Call::new();
-                loop {
-                    let outcome = ::reattempt::__private::attempt_named(
-                        &operation,
-                        &call,
+                let mut call = ::reattempt::__private::LiveCall::start(
+                    ::reattempt::__private::CallContext::live(
+                        &__REATTEMPT_SITE,
+                        &live,
                         until,
                         &::reattempt::__private::BLOCKING_TIMER,
-                        || -> Result<Page, FetchError> { client().get(url) },
-                    );
-                    let error = match ::reattempt::__private::split(outcome, &call) {
-                        ::core::result::Result::Ok(answer) => {
-                            break ::reattempt::__private::answered_named(
-                                answer,
-                                &mut limits,
-                                (&operation),
+                    ),
+                );
+                loop {
+                    let outcome = {
+                        let span = ::reattempt::__private::attempt_span(
+                            ::reattempt::__private::CallContext::live(
+                                &__REATTEMPT_SITE,
+                                &live,
+                                until,
                                 &::reattempt::__private::BLOCKING_TIMER,
-                            );
+                            ),
+                            &call,
+                        );
+                        ::reattempt::__private::LiveCall::attempt(
+                            &call,
+                            until,
+                            ::reattempt::__private::CallContext::of_attempt(
+                                until,
+                                &::reattempt::__private::BLOCKING_TIMER,
+                            ),
+                            || ::reattempt::__private::in_span(
+                                &span,
+                                || -> Result<Page, FetchError> { client().get(url) },
+                            ),
+                        )
+                    };
+                    let error = match ::reattempt::__private::split(outcome) {
+                        ::core::result::Result::Ok(answer) => {
+                            break (&mut call)
+                                .succeeded(
+                                    answer,
+                                    ::reattempt::__private::CallContext::live(
+                                        &__REATTEMPT_SITE,
+                                        &live,
+                                        until,
+                                        &::reattempt::__private::BLOCKING_TIMER,
+                                    ),
+                                    &mut gates,
+                                );
                         }
                         ::core::result::Result::Err(error) => error,
                     };
-                    operation = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, operation);
-                    let verdict = ::reattempt::__private::verdict(
-                        ::reattempt::Cause::Error(&error),
-                        |error| ::reattempt::__private::judge(
-                            error,
-                            |error| ::core::matches!(error, _),
-                        ),
+                    live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                    let assess = || (
+                        ::reattempt::__private::describe!(& error),
+                        ::reattempt::__private::judge(&error, |error| ::core::matches!(error, _)),
                     );
-                    match ::reattempt::__private::wait_named(
-                        &mut call,
-                        (&operation),
-                        until,
-                        &::reattempt::__private::BLOCKING_TIMER,
-                        verdict,
-                        &mut limits,
-                    ) {
+                    match (&mut call)
+                        .retry(
+                            ::reattempt::__private::CallContext::live(
+                                &__REATTEMPT_SITE,
+                                &live,
+                                until,
+                                &::reattempt::__private::BLOCKING_TIMER,
+                            ),
+                            &mut gates,
+                            assess,
+                        )
+                    {
                         ::core::result::Result::Ok(()) => {
-                            ::reattempt::__private::begun(
-                                &mut limits,
+                            ::reattempt::__private::Gate::begin(
+                                &mut gates,
                                 &::reattempt::__private::BLOCKING_TIMER,
                             );
                         }
@@ -88,43 +115,71 @@ fn a_policy_with_a_name() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "all that it expands to")]
 fn a_policy_with_a_name_in_an_async_function() {
-    configured(
+    attribute(
         r#"policy = "storage", max = 4, on(_)"#,
         "async fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url).await }",
         &expect![[r#"
             ///
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                    "storage",
-                    ::reattempt::Policy::new().max(4u32),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
+                    ::reattempt::Policy::new().max(4u32)
                 );
-                let mut operation = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
-                let until = ::reattempt::__private::until_named(
-                    (&operation),
+                let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
+                let until = ::reattempt::__private::Until::start(
+                    ::reattempt::__private::Live::policy(&live),
                     &::reattempt::__private::ASYNC_TIMER,
                 );
-                let mut limits = ::reattempt::__private::guards(
+                let mut gates = ::reattempt::__private::Gates::new(
                     (),
                     (),
-                    ::reattempt::__private::paying_named((&operation)),
-                    (&operation),
-                    &::reattempt::__private::ASYNC_TIMER,
+                    <::reattempt::__private::IsBudgeted<
+                        true,
+                    > as ::reattempt::__private::BudgetByPolicy>::gate(
+                        ::reattempt::__private::Live::policy(&live),
+                        &::reattempt::__private::ASYNC_TIMER,
+                    ),
                 );
-                let mut call = ::reattempt::Call::new();
+                let mut call = ::reattempt::__private::LiveCall::start(
+                    ::reattempt::__private::CallContext::live(
+                        &__REATTEMPT_SITE,
+                        &live,
+                        until,
+                        &::reattempt::__private::ASYNC_TIMER,
+                    ),
+                );
                 loop {
-                    let (pause, kept) = {
+                    let pause = {
                         let outcome = {
-                            let attempt = async {
-                                if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
-                                    Result<Page, FetchError>,
-                                >() {
-                                    return outcome;
-                                }
-                                client().get(url).await
+                            let limit = ::reattempt::__private::Until::of_attempt(
+                                until,
+                                ::reattempt::__private::Live::policy(&live),
+                                &::reattempt::__private::ASYNC_TIMER,
+                            );
+                            let attempt = {
+                                let span = ::reattempt::__private::attempt_span(
+                                    ::reattempt::__private::CallContext::live(
+                                        &__REATTEMPT_SITE,
+                                        &live,
+                                        until,
+                                        &::reattempt::__private::ASYNC_TIMER,
+                                    ),
+                                    &call,
+                                );
+                                ::reattempt::__private::spanned(
+                                    span,
+                                    async {
+                                        if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                            Result<Page, FetchError>,
+                                        >() {
+                                            return outcome;
+                                        }
+                                        client().get(url).await
+                                    },
+                                )
                             };
-                            if ::reattempt::__private::Live::is_idle(&operation) {
+                            if ::reattempt::__private::Live::is_idle(&live) {
                                 ::core::result::Result::Ok(attempt.await)
                             } else {
                                 {
@@ -133,13 +188,9 @@ fn a_policy_with_a_name_in_an_async_function() {
                                             ::core::option::Option::Some(attempt),
                                         )
                                         .reattempt_limited(
-                                            ::reattempt::__private::Until::of_attempt(
-                                                until,
-                                                ::reattempt::Operation::policy((&operation)),
-                                                &::reattempt::__private::ASYNC_TIMER,
-                                            ),
+                                            limit,
                                             until,
-                                            call,
+                                            ::reattempt::__private::LiveCall::retries(&call),
                                             ::reattempt::__private::ASYNC_TIMER,
                                         )
                                 }
@@ -147,82 +198,104 @@ fn a_policy_with_a_name_in_an_async_function() {
                             }
                         };
                         if ::core::result::Result::is_err(&outcome) {
-                            operation = ::reattempt::__private::Site::renew(
-                                &__REATTEMPT_SITE,
-                                operation,
-                            );
+                            live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
                         }
-                        let outcome = match ::reattempt::__private::in_time(
-                            outcome,
-                            &call,
-                            (&operation),
-                            until,
-                            &::reattempt::__private::ASYNC_TIMER,
-                            &mut limits,
-                        ) {
+                        let outcome = match (&mut call)
+                            .in_time(
+                                outcome,
+                                ::reattempt::__private::CallContext::live(
+                                    &__REATTEMPT_SITE,
+                                    &live,
+                                    until,
+                                    &::reattempt::__private::ASYNC_TIMER,
+                                ),
+                                &mut gates,
+                            )
+                        {
                             ::core::result::Result::Ok(outcome) => outcome,
                             ::core::result::Result::Err((lost, end)) => {
-                                break ::reattempt::__private::Lost::answer(lost, end);
+                                break ::reattempt::__private::LostAnswer::answer(lost, end);
                             }
                         };
-                        let error = match ::reattempt::__private::split_limited(outcome, &call) {
+                        let error = match ::reattempt::__private::split_limited(
+                            outcome,
+                            ::reattempt::__private::split,
+                        ) {
                             ::core::result::Result::Ok(answer) => {
-                                break ::reattempt::__private::answered_named(
-                                    answer,
-                                    &mut limits,
-                                    (&operation),
-                                    &::reattempt::__private::ASYNC_TIMER,
-                                );
+                                break (&mut call)
+                                    .succeeded(
+                                        answer,
+                                        ::reattempt::__private::CallContext::live(
+                                            &__REATTEMPT_SITE,
+                                            &live,
+                                            until,
+                                            &::reattempt::__private::ASYNC_TIMER,
+                                        ),
+                                        &mut gates,
+                                    );
                             }
                             ::core::result::Result::Err(error) => error,
                         };
                         let cause = ::reattempt::__private::cause_of(&error);
-                        operation = ::reattempt::__private::Site::renew(
-                            &__REATTEMPT_SITE,
-                            operation,
-                        );
-                        let verdict = ::reattempt::__private::verdict(
-                            cause,
-                            |error| ::reattempt::__private::judge(
-                                error,
-                                |error| ::core::matches!(error, _),
+                        live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                        let assess = || (
+                            ::reattempt::__private::describe!(cause),
+                            ::reattempt::__private::verdict(
+                                cause,
+                                |error| ::reattempt::__private::judge(
+                                    error,
+                                    |error| ::core::matches!(error, _),
+                                ),
                             ),
                         );
-                        match ::reattempt::__private::failed_named(
-                            &mut call,
-                            (&operation),
-                            until,
-                            &::reattempt::__private::ASYNC_TIMER,
-                            cause,
-                            verdict,
-                            &mut limits,
-                        ) {
-                            ::core::result::Result::Ok(retry) => {
-                                let pause = ::reattempt::__private::pause(
-                                    ::reattempt::Retry::delay(&retry),
+                        match (&mut call)
+                            .delay(
+                                ::reattempt::__private::CallContext::live(
+                                    &__REATTEMPT_SITE,
+                                    &live,
+                                    until,
                                     &::reattempt::__private::ASYNC_TIMER,
-                                );
-                                let kept = {
-                                    use ::reattempt::__private::{Drops as _, Keeps as _};
-                                    ::reattempt::__private::Keep(::core::option::Option::Some(error))
-                                        .reattempt_keep()
-                                };
-                                (pause, kept)
+                                ),
+                                &mut gates,
+                                assess,
+                            )
+                        {
+                            ::core::result::Result::Ok(delay) => {
+                                (&mut call)
+                                    .pause(
+                                        ::reattempt::__private::CallContext::live(
+                                            &__REATTEMPT_SITE,
+                                            &live,
+                                            until,
+                                            &::reattempt::__private::ASYNC_TIMER,
+                                        ),
+                                        delay,
+                                        ::reattempt::__private::keep!(error),
+                                    )
                             }
                             ::core::result::Result::Err(end) => {
                                 break ::reattempt::__private::fail_limited(error, end);
                             }
                         }
                     };
-                    pause.await;
-                    if let ::core::option::Option::Some((error, end)) = ::reattempt::__private::Stopped::end(
-                        kept,
-                        &call,
-                        (&operation),
-                    ) {
+                    let stopped = (&mut call)
+                        .stopped(
+                            pause.await,
+                            ::reattempt::__private::CallContext::live(
+                                &__REATTEMPT_SITE,
+                                &live,
+                                until,
+                                &::reattempt::__private::ASYNC_TIMER,
+                            ),
+                        );
+                    if let ::core::option::Option::Some((error, end)) = stopped {
                         break ::reattempt::__private::fail_limited(error, end);
                     }
-                    ::reattempt::__private::begun(&mut limits, &::reattempt::__private::ASYNC_TIMER);
+                    ::reattempt::__private::Gate::begin(
+                        &mut gates,
+                        &::reattempt::__private::ASYNC_TIMER,
+                    );
+                    (&mut call).retry_begins();
                 }
             }
         "#]],
@@ -231,17 +304,23 @@ fn a_policy_with_a_name_in_an_async_function() {
 
 #[test]
 fn the_kill_switch_in_an_async_function() {
-    configured(
+    attribute(
         "on(_)",
         "async fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url).await }",
         &expect![[r#"
             ///
             /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
-                let mut call = ::reattempt::__private::Count::new();
-                let mut first = true;
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
+                    ::core::concat!(::core::module_path!(), "::", "fetch"),
+                );
+                let context = || ::reattempt::__private::CallContext::asynchronous(
+                    &__REATTEMPT_SITE,
+                    const { &::reattempt::Policy::new() },
+                );
+                let mut call = ::reattempt::__private::LiveCall::new();
                 loop {
-                    let (pause, kept) = {
+                    let pause = {
                         let attempt = async {
                             if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
                                 Result<Page, FetchError>,
@@ -250,79 +329,41 @@ fn the_kill_switch_in_an_async_function() {
                             }
                             client().get(url).await
                         };
-                        let error = if first {
-                            let outcome = attempt.await;
-                            match ::reattempt::__private::split(outcome, &call) {
+                        let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+                            match ::reattempt::__private::split(attempt.await) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,
                             }
                         } else {
-                            let outcome = ::reattempt::__private::again(attempt, call).await;
-                            match ::reattempt::__private::split(outcome, &call) {
-                                ::core::result::Result::Ok(answer) => break answer,
+                            match ::reattempt::__private::split((&mut call).again(attempt).await) {
+                                ::core::result::Result::Ok(answer) => {
+                                    break (&mut call).succeeded(answer, context(), &mut ());
+                                }
                                 ::core::result::Result::Err(error) => error,
                             }
                         };
-                        let verdict = ::reattempt::__private::verdict(
-                            ::reattempt::Cause::Error(&error),
-                            |error| ::reattempt::__private::judge(
-                                error,
-                                |error| ::core::matches!(error, _),
-                            ),
+                        let assess = || (
+                            ::reattempt::__private::describe!(& error),
+                            ::reattempt::__private::judge(&error, |error| ::core::matches!(error, _)),
                         );
-                        match ::reattempt::__private::pause_keeping(
-                            error,
-                            &mut call,
-                            const {
-                                &::reattempt::Operation::new(
-                                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                    ::reattempt::Policy::new(),
-                                )
-                            },
-                            ::reattempt::__private::Until::NEVER,
-                            &::reattempt::__private::ASYNC_TIMER,
-                            verdict,
-                            &mut (),
-                        ) {
-                            ::core::result::Result::Ok((pause, error)) => {
-                                let kept = {
-                                    use ::reattempt::__private::{Drops as _, Keeps as _};
-                                    ::reattempt::__private::Keep(::core::option::Option::Some(error))
-                                        .reattempt_keep()
-                                };
-                                (pause, kept)
+                        match (&mut call).delay(context, &mut (), assess) {
+                            ::core::result::Result::Ok(delay) => {
+                                (&mut call)
+                                    .pause(context(), delay, ::reattempt::__private::keep!(error))
                             }
-                            ::core::result::Result::Err((error, _)) => {
+                            ::core::result::Result::Err(_) => {
                                 break ::reattempt::__private::fail(error);
                             }
                         }
                     };
-                    pause.await;
-                    if let ::core::option::Option::Some((error, _)) = ::reattempt::__private::Stopped::end(
-                        kept,
-                        &call,
-                        const {
-                            &::reattempt::Operation::new(
-                                ::core::concat!(::core::module_path!(), "::", "fetch"),
-                                ::reattempt::Policy::new(),
-                            )
-                        },
-                    ) {
+                    let stopped = (&mut call).stopped(pause.await, context());
+                    if let ::core::option::Option::Some((error, _)) = stopped {
                         break ::reattempt::__private::fail(error);
                     }
-                    first = false;
                 }
             }
         "#]],
     );
-}
-
-/// With the feature nothing changes in a sync function that nobody watches: the runtime asks.
-#[test]
-fn the_kill_switch_in_a_sync_function() {
-    let item = "fn fetch() -> Result<Page, FetchError> { get() }";
-    let expanded = || shown(&crate::expand::attribute(&parse("on(_)"), parse(item)));
-    assert_eq!(crate::config::with(expanded), expanded());
 }
 
 #[test]
@@ -332,7 +373,7 @@ fn names_that_are_none() {
         shown(&crate::expand::attribute(&parse(arguments), parse(item)))
     };
     let is_said = |arguments: &str, what: &str| {
-        let said = crate::config::with(|| faults(arguments));
+        let said = faults(arguments);
         assert!(said.contains(what), "{said}");
     };
     is_said(r#"policy = "", on(_)"#, "the name of a policy is not empty");
@@ -347,10 +388,5 @@ fn names_that_are_none() {
     is_said(
         r#"policy = "storage", max = 0, on(_)"#,
         "`max` counts the first attempt too",
-    );
-    let said = faults(r#"policy = "storage", on(_)"#);
-    assert!(
-        said.contains("needs the feature `config` of `reattempt`"),
-        "{said}"
     );
 }

@@ -20,12 +20,12 @@ use crate::verdict::Verdict;
 
 /// A clock that moves by hand. Its random number makes every cool-down the longest, unless told otherwise.
 struct Hand {
-    now: Cell<Moment>,
+    now: Cell<Timestamp>,
     random: Cell<u64>,
 }
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.now.get()
     }
 
@@ -37,7 +37,7 @@ impl Clock for Hand {
 impl Hand {
     fn at(origin: Duration) -> Self {
         Self {
-            now: Cell::new(Moment::from_origin(origin)),
+            now: Cell::new(Timestamp::from_origin(origin)),
             random: Cell::new(0),
         }
     }
@@ -52,7 +52,7 @@ impl Hand {
 
     fn back(&self, duration: Duration) {
         let now = self.now.get().since(ORIGIN).saturating_sub(duration);
-        self.now.set(Moment::from_origin(now));
+        self.now.set(Timestamp::from_origin(now));
     }
 }
 

@@ -62,7 +62,7 @@ fn a_permit_that_comes_to_nothing_goes_back() {
         for _ in 0..10 {
             drop(permit(&breaker, &clock));
             play(&breaker, &clock, "P");
-            permit(&breaker, &clock).failed_by(Verdict::Forbidden, &clock);
+            permit(&breaker, &clock).failed_by(Verdict::RetryForbidden, &clock);
         }
         assert_eq!(breaker.state_by(&clock), State::HalfOpen);
         for _ in 0..probes {

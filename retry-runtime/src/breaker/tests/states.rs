@@ -122,6 +122,47 @@ fn results_of_an_earlier_life_count_nothing() {
     assert_eq!(breaker.state_by(&clock), State::Closed);
 }
 
+/// A call that began before a reset, or before the breaker opened, is none of the new window: neither its failure nor
+/// that it was made.
+#[test]
+fn results_of_an_earlier_life_are_not_in_the_new_window() {
+    type End = fn(Permit<'_>, &Hand);
+    type Renew = fn(&Breaker, &Hand);
+    let ends: [(&str, End); 2] = [
+        ("failed", |call, clock| {
+            call.failed_by(Verdict::Transient, clock);
+        }),
+        ("succeeded", |call, clock| call.succeeded_by(clock)),
+    ];
+    let renewals: [(&str, Renew); 2] = [
+        ("reset", |breaker, _| breaker.reset()),
+        ("opened and closed", |breaker, clock| {
+            play(breaker, clock, "FF");
+            clock.pass(ms(5000));
+            play(breaker, clock, "S");
+        }),
+    ];
+    let windows: [fn() -> Breaker; 2] = [
+        || Breaker::count(2),
+        || Breaker::time(Duration::from_secs(60)).minimum(2),
+    ];
+    for window in windows {
+        for (ended, end) in ends {
+            for (renewed, renew) in renewals {
+                let (breaker, clock) = (window(), Hand::new());
+                let early = permit(&breaker, &clock);
+                renew(&breaker, &clock);
+                end(early, &clock);
+                play(&breaker, &clock, "F");
+                let state = breaker.state_by(&clock);
+                assert_eq!(state, State::Closed, "{renewed}, {ended}");
+                play(&breaker, &clock, "F");
+                assert_eq!(breaker.state_by(&clock), State::Open);
+            }
+        }
+    }
+}
+
 #[test]
 fn forced_states_stay_until_reset() {
     let (breaker, clock) = (Breaker::count(2), Hand::new());

@@ -96,7 +96,7 @@ fn every_verdict_worth_a_retry_is_a_failure() {
         (Verdict::Throttled(None), State::Open),
         (Verdict::Refused, State::Open),
         (Verdict::Permanent, State::Closed),
-        (Verdict::Forbidden, State::Closed),
+        (Verdict::RetryForbidden, State::Closed),
     ] {
         let (breaker, clock) = (Breaker::count(1), Hand::new());
         permit(&breaker, &clock).failed_by(verdict, &clock);
@@ -236,7 +236,7 @@ fn slow_calls_open_it_too() {
 fn no_clock_while_nothing_fails() {
     struct None;
     impl Clock for None {
-        fn now(&self) -> Moment {
+        fn now(&self) -> Timestamp {
             unreachable!("nobody needs the time")
         }
     }

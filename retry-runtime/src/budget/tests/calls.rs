@@ -136,7 +136,7 @@ fn half_is_the_end_of_grpc() {
     let fail = |verdict| budget.account_by(&clock).failed(verdict);
     fail(Verdict::Transient);
     assert!(withdraw(&budget, &clock), "3 of 4 are left");
-    fail(Verdict::Forbidden);
+    fail(Verdict::RetryForbidden);
     assert!(!withdraw(&budget, &clock), "2 of 4 are left");
     assert!(!budget.pays_for_copy_by(&clock));
     let mut account = budget.account_by(&clock);

@@ -1,6 +1,7 @@
 mod calls;
 mod queue;
 mod reset;
+mod samples;
 mod threads;
 mod time;
 mod values;
@@ -9,7 +10,7 @@ use core::cell::Cell;
 use core::time::Duration;
 
 use super::{Budget, Class};
-use crate::timer::{Clock, Moment};
+use crate::timer::{Clock, Timestamp};
 
 /// A clock that is set by hand.
 struct Hand {
@@ -31,8 +32,8 @@ impl Hand {
 }
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::from_nanos(self.origin)).after(self.since.get())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::from_nanos(self.origin)).after(self.since.get())
     }
 }
 

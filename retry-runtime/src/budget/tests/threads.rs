@@ -4,7 +4,7 @@ use std::thread;
 
 use super::{Hand, bare, deposit, drain};
 use crate::budget::{Budget, Class};
-use crate::timer::{Clock, Moment};
+use crate::timer::{Clock, Timestamp};
 
 /// 10,000,000 operations of 4 threads on a clock that stands still: nothing is overdrawn, and nothing lost.
 #[test]
@@ -32,9 +32,9 @@ fn four_threads_and_time() {
     static NOW: AtomicU64 = AtomicU64::new(0);
     struct Common;
     impl Clock for Common {
-        fn now(&self) -> Moment {
+        fn now(&self) -> Timestamp {
             let now = NOW.fetch_add(20_000, Ordering::Relaxed);
-            Moment::from_origin(Duration::from_nanos(now))
+            Timestamp::from_origin(Duration::from_nanos(now))
         }
     }
     let budget = bare(0.3).ttl(Duration::from_secs(1));

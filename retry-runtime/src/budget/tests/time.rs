@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::{Hand, ORIGINS, balances, bare, deposit, drain, withdraw};
 use crate::budget::Budget;
 use crate::budget::credit::Credit;
-use crate::timer::{Clock, Moment};
+use crate::timer::{Clock, Timestamp};
 
 #[test]
 fn deposits_expire() {
@@ -113,7 +113,7 @@ fn traffic_that_changes() {
 struct Reads<'c>(&'c Hand, Cell<u32>);
 
 impl Clock for Reads<'_> {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.1.set(self.1.get() + 1);
         self.0.now()
     }

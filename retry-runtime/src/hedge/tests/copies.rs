@@ -238,8 +238,8 @@ fn what_it_keeps() {
 
     struct Nothing;
     impl Clock for Nothing {
-        fn now(&self) -> Moment {
-            Moment::ENDLESS
+        fn now(&self) -> Timestamp {
+            Timestamp::ENDLESS
         }
     }
     impl Timer for Nothing {

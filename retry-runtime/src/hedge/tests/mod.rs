@@ -9,7 +9,7 @@ use core::future::Future;
 use core::time::Duration;
 
 use super::{Ended, Hedge, Hedged, Latencies, hedged};
-use crate::timer::{Clock, Moment, Timer};
+use crate::timer::{Clock, Timer, Timestamp};
 use crate::verdict::{Classify, Verdict};
 
 const MS: Duration = Duration::from_millis(1);
@@ -49,7 +49,7 @@ struct Time {
 }
 
 impl Clock for Time {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.reads.set(self.reads.get() + 1);
         tokio::time::Instant::now().into_std().into()
     }

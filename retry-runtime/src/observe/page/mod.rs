@@ -246,7 +246,7 @@ impl fmt::Display for GaveUps<'_> {
         }
         f.write_str("<ul>")?;
         for (reason, count) in operation.give_ups() {
-            let reason = reason.word().replace('_', " ");
+            let reason = reason.as_str().replace('_', " ");
             write!(f, "<li>{reason} {}</li>", Grouped(*count))?;
         }
         f.write_str("</ul>")

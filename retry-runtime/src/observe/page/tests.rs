@@ -6,7 +6,7 @@ use super::super::observer;
 use super::super::stats::{Stats, stats};
 use super::super::support::{facts, told};
 use super::*;
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 use crate::observe::Event;
 
 /// What is counted of this operation alone.
@@ -14,7 +14,7 @@ fn row_of(operation: &'static str, error: &str) -> String {
     let error = told(error);
     let facts = facts(operation, Some(&error));
     observer::tell(&Event::AttemptFailed(&facts));
-    observer::tell(&Event::GaveUp(&facts, GaveUp::BreakerOpen));
+    observer::tell(&Event::GaveUp(&facts, GiveUpReason::BreakerOpen));
     row(&stats(), operation)
 }
 

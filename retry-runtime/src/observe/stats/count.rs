@@ -118,7 +118,7 @@ impl OperationStats {
                     Some((_, count)) => add_one(count),
                     None => self.give_ups.push((reason, 1)),
                 }
-                self.give_ups.sort_by_key(|(reason, _)| reason.word());
+                self.give_ups.sort_by_key(|(reason, _)| reason.as_str());
             }
             Event::BreakerChanged(_) => {}
             #[cfg(feature = "config")]

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::snapshot::{LastError, OperationStats, Stats};
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 use crate::observe::time::rfc3339;
 
 /// `{"at": ..., "operations": [...]}`; times are texts as in RFC 3339, durations numbers of seconds.
@@ -35,13 +35,13 @@ impl Serialize for OperationStats {
 }
 
 /// By the word of the reason.
-struct Reasons<'a>(&'a [(GaveUp, u64)]);
+struct Reasons<'a>(&'a [(GiveUpReason, u64)]);
 
 impl Serialize for Reasons<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut reasons = serializer.serialize_map(Some(self.0.len()))?;
         for (reason, count) in self.0 {
-            reasons.serialize_entry(reason.word(), count)?;
+            reasons.serialize_entry(reason.as_str(), count)?;
         }
         reasons.end()
     }

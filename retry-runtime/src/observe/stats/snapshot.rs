@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 
 /// What was retried since the start, for each operation: made by [`stats`](crate::stats()).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct OperationStats {
     pub(super) retries: u64,
     pub(super) recoveries: u64,
     /// In the order of the words for them.
-    pub(super) give_ups: Vec<(GaveUp, u64)>,
+    pub(super) give_ups: Vec<(GiveUpReason, u64)>,
     pub(super) delay: Duration,
     pub(super) last_error: Option<LastError>,
 }
@@ -115,7 +115,7 @@ impl OperationStats {
     }
 
     /// The same by reason, each that occurred.
-    pub fn give_ups(&self) -> &[(GaveUp, u64)] {
+    pub fn give_ups(&self) -> &[(GiveUpReason, u64)] {
         &self.give_ups
     }
 

@@ -80,7 +80,7 @@ fn cells(operation: &OperationStats) -> [String; HEAD.len()] {
 /// `3 (attempts 2, deadline 1)`.
 fn gave_up(operation: &OperationStats) -> String {
     let reasons = operation.give_ups.iter();
-    let reasons = reasons.map(|(reason, count)| format!("{} {count}", reason.word()));
+    let reasons = reasons.map(|(reason, count)| format!("{} {count}", reason.as_str()));
     match reasons.collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => "0".to_owned(),
         reasons => format!("{} ({reasons})", operation.gave_up()),

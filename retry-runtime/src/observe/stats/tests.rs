@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::count::Operations;
 use super::words::{OneLine, rounded};
 use super::{OperationStats, Stats};
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 use crate::observe::event::{Event, Facts};
 use crate::observe::support::{facts, told};
 
@@ -28,7 +28,7 @@ fn two_calls(operations: &Operations) {
         Event::Retry(&facts, Duration::from_millis(150)),
         Event::Recovered(&facts),
         Event::AttemptFailed(&facts),
-        Event::GaveUp(&facts, GaveUp::Deadline),
+        Event::GaveUp(&facts, GiveUpReason::Deadline),
     ] {
         operations.tell(&event);
     }
@@ -44,7 +44,7 @@ fn calls_are_those_that_ended_after_a_failure() {
     let pay = stats.operation("shop.pay").expect("it is there");
     assert_eq!((pay.calls(), pay.failed_attempts()), (2, 3));
     assert_eq!((pay.retries(), pay.recoveries(), pay.gave_up()), (2, 1, 1));
-    assert_eq!(pay.give_ups(), [(GaveUp::Deadline, 1)]);
+    assert_eq!(pay.give_ups(), [(GiveUpReason::Deadline, 1)]);
     assert_eq!(pay.delay(), Duration::from_millis(250));
     let error = pay.last_error().expect("it is there");
     assert_eq!(error.error_type(), "shop::Unavailable");
@@ -57,12 +57,19 @@ fn calls_are_those_that_ended_after_a_failure() {
 fn reasons_are_counted_each_by_itself() {
     let operations = Operations::new();
     let facts = facts("reasons", None);
-    for reason in [GaveUp::Throttle, GaveUp::Budget, GaveUp::Throttle] {
+    for reason in [
+        GiveUpReason::Throttle,
+        GiveUpReason::Budget,
+        GiveUpReason::Throttle,
+    ] {
         operations.tell(&Event::GaveUp(&facts, reason));
     }
     let stats = of(&operations);
     let reasons = stats.operations()[0].give_ups();
-    assert_eq!(reasons, [(GaveUp::Budget, 1), (GaveUp::Throttle, 2)]);
+    assert_eq!(
+        reasons,
+        [(GiveUpReason::Budget, 1), (GiveUpReason::Throttle, 2)]
+    );
     // No attempt failed: nobody has an error.
     assert!(stats.operations()[0].last_error().is_none());
 }
@@ -161,8 +168,8 @@ fn a_table_reads_well() {
     two_calls(&operations);
     let long = facts("a.much.longer.name", None);
     operations.tell(&Event::Retry(&long, Duration::from_secs(90)));
-    operations.tell(&Event::GaveUp(&long, GaveUp::Budget));
-    operations.tell(&Event::GaveUp(&long, GaveUp::Attempts));
+    operations.tell(&Event::GaveUp(&long, GiveUpReason::Budget));
+    operations.tell(&Event::GaveUp(&long, GiveUpReason::Attempts));
     assert_eq!(
         of(&operations).to_string(),
         "\

@@ -9,7 +9,7 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use super::super::observer;
 use super::super::support::{changes, facts};
 use super::*;
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
 
 /// Everything that is recorded: name and labels, and the value.
 fn recorded(tell: impl FnOnce()) -> BTreeMap<String, DebugValue> {
@@ -60,9 +60,9 @@ fn a_call_that_gives_up() {
     let facts = facts("pay", None);
     let metrics = recorded(|| {
         observer::tell(&Event::AttemptFailed(&facts));
-        observer::tell(&Event::GaveUp(&facts, GaveUp::Permanent));
+        observer::tell(&Event::GaveUp(&facts, GiveUpReason::Permanent));
         // Turned away: no attempt.
-        observer::tell(&Event::GaveUp(&facts, GaveUp::BreakerOpen));
+        observer::tell(&Event::GaveUp(&facts, GiveUpReason::BreakerOpen));
     });
     assert_eq!(
         metrics,
@@ -88,7 +88,7 @@ fn the_balance_of_a_budget() {
     let paid = recorded(|| observer::tell(&Event::Retry(&facts, Duration::ZERO)));
     assert_eq!(balance(&paid).as_deref(), Some("Gauge(7.5)"));
     facts.budget_balance = Some(0.0);
-    let refused = recorded(|| observer::tell(&Event::GaveUp(&facts, GaveUp::Budget)));
+    let refused = recorded(|| observer::tell(&Event::GaveUp(&facts, GiveUpReason::Budget)));
     assert_eq!(balance(&refused).as_deref(), Some("Gauge(0.0)"));
 }
 

@@ -12,7 +12,8 @@ use tracing::{Metadata, Subscriber, subscriber::with_default};
 use super::super::observer;
 use super::super::support::{changes, facts, told};
 use super::*;
-use crate::call::GaveUp;
+use crate::call::GiveUpReason;
+use crate::operation::Site;
 use crate::policy::Policy;
 use crate::telemetry::Telemetry;
 
@@ -116,7 +117,7 @@ fn what_is_not_known_is_left_out() {
     facts.max = None;
     facts.elapsed = None;
     facts.call_elapsed = None;
-    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GaveUp::Throttle)));
+    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
     let expected = fields([
         ("message", "gave up"),
         ("operation", "tracing_unknown"),
@@ -137,7 +138,7 @@ fn levels_are_those_of_the_policy() {
         let lines = Kept::read(|| {
             observer::tell(&Event::AttemptFailed(&facts));
             observer::tell(&Event::Retry(&facts, Duration::ZERO));
-            observer::tell(&Event::GaveUp(&facts, GaveUp::Attempts));
+            observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
             observer::tell(&Event::Recovered(&facts));
         });
         let lines = lines.iter();
@@ -218,7 +219,7 @@ fn a_breaker_says_how_long_it_cools_down() {
 #[test]
 fn repeated_give_ups_are_left_out_and_counted() {
     let every = Duration::from_secs(10);
-    let at = |seconds| Moment::from_origin(Duration::from_secs(seconds));
+    let at = |seconds| Timestamp::from_origin(Duration::from_secs(seconds));
     let mut lines = Lines(BTreeMap::new());
     assert_eq!(lines.may_tell("a", every, at(100)), Some(0));
     assert_eq!(lines.may_tell("a", every, at(100)), None);
@@ -235,7 +236,7 @@ fn repeated_give_ups_are_left_out_and_counted() {
 #[test]
 fn operations_beyond_the_bound_share_a_limit() {
     let every = Duration::from_secs(10);
-    let now = Moment::from_origin(every);
+    let now = Timestamp::from_origin(every);
     let mut lines = Lines(BTreeMap::new());
     for number in 0..OPERATIONS {
         let name = format!("operation {number}").leak();
@@ -253,7 +254,7 @@ fn the_next_line_says_how_many_were_left_out() {
     let tell = |times| {
         let lines = Kept::read(|| {
             for _ in 0..times {
-                observer::tell(&Event::GaveUp(&facts, GaveUp::Attempts));
+                observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
             }
         });
         lines
@@ -264,7 +265,7 @@ fn the_next_line_says_how_many_were_left_out() {
     assert_eq!(tell(6), [None]);
     let mut seldom = facts.clone();
     seldom.telemetry = seldom.telemetry.give_up_every(Duration::ZERO);
-    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&seldom, GaveUp::Attempts)));
+    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
     assert_eq!(lines[0].1["left_out"], "5");
 }
 
@@ -275,8 +276,8 @@ fn nothing_is_counted_that_nobody_would_read() {
     let mut quiet = facts.clone();
     quiet.telemetry = Telemetry::quiet();
     let lines = Kept::read(|| {
-        observer::tell(&Event::GaveUp(&quiet, GaveUp::Attempts));
-        observer::tell(&Event::GaveUp(&facts, GaveUp::Attempts));
+        observer::tell(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
+        observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
     });
     assert_eq!(lines.len(), 1);
     assert!(!lines[0].1.contains_key("left_out"));
@@ -284,9 +285,11 @@ fn nothing_is_counted_that_nobody_would_read() {
 
 #[test]
 fn a_span_says_whose_attempt_it_is() {
-    let operation = Operation::new("tracing_span", Policy::new().max(3));
+    let site = Site::new("tracing_span");
+    let policy = Policy::new().max(3);
+    let operation = Operation::new(&site, &policy);
     let spans = Kept::read(|| {
-        let _span = scope::request_blocking("r-9", || attempt_span(&operation, 2));
+        let _span = scope::request_blocking("r-9", || attempt_span(operation, 2));
     });
     let expected = fields([
         ("operation", "tracing_span"),
@@ -296,8 +299,9 @@ fn a_span_says_whose_attempt_it_is() {
     ]);
     assert_eq!(spans, [("attempt".to_owned(), expected)]);
 
-    let endless = Operation::new("tracing_span", Policy::new().unlimited());
-    let spans = Kept::read(|| drop(attempt_span(&endless, 7)));
+    let policy = Policy::new().unlimited();
+    let endless = Operation::new(&site, &policy);
+    let spans = Kept::read(|| drop(attempt_span(endless, 7)));
     let expected = fields([("operation", "tracing_span"), ("attempt", "7")]);
     assert_eq!(spans, [("attempt".to_owned(), expected)]);
 }

@@ -13,7 +13,7 @@ fn what_counts_as_accepted() {
         (Some(Verdict::TransientAfter(SECOND)), false),
         (Some(Verdict::Throttled(after)), false),
         (Some(Verdict::Refused), false),
-        (Some(Verdict::Forbidden), false),
+        (Some(Verdict::RetryForbidden), false),
     ] {
         let (throttle, clock) = (Throttle::adaptive(), Hand::new());
         assert!(call(&throttle, &clock, verdict));
@@ -224,7 +224,7 @@ fn threads_lose_no_call() {
     let Kind::Adaptive(adaptive) = &SHARED.kind else {
         panic!("it is adaptive");
     };
-    let (requests, accepts) = adaptive.counts(Moment::from_origin(Duration::ZERO));
+    let (requests, accepts) = adaptive.counts(Timestamp::from_origin(Duration::ZERO));
     assert_eq!(requests, 4 * CALLS as u64);
     assert!(0 < accepts && accepts <= CALLS as u64, "{accepts}");
 }

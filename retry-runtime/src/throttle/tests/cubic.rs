@@ -220,7 +220,7 @@ fn only_answers_raise_the_rate() {
         (Some(Verdict::Permanent), true),
         (Some(Verdict::Transient), false),
         (Some(Verdict::Refused), false),
-        (Some(Verdict::Forbidden), false),
+        (Some(Verdict::RetryForbidden), false),
     ] {
         let throttle = limited(&clock);
         for _ in 0..50 {

@@ -33,8 +33,8 @@ impl Hand {
 }
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.now.get())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.now.get())
     }
 
     fn random(&self) -> u64 {

@@ -9,16 +9,12 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use super::course::Course;
 use super::judge::JudgeAnswer;
-use super::layer::{Plan, Start};
+use super::layer::Plan;
 use super::request::CopyRequest;
-use crate::attempt::Cause;
-use crate::budget::Reservation;
-#[cfg(feature = "config")]
-use crate::private::stopped;
-use crate::private::{
-    Began, Debits, Spanned, Split, failed, note_answer, over, remaining, spanned,
+use crate::call::GiveUpReason;
+use crate::engine::{
+    BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span, spanned,
 };
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
@@ -32,8 +28,9 @@ pin_project! {
         service: S,
         // `None` where it cannot be sent again.
         request: Option<Req>,
-        // `None` in a first attempt of a policy of which nothing but a budget counts from the start.
-        course: Option<Course>,
+        call: LiveCall,
+        until: Until,
+        gates: Option<BudgetGate<'static>>,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
@@ -42,55 +39,28 @@ pin_project! {
 pin_project! {
     #[project = Now]
     enum State<F, P, A> {
-        // The first, without a course: a success has nothing to ask but whether it is one.
-        Plain {
-            #[pin]
-            future: F,
-        },
-        // The same, and a budget is told.
-        Paying {
-            #[pin]
-            future: F,
-        },
         Attempt {
             #[pin]
             future: Spanned<F>,
-            // For the retry that it is.
-            payment: Split,
         },
-        Between {
-            kept: Aside<Kept<P, A>>,
+        // Until the delay is over.
+        Delay {
+            #[pin]
+            sleep: Option<P>,
+            // The answer before, where the call may end between two attempts.
+            last: Option<A>,
+        },
+        // Until the service has room for another attempt, or the deadline has passed.
+        Room {
+            #[pin]
+            limit: Option<P>,
+            last: Option<A>,
         },
     }
 }
 
-/// Dropped out of line: a call without a retry has no register to spare for it.
-struct Aside<K>(Option<K>);
-
-impl<K> Drop for Aside<K> {
-    #[cold]
-    #[inline(never)]
-    fn drop(&mut self) {
-        self.0 = None;
-    }
-}
-
-/// What is kept between two attempts.
-struct Kept<P, A> {
-    waits_for: Wait,
-    /// The delay, then what is left until the deadline.
-    sleep: Option<Pin<Box<P>>>,
-    /// The answer before, kept where time may run out, to have one then.
-    last: Option<A>,
-    /// What the retry costs.
-    reserved: Option<Reservation<'static>>,
-}
-
-enum Wait {
-    Delay,
-    /// Until the service has room for another attempt, or the deadline is over.
-    Room,
-}
+/// An attempt that failed, with its answer.
+type Failed<A> = (A, Verdict);
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
@@ -102,33 +72,24 @@ where
     pub(super) fn start(plan: &Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
         let copy = plan.copy.copy(&request);
         let service = ready.clone();
-        let mut course = None;
-        let state = match plan.start {
-            Start::Nothing => {
-                let future = ready.call(request);
-                State::Plain { future }
-            }
-            Start::Budget => {
-                Split::begin(&plan.operation, &plan.timer);
-                let future = ready.call(request);
-                State::Paying { future }
-            }
-            Start::Everything => {
-                let begun = course.insert(Course::begin(&plan.operation, &plan.timer));
-                let future = {
-                    let _inside = begun.inside(&plan.timer);
-                    ready.call(request)
-                };
-                let future = spanned(&plan.operation, &begun.call, future);
-                let payment = Split::NOTHING;
-                State::Attempt { future, payment }
-            }
+        let context = CallContext::start(plan.operation.operation(), &plan.timer);
+        let budget = plan.operation.policy().budget;
+        let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
+        let call = LiveCall::start(context);
+        let future = {
+            let _inside = call.inside(context.until, context.timer);
+            ready.call(request)
+        };
+        let state = State::Attempt {
+            future: spanned(attempt_span(context, &call), future),
         };
         Self {
+            until: context.until,
             plan: Arc::clone(plan),
             service,
             request: copy,
-            course,
+            call,
+            gates,
             state,
         }
     }
@@ -146,15 +107,14 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.as_mut().project();
-        let Now::Plain { future } = this.state.project() else {
-            return self.paying(cx);
+        let failed = match self.state {
+            State::Attempt { .. } => match ready!(self.as_mut().attempt(cx)) {
+                Ok(answer) => return Poll::Ready(answer),
+                Err(failed) => Some(failed),
+            },
+            _ => None,
         };
-        let answer = ready!(future.poll(cx));
-        match this.plan.judge.judge(&answer) {
-            None => Poll::Ready(answer),
-            Some(verdict) => self.go_on(Some((answer, verdict)), cx),
-        }
+        self.go_on(failed, cx)
     }
 }
 
@@ -168,34 +128,12 @@ where
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {
-    /// The first attempt where a budget counts it, or whatever comes later.
-    #[cold]
-    #[inline(never)]
-    fn paying(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<S::Response, S::Error>> {
-        let this = self.as_mut().project();
-        let Now::Paying { future } = this.state.project() else {
-            return self.go_on(None, cx);
-        };
-        let plan = &**this.plan;
-        let answer = ready!(future.poll(cx));
-        match plan.judge.judge(&answer) {
-            None => {
-                Split::NOTHING.succeeded(&plan.operation, &plan.timer);
-                Poll::Ready(answer)
-            }
-            Some(verdict) => self.go_on(Some((answer, verdict)), cx),
-        }
-    }
-
-    /// What comes after an attempt that `failed`, or after a wait: the delay, the attempt, and so on.
+    /// Goes on after an attempt that failed, or after a wait: the delay, the attempt, and so on.
     #[cold]
     #[inline(never)]
     fn go_on(
         mut self: Pin<&mut Self>,
-        mut failed: Option<(Result<S::Response, S::Error>, Verdict)>,
+        mut failed: Option<Failed<Result<S::Response, S::Error>>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<S::Response, S::Error>> {
         loop {
@@ -204,9 +142,7 @@ where
             {
                 return Poll::Ready(answer);
             }
-            if let State::Between { .. } = self.state
-                && let Some(answer) = ready!(self.as_mut().between(cx))
-            {
+            if let Some(answer) = ready!(self.as_mut().between(cx)) {
                 return Poll::Ready(answer);
             }
             failed = match ready!(self.as_mut().attempt(cx)) {
@@ -216,7 +152,7 @@ where
         }
     }
 
-    /// The attempt that is under way: an answer, or one that failed.
+    /// Polls the attempt: its answer is that of the call, or it failed.
     #[inline(always)]
     #[expect(
         clippy::unreachable,
@@ -225,28 +161,26 @@ where
     fn attempt(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Result<S::Response, S::Error>, (Result<S::Response, S::Error>, Verdict)>> {
+    ) -> Poll<Result<Result<S::Response, S::Error>, Failed<Result<S::Response, S::Error>>>> {
         let this = self.project();
-        let (Now::Attempt { future, payment }, Some(course)) = (this.state.project(), this.course)
-        else {
-            unreachable!("there is none between two attempts")
+        let Now::Attempt { future } = this.state.project() else {
+            unreachable!("there is no attempt between two attempts")
         };
         let plan = &**this.plan;
         let answer = {
-            let _inside = course.inside(&plan.timer);
+            let _inside = this.call.inside(*this.until, &plan.timer);
             ready!(future.poll(cx))
         };
         Poll::Ready(match plan.judge.judge(&answer) {
             None => {
-                payment.succeeded(&plan.operation, &plan.timer);
-                Ok(course.succeeded(answer, &plan.operation, &plan.timer))
+                let context = plan.context(*this.until);
+                Ok(this.call.succeeded(answer, context, this.gates))
             }
             Some(verdict) => Err((answer, verdict)),
         })
     }
 
     /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
-    #[inline(always)]
     fn failed(
         self: Pin<&mut Self>,
         answer: Result<S::Response, S::Error>,
@@ -265,141 +199,98 @@ where
             once = plan.operation.for_request(is_idempotent);
             &once
         };
-        let course = this.course.get_or_insert_with(Course::late);
-        let (until, timer) = (course.until, &plan.timer);
-        let began = course.began.known(course.call_began, until, timer);
-        note_answer(&course.call, operation, began, &answer, |answer| {
-            plan.judge.message(answer)
-        });
-        let mut limits = Debits::default();
-        let retry = failed(
-            &mut course.call,
-            operation,
-            until,
-            timer,
-            Cause::Error(&answer),
-            verdict,
-            &mut limits,
-        );
+        let context = CallContext::of(operation.operation(), *this.until, &plan.timer);
+        let failure = plan.failure(&answer);
+        let retry = this.call.failed(context, this.gates, failure, verdict);
         let Ok(retry) = retry else {
             return Some(answer);
         };
         plan.observer.observe(&retry);
         let delay = retry.delay();
-        // The kill switch may end the call, too.
-        let is_kept = cfg!(feature = "config") || remaining(until, timer).is_some();
-        let kept = Kept {
-            waits_for: Wait::Delay,
-            sleep: (!delay.is_zero()).then(|| Box::pin(timer.sleep(delay))),
+        // The kill switch or the deadline may end the call between two attempts.
+        let is_kept = cfg!(feature = "config") || context.remaining().is_some();
+        this.state.set(State::Delay {
+            sleep: (!delay.is_zero()).then(|| plan.timer.sleep(delay)),
             last: is_kept.then_some(answer),
-            reserved: limits.into_reserved(),
-        };
-        let kept = Aside(Some(kept));
-        this.state.set(State::Between { kept });
+        });
         None
     }
 
     /// Waits for the delay and for the service, and begins the next attempt, or gives back the answer of
     /// the call.
-    #[inline(always)]
-    #[expect(
-        clippy::unreachable,
-        reason = "called in this state; a retry is decided on with a request"
-    )]
+    #[expect(clippy::unreachable, reason = "a retry is decided on with a request")]
     fn between(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<S::Response, S::Error>>> {
         let mut this = self.project();
         let plan = &**this.plan;
-        let (
-            Now::Between {
-                kept: Aside(Some(kept)),
-            },
-            Some(course),
-        ) = (this.state.as_mut().project(), this.course)
-        else {
-            unreachable!("asked for between two attempts only")
-        };
-        if let Wait::Delay = kept.waits_for {
-            if let Some(delay) = &mut kept.sleep {
-                ready!(delay.as_mut().poll(cx));
-                kept.sleep = None;
+        let context = plan.context(*this.until);
+        if let Now::Delay { sleep, last } = this.state.as_mut().project() {
+            if let Some(sleep) = sleep.as_pin_mut() {
+                ready!(sleep.poll(cx));
             }
-            #[cfg(feature = "config")]
-            if kept.last.is_some() && stopped(&course.call, &plan.operation).is_some() {
-                return Poll::Ready(kept.last.take());
+            let mut last = last.take();
+            if last.is_some() && this.call.resume(context).is_err() {
+                return Poll::Ready(last);
             }
-            kept.waits_for = Wait::Room;
-            if kept.last.is_some() {
-                match remaining(course.until, &plan.timer) {
-                    Some(left) if left.is_zero() => {
-                        over(&course.call, &plan.operation);
-                        return Poll::Ready(kept.last.take());
-                    }
-                    Some(left) => kept.sleep = Some(Box::pin(plan.timer.sleep(left))),
-                    // Nobody asks for it any more, and it may hold the room that the service waits for.
-                    None => kept.last = None,
-                }
+            let left = context.remaining();
+            if left.is_none() {
+                // Nobody asks for it any more, and it may hold the room that the service waits for.
+                last = None;
             }
+            this.state.set(State::Room {
+                limit: left.map(|left| plan.timer.sleep(left)),
+                last,
+            });
         }
-        if let Some(limit) = &mut kept.sleep
-            && limit.as_mut().poll(cx).is_ready()
+        let Now::Room { limit, last } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        if last.is_some()
+            && let Some(limit) = limit.as_pin_mut()
+            && limit.poll(cx).is_ready()
         {
-            over(&course.call, &plan.operation);
-            return Poll::Ready(kept.last.take());
+            this.call.ended(&context, GiveUpReason::Deadline);
+            return Poll::Ready(last.take());
         }
         let ready = {
-            let _inside = course.inside(&plan.timer);
+            let _inside = this.call.inside(*this.until, &plan.timer);
             this.service.poll_ready(cx)
         };
         if let Err(error) = ready!(ready) {
-            return Poll::Ready(Some(closed(plan, course, error)));
+            return Poll::Ready(Some(closed(plan, context, this.call, error)));
         }
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
         };
         *this.request = plan.copy.copy(&request);
-        let payment = Split::spend(kept.reserved.take());
-        course.began = Began::again();
+        this.gates.begin(&plan.timer);
+        this.call.retry_begins();
         let future = {
-            let _inside = course.inside(&plan.timer);
+            let _inside = this.call.inside(*this.until, &plan.timer);
             this.service.call(request)
         };
-        let future = spanned(&plan.operation, &course.call, future);
-        this.state.set(State::Attempt { future, payment });
+        let future = spanned(attempt_span(context, this.call), future);
+        this.state.set(State::Attempt { future });
         Poll::Ready(None)
     }
 }
 
-/// The answer of a call whose service is not ready any more, and never will be.
+/// Returns the answer of a call whose service is not ready any more, and never will be.
 #[cold]
 #[inline(never)]
-fn closed<Req, Res, E, J, C, O, T>(
+fn closed<Req, Res, E, J, C, O, T: Timer>(
     plan: &Plan<J, C, O, T>,
-    course: &mut Course,
+    context: CallContext<'_, T>,
+    call: &mut LiveCall,
     error: E,
 ) -> Result<Res, E>
 where
     J: JudgeAnswer<Req, Res, E>,
-    T: Timer,
 {
     let answer = Err(error);
-    let (cause, verdict) = (Cause::Error(&answer), Verdict::Permanent);
-    // No attempt has begun.
-    let began = Began::UNKNOWN;
-    note_answer(&course.call, &plan.operation, began, &answer, |answer| {
-        plan.judge.message(answer)
-    });
-    let _end = failed(
-        &mut course.call,
-        &plan.operation,
-        course.until,
-        &plan.timer,
-        cause,
-        verdict,
-        &mut (),
-    );
+    let _end = call.failed(context, &mut (), plan.failure(&answer), Verdict::Permanent);
     answer
 }
 
@@ -407,13 +298,7 @@ impl<S: Service<Req>, Req, J, C, O, T: Timer> fmt::Debug for RetryFuture<S, Req,
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryFuture")
             .field("operation", &self.plan.operation)
-            .field(
-                "failures",
-                &self
-                    .course
-                    .as_ref()
-                    .map_or(0, |course| course.call.failures()),
-            )
+            .field("failures", &self.call.failures())
             .finish_non_exhaustive()
     }
 }

@@ -10,9 +10,11 @@ use tower_service::Service;
 use super::future::RetryFuture;
 use super::judge::{Asks, ByErrors, ByFunction, ByStatus, JudgeAnswer};
 use super::request::{Cloned, CopiedBy, CopyRequest};
+use crate::attempt::Cause;
 use crate::budget::Budget;
+use crate::engine::{CallContext, Described, ErrorText, Until};
 use crate::http::Statuses;
-use crate::operation::Operation;
+use crate::operation::ClientOperation;
 use crate::policy::Policy;
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync, Timer};
@@ -73,7 +75,7 @@ use crate::timer::{ByFeature, ForAsync, Timer};
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
 pub struct RetryLayer<J = ByErrors, C = Cloned, O = (), T = ByFeature> {
-    operation: Operation,
+    operation: ClientOperation,
     judge: J,
     copy: C,
     observer: O,
@@ -90,7 +92,7 @@ impl RetryLayer {
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         Self {
-            operation: Operation::around(policy),
+            operation: ClientOperation::new(policy),
             judge: ByErrors,
             copy: Cloned,
             observer: (),
@@ -275,7 +277,6 @@ where
         RetryService {
             inner,
             plan: Arc::new(Plan {
-                start: Start::of(self.operation.policy()),
                 operation: self.operation,
                 judge: self.judge.clone(),
                 copy: self.copy.clone(),
@@ -286,36 +287,34 @@ where
     }
 }
 
-/// What a call has to do with its policy before something fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
-    Nothing,
-    /// A budget counts it, and nothing else.
-    Budget,
-    Everything,
-}
-
-impl Start {
-    fn of(policy: &Policy) -> Self {
-        let (times, telemetry) = (policy.deadline.or(policy.timeout), policy.telemetry);
-        if times.is_some() || telemetry.times || telemetry.spans {
-            Self::Everything
-        } else if policy.budget.is_some() {
-            Self::Budget
-        } else {
-            Self::Nothing
-        }
-    }
-}
-
 /// What all calls of a service share.
 pub(super) struct Plan<J, C, O, T> {
-    pub(super) start: Start,
-    pub(super) operation: Operation,
+    pub(super) operation: ClientOperation,
     pub(super) judge: J,
     pub(super) copy: C,
     pub(super) observer: O,
     pub(super) timer: T,
+}
+
+impl<J, C, O, T> Plan<J, C, O, T> {
+    /// Returns the context of a call that ends at `until`.
+    #[inline(always)]
+    pub(super) const fn context(&self, until: Until) -> CallContext<'_, T> {
+        CallContext::of(self.operation.operation(), until, &self.timer)
+    }
+
+    /// Returns a failed answer, as the judge describes it.
+    pub(super) fn failure<'a, Req, Res, E>(
+        &'a self,
+        answer: &'a Result<Res, E>,
+    ) -> Described<'a, Result<Res, E>, impl FnOnce(&Result<Res, E>) -> ErrorText>
+    where
+        J: JudgeAnswer<Req, Res, E>,
+    {
+        Described::new(Cause::Error(answer), |answer| {
+            ErrorText::of_answer(answer, || self.judge.message(answer))
+        })
+    }
 }
 
 /// A service whose calls are retried: made by [`RetryLayer`].

@@ -1,7 +1,6 @@
 //! A policy around a service: the layer, what it asks about requests and answers, and
 //! the future of a call.
 
-mod course;
 mod future;
 mod judge;
 mod layer;

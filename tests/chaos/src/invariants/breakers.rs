@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::GaveUp;
+use reattempt::GiveUpReason;
 use reattempt::breaker::State;
 
 use super::Violation;
@@ -186,7 +186,7 @@ fn refused(run: &Run<'_>, key: u16) -> Vec<(At, Id)> {
     let refused = run.records.iter().filter(|record| match record.what {
         What::Refused
         | What::GaveUp {
-            reason: GaveUp::BreakerOpen,
+            reason: GiveUpReason::BreakerOpen,
             ..
         } => is_of(record.call),
         _ => false,

@@ -1,6 +1,6 @@
 //! Every give-up has a reason: what observers were told, what callers were told, and what bodies saw.
 
-use reattempt::{GaveUp, Verdict};
+use reattempt::{GiveUpReason, Verdict};
 
 use super::Violation;
 use crate::log::{AttemptEnd, CallEnd, Hook, What};
@@ -53,7 +53,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
                 ));
             }
             // An attempt may be cut off before its body is first polled.
-            let is_unseen = reason == GaveUp::Deadline && attempt == seen + 1;
+            let is_unseen = reason == GiveUpReason::Deadline && attempt == seen + 1;
             if attempt != seen && !is_unseen {
                 found.push(violation(
                     tale,
@@ -115,29 +115,31 @@ pub(super) fn reasons(run: &Run<'_>) -> Vec<Violation> {
     found
 }
 
-fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GaveUp) -> bool {
+fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GiveUpReason) -> bool {
     let spec = &tale.spec;
     let is_once =
         spec.op.effects() == Some(Effects::Once) && !matches!(spec.op, Op::Keyed | Op::Pay);
     let ends = |is_it: fn(AttemptEnd) -> bool| tale.bodies_of(attempt).any(|body| is_it(body.end));
     match reason {
         // A file may say less.
-        GaveUp::Attempts => attempt == spec.max || spec.op == Op::Named,
-        GaveUp::Permanent => is_once || ends(|end| end == AttemptEnd::Err(Verdict::Permanent)),
-        GaveUp::Deadline => tale.limit().is_some(),
-        GaveUp::Patience => ends(|end| {
+        GiveUpReason::Attempts => attempt == spec.max || spec.op == Op::Named,
+        GiveUpReason::Permanent => {
+            is_once || ends(|end| end == AttemptEnd::Err(Verdict::Permanent))
+        }
+        GiveUpReason::Deadline => tale.limit().is_some(),
+        GiveUpReason::RetryAfterTooLong => ends(|end| {
             matches!(
                 end,
                 AttemptEnd::Err(Verdict::Throttled(Some(_)) | Verdict::TransientAfter(_))
             )
         }),
-        GaveUp::Budget => spec.purse.is_some() || spec.op == Op::Named,
-        GaveUp::BreakerOpen => spec.op.is_guarded(),
-        GaveUp::Throttle => spec.op.is_adaptive(),
-        GaveUp::Strategy => spec.op == Op::Decided && attempt == 3,
+        GiveUpReason::Budget => spec.purse.is_some() || spec.op == Op::Named,
+        GiveUpReason::BreakerOpen => spec.op.is_guarded(),
+        GiveUpReason::Throttle => spec.op.is_adaptive(),
+        GiveUpReason::Strategy => spec.op == Op::Decided && attempt == 3,
         // Below a retry of another call, which knows its number.
-        GaveUp::Nested => spec.op == Op::Inner && spec.max == 1 && attempt == 1,
-        GaveUp::Disabled => run
+        GiveUpReason::Nested => spec.op == Op::Inner && spec.max == 1 && attempt == 1,
+        GiveUpReason::Disabled => run
             .common()
             .any(|record| record.what == What::RetriesOn(false) && record.at <= tale.ended),
         _ => false,

@@ -33,7 +33,7 @@ pub(super) fn print(run: &Run<'_>) {
     let mut ops: BTreeMap<String, [u32; 2]> = BTreeMap::new();
     for tale in tales {
         for (_, _, reason) in tale.gave_up() {
-            *reasons.entry(reason.word()).or_default() += 1;
+            *reasons.entry(reason.as_str()).or_default() += 1;
         }
         let [ok, others] = ops.entry(format!("{:?}", tale.spec.op)).or_default();
         *if tale.end == CallEnd::Ok { ok } else { others } += 1;

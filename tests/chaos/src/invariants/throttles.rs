@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::GaveUp;
+use reattempt::GiveUpReason;
 
 use super::Violation;
 use crate::log::{At, AttemptEnd, What};
@@ -57,8 +57,8 @@ pub(super) fn turned_away(run: &Run<'_>) -> Vec<Violation> {
     for tale in run.tales.values() {
         for (at, _, reason) in tale.gave_up() {
             match (tale.spec.op, reason) {
-                (op, GaveUp::Throttle) if op.is_adaptive() => refusals.push((at, tale.id)),
-                (op, GaveUp::Throttle) => {
+                (op, GiveUpReason::Throttle) if op.is_adaptive() => refusals.push((at, tale.id)),
+                (op, GiveUpReason::Throttle) => {
                     found.push(Violation::new(
                         at,
                         tale.id,

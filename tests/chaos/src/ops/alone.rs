@@ -1,7 +1,7 @@
 //! The programmatic form, and a breaker without any retry.
 
 use reattempt::breaker::Rejected;
-use reattempt::{Failed, Policy};
+use reattempt::{Policy, RetryError};
 use reqwest::Method;
 
 use super::Answer;
@@ -21,7 +21,7 @@ pub(super) async fn runner(call: &Call) -> Answer {
             body.end(ask(Method::GET, "value", call, number).await)
         }
     });
-    let answer: Result<String, Failed<Wrong>> = attempts.await;
+    let answer: Result<String, RetryError<Wrong>> = attempts.await;
     answer.map(drop)
 }
 

@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use reattempt::{Failed, deadline, retry, retry_block};
+use reattempt::{RetryError, deadline, retry, retry_block};
 
 use super::{Answer, Op, World};
 use crate::calls::{Call, Wrong};
@@ -22,12 +22,12 @@ pub(super) fn run(call: &Call) -> Answer {
 }
 
 #[retry(policy = call.policy, context = number)]
-fn read(call: &Call) -> Result<(), Failed<Wrong>> {
+fn read(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt("GET", "value", call, number.number())
 }
 
 #[retry(policy = call.policy, context = number, before_retry = |_| std::thread::yield_now())]
-fn write(call: &Call) -> Result<(), Failed<Wrong>> {
+fn write(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt("PUT", "put", call, number.number())
 }
 
@@ -35,7 +35,7 @@ fn block(call: &Call) -> Answer {
     retry_block!(
         policy = call.policy,
         context = number,
-        || -> Result<(), Failed<Wrong>> { attempt("GET", "value", call, number.number()) }
+        || -> Result<(), RetryError<Wrong>> { attempt("GET", "value", call, number.number()) }
     )
 }
 
@@ -48,7 +48,7 @@ fn runner(call: &Call) -> Answer {
 }
 
 #[retry(policy = call.policy, breaker = BREAKERS.get(&call.spec.key), context = number)]
-fn guarded(call: &Call) -> Result<(), Failed<Wrong>> {
+fn guarded(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt("GET", "guard", call, number.number())
 }
 

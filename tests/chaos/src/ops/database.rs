@@ -1,6 +1,6 @@
 //! Transactions of PostgreSQL: with a mark that makes them idempotent, with `verify`, and in conflict.
 
-use reattempt::{Attempt, Failed, Verified, observe, retry};
+use reattempt::{Attempt, RetryError, Verified, observe, retry};
 use sqlx::{Error, PgPool, Postgres, Transaction};
 
 use super::{Op, World};
@@ -51,7 +51,7 @@ async fn effect(
 
 /// The mark is what makes it idempotent.
 #[retry(policy = call.policy, context = attempt_of)]
-pub(super) async fn pay(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn pay(call: &Call) -> Result<(), RetryError<Wrong>> {
     let work = async {
         let mut tx = pool().begin().await?;
         let mark = sqlx::query("INSERT INTO mark VALUES ($1) ON CONFLICT DO NOTHING");
@@ -72,7 +72,7 @@ pub(super) async fn pay(call: &Call) -> Result<(), Failed<Wrong>> {
     context = attempt_of,
     verify = async |_| verified(call).await
 )]
-pub(super) async fn pay_verified(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn pay_verified(call: &Call) -> Result<(), RetryError<Wrong>> {
     let work = async {
         let mut tx = pool().begin().await?;
         let payment = sqlx::query("INSERT INTO payment VALUES ($1, $2, 'paid')");
@@ -107,7 +107,7 @@ async fn verified(call: &Call) -> Verified<()> {
 
 /// Waits while the transaction in question is still open.
 #[retry(policy = fence.policy, timeout = "300ms", context = attempt_of)]
-async fn fence_off(fence: &Call, call: &Call) -> Result<(), Failed<Wrong>> {
+async fn fence_off(fence: &Call, call: &Call) -> Result<(), RetryError<Wrong>> {
     let work = async {
         let mark = "INSERT INTO payment VALUES ($1, $2, 'fenced') ON CONFLICT DO NOTHING";
         let mark = sqlx::query(mark).bind(id(call)).bind(number(call.begun()));
@@ -118,7 +118,7 @@ async fn fence_off(fence: &Call, call: &Call) -> Result<(), Failed<Wrong>> {
 
 /// One of two in conflict is rolled back and begins anew.
 #[retry(policy = call.policy, idempotent = false, context = attempt_of)]
-pub(super) async fn transfer(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn transfer(call: &Call) -> Result<(), RetryError<Wrong>> {
     let work = async {
         let mut tx = pool()
             .begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reattempt::http::{CheckStatus as _, IDEMPOTENCY_KEY};
-use reattempt::{Attempt, Failed, Retry, Verified, deadline, observe, retry, retry_block};
+use reattempt::{Attempt, Retry, RetryError, Verified, deadline, observe, retry, retry_block};
 use reqwest::{Method, RequestBuilder, Response};
 use tokio::time::timeout;
 
@@ -60,7 +60,7 @@ pub(super) async fn attempt(
 }
 
 #[retry(policy = call.policy, context = number, on_retry = seen)]
-pub(super) async fn fetch(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn fetch(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "value", call, &number).await
 }
 
@@ -70,12 +70,12 @@ fn seen(retry: &Retry<'_, Wrong>) {
 }
 
 #[retry(policy = call.policy, context = number)]
-pub(super) async fn put(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn put(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::PUT, "put", call, &number).await
 }
 
 #[retry(policy = call.policy, context = number, idempotent = true)]
-pub(super) async fn keyed(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn keyed(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let request = request(Method::POST, "keyed", call, number.number()).await;
     let request = request.header(IDEMPOTENCY_KEY, number.idempotency_key());
@@ -89,7 +89,7 @@ pub(super) async fn keyed(call: &Call) -> Result<(), Failed<Wrong>> {
     context = number,
     verify = async |_| fenced(call).await
 )]
-pub(super) async fn order(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn order(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::POST, "order", call, &number).await
 }
 
@@ -108,13 +108,13 @@ async fn fenced(call: &Call) -> Verified<()> {
 }
 
 #[retry(policy = fence.policy, timeout = "150ms", context = number)]
-async fn fence_off(fence: &Call, call: &Call) -> Result<String, Failed<Wrong>> {
+async fn fence_off(fence: &Call, call: &Call) -> Result<String, RetryError<Wrong>> {
     let body = fence.attempt(number.number());
     body.end(ask(Method::POST, "fence", call, call.begun()).await)
 }
 
 #[retry(policy = call.policy, idempotent = false, context = number)]
-pub(super) async fn order_once(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn order_once(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::POST, "order", call, &number).await
 }
 
@@ -123,14 +123,14 @@ pub(super) async fn poll(call: &Call) -> Answer {
 }
 
 #[retry(policy = call.policy, context = number, until = |done| *done)]
-async fn polled(call: &Call) -> Result<bool, Failed<Wrong>> {
+async fn polled(call: &Call) -> Result<bool, RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let answer = ask(Method::GET, "job", call, number.number()).await;
     body.asked(answer.map(|text| text == "done"))
 }
 
 #[retry(policy = call.policy, context = number, before_retry = async |_| refreshed(call).await)]
-pub(super) async fn hooked(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn hooked(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::PUT, "put", call, &number).await
 }
 
@@ -147,7 +147,7 @@ pub(super) async fn block(call: &Call) -> Answer {
     retry_block!(
         policy = call.policy,
         context = number,
-        async || -> Result<(), Failed<Wrong>> {
+        async || -> Result<(), RetryError<Wrong>> {
             attempt(Method::GET, "value", call, &number).await
         }
     )
@@ -155,13 +155,13 @@ pub(super) async fn block(call: &Call) -> Answer {
 }
 
 #[retry(policy = "chaos", name = "chaos.named", context = number, max = 3, base = "5ms", cap = "50ms", deadline = "900ms")]
-pub(super) async fn named(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn named(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "value", call, &number).await
 }
 
 /// There is no time left when the server hears of it.
 #[retry(policy = call.policy, context = number)]
-pub(super) async fn late(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn late(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let mut request = request(Method::POST, "late", call, number.number()).await;
     request = request.headers(

@@ -12,7 +12,7 @@ pub(crate) mod shared;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reattempt::{Failed, deadline, observe};
+use reattempt::{RetryError, deadline, observe};
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ pub(crate) use op::{Effects, Op};
 /// What all accounts have together.
 pub(crate) const ACCOUNTS: i64 = 4000;
 
-pub(crate) type Answer = Result<(), Failed<Wrong>>;
+pub(crate) type Answer = Result<(), RetryError<Wrong>>;
 
 /// Where the operations find what they work with.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Retries inside retries, in this process and in the server.
 
-use reattempt::{Failed, Verdict, deadline, observe, retry};
+use reattempt::{RetryError, Verdict, deadline, observe, retry};
 use reqwest::Method;
 
 use super::http::{ask, attempt};
@@ -11,7 +11,7 @@ use crate::policies;
 use crate::random::Random;
 
 #[retry(policy = call.policy, context = number)]
-pub(super) async fn outer(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn outer(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     // Whether it makes all its attempts inside a retry of this one.
     let below = call.below(Op::Inner, |spec, policy| {
@@ -27,13 +27,13 @@ pub(super) async fn outer(call: &Call) -> Result<(), Failed<Wrong>> {
 }
 
 #[retry(policy = call.policy, context = number)]
-async fn inner(call: &Call) -> Result<(), Failed<Wrong>> {
+async fn inner(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "value", call, &number).await
 }
 
 /// The server makes calls below the deadline of this one.
 #[retry(policy = call.policy, context = number)]
-pub(super) async fn relay(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn relay(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let answer = ask(Method::GET, "relay", call, number.number()).await;
     body.end(answer.map(drop))
@@ -52,7 +52,7 @@ pub(crate) async fn downstream(id: Id) -> Answer {
 }
 
 #[retry(policy = call.policy, context = number)]
-async fn flaky(call: &Call) -> Result<(), Failed<Wrong>> {
+async fn flaky(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let mut random = Random::of(call.id, &[9, u64::from(number.number())]);
     tokio::time::sleep(random.millis(1, 4) * 10 + SHORT).await;

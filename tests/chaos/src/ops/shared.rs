@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Failed, Hedge, retry};
+use reattempt::{Decision, Hedge, RetryError, retry};
 use reqwest::Method;
 
 use super::Answer;
@@ -16,12 +16,12 @@ pub(crate) const COPIES: u32 = 2;
 const HEDGE: Hedge = Hedge::after(COPY_AFTER).max(COPIES);
 
 #[retry(policy = call.policy, hedge = HEDGE, context = number)]
-pub(super) async fn search(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn search(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "search", call, &number).await
 }
 
 #[retry(policy = call.policy, breaker = BREAKERS.get(&call.spec.key), context = number)]
-pub(super) async fn guarded(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn guarded(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "guard", call, &number).await
 }
 
@@ -31,12 +31,12 @@ pub(super) async fn guarded(call: &Call) -> Result<(), Failed<Wrong>> {
     context = number,
     fallback = async |failed| answered(call, failed).await
 )]
-pub(super) async fn guarded_fallback(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn guarded_fallback(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "guard", call, &number).await
 }
 
 /// Half of the calls have another answer, the others fail as they did.
-async fn answered(call: &Call, failed: Failed<Wrong>) -> Answer {
+async fn answered(call: &Call, failed: RetryError<Wrong>) -> Answer {
     let _hook = call.hook(Hook::Fallback);
     tokio::time::sleep(Duration::from_millis(2)).await;
     if (call.id >> 16).is_multiple_of(2) {
@@ -47,12 +47,12 @@ async fn answered(call: &Call, failed: Failed<Wrong>) -> Answer {
 }
 
 #[retry(policy = call.policy, throttle = &ADAPTIVE, context = number)]
-pub(super) async fn adaptive(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn adaptive(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "limited", call, &number).await
 }
 
 #[retry(policy = call.policy, throttle = &CUBIC, context = number)]
-pub(super) async fn cubic(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn cubic(call: &Call) -> Result<(), RetryError<Wrong>> {
     log::note(0, What::Rate(CUBIC.fill_rate()));
     let answer = attempt(Method::GET, "quota", call, &number).await;
     log::note(0, What::Rate(CUBIC.fill_rate()));
@@ -70,7 +70,7 @@ pub(super) async fn cubic(call: &Call) -> Result<(), Failed<Wrong>> {
     before_retry = async |_| drop(call.hook(Hook::BeforeRetry)),
     fallback = async |failed| answered(call, failed).await
 )]
-pub(super) async fn everything(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn everything(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "guard", call, &number).await
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn everything(call: &Call) -> Result<(), Failed<Wrong>> {
     deadline = "800ms",
     context = number
 )]
-pub(super) async fn decided(call: &Call) -> Result<(), Failed<Wrong>> {
+pub(super) async fn decided(call: &Call) -> Result<(), RetryError<Wrong>> {
     attempt(Method::GET, "value", call, &number).await
 }
 

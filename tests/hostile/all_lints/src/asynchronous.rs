@@ -4,7 +4,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::time::Duration;
 
-use reattempt::{Failed, Policy, Retry, retry};
+use reattempt::{Policy, Retry, RetryError, retry};
 
 use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
 
@@ -180,7 +180,7 @@ pub async fn polled(value: u32) -> u32 {
 /// As told.
 #[inline]
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
-pub async fn failed(value: u32) -> Result<u32, Failed<Fault>> {
+pub async fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
     core::future::ready(()).await;
     if value > 3 {
         Ok(value)

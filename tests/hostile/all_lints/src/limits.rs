@@ -5,7 +5,7 @@ extern crate alloc;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use reattempt::{Breaker, Budget, Failed, Hedge, Policy, Throttle, retry, retry_block};
+use reattempt::{Breaker, Budget, Hedge, Policy, RetryError, Throttle, retry, retry_block};
 
 use crate::support::Fault;
 
@@ -41,7 +41,7 @@ pub fn all(least: u32) -> Result<u32, Fault> {
 /// As told.
 #[inline]
 #[retry(budget = &BUDGET, breaker = &BREAKER, throttle = &THROTTLE, hedge = "50ms", timeout = "1s")]
-pub async fn shared(least: u32) -> Result<u32, Failed<Fault>> {
+pub async fn shared(least: u32) -> Result<u32, RetryError<Fault>> {
     core::future::ready(()).await;
     if least == 0 {
         return Err(Fault::Busy);
@@ -60,7 +60,7 @@ pub async fn lent(
     budget: &Arc<Budget>,
     breaker: &Breaker,
     least: u32,
-) -> Result<u32, Failed<Fault>> {
+) -> Result<u32, RetryError<Fault>> {
     core::future::ready(()).await;
     if least == 0 {
         return Err(Fault::Busy);
@@ -75,7 +75,7 @@ pub async fn lent(
 /// As told.
 #[inline]
 #[retry(policy = BUDGETED, hedge = HEDGE, until = |value| *value > 1)]
-pub async fn inherited(least: u32) -> Result<u32, Failed<Fault>> {
+pub async fn inherited(least: u32) -> Result<u32, RetryError<Fault>> {
     core::future::ready(()).await;
     if least == 0 {
         return Err(Fault::Busy);

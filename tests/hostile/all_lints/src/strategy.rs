@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Decision, Failed, Failure, Strategy, retry, retry_block, strategy};
+use reattempt::{Decision, Failure, RetryError, Strategy, retry, retry_block, strategy};
 
 use crate::support::{Fault, Still, seen};
 
@@ -60,7 +60,7 @@ pub fn lent(mine: &Mine, answer: Option<u32>) -> Result<u32, Fault> {
     calls.push(failure.attempt());
     Decision::Stop
 })]
-pub fn closure(calls: &mut Vec<u32>, answer: Option<u32>) -> Result<u32, Failed<Fault>> {
+pub fn closure(calls: &mut Vec<u32>, answer: Option<u32>) -> Result<u32, RetryError<Fault>> {
     answer.ok_or(Fault::Busy)
 }
 

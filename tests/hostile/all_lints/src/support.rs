@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Classify, Interrupted, Jitter, Policy, Verdict};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::{Classify, GaveUp, Jitter, Policy, Verdict};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Classify for Fault {
     }
 }
 
-impl From<Interrupted> for Fault {
+impl From<GaveUp> for Fault {
     #[inline]
-    fn from(_: Interrupted) -> Self {
+    fn from(_: GaveUp) -> Self {
         Self::Over
     }
 }
@@ -48,8 +48,8 @@ pub struct Still;
 
 impl Clock for Still {
     #[inline]
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::ZERO)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::ZERO)
     }
 
     #[inline]

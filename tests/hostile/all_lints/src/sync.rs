@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Failed, Policy, retry};
+use reattempt::{Policy, RetryError, retry};
 
 use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen, wait};
 
@@ -184,7 +184,7 @@ pub fn polled(value: u32) -> u32 {
 /// As told.
 #[inline]
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
-pub fn failed(value: u32) -> Result<u32, Failed<Fault>> {
+pub fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
     if value > 3 {
         Ok(value)
     } else {

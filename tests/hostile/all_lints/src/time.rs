@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Failed, Nested, Policy, retry, retry_block};
+use reattempt::{Nested, Policy, RetryError, retry, retry_block};
 
 use crate::support::{Fault, POLICY};
 
@@ -44,7 +44,7 @@ pub async fn around(text: String, least: u32) -> Result<u32, Fault> {
 /// As told.
 #[inline]
 #[retry(timeout = "1s", until = |value| *value > 3, context = attempt)]
-pub async fn polled(least: u32) -> Result<u32, Failed<Fault>> {
+pub async fn polled(least: u32) -> Result<u32, RetryError<Fault>> {
     core::future::ready(()).await;
     if least == 0 {
         return Err(Fault::Busy);
@@ -106,12 +106,15 @@ pub async fn given(policy: &Policy, least: u32) -> Result<u32, Fault> {
 #[inline]
 #[retry(deadline = "10s", on_retry = |event| _ = event.delay())]
 pub async fn blocks(least: u32) -> Result<u32, Fault> {
-    let number = retry_block!(timeout = "1s", async || -> Result<u32, Failed<Fault>> {
-        if least == 0 {
-            return Err(Fault::Busy);
+    let number = retry_block!(
+        timeout = "1s",
+        async || -> Result<u32, RetryError<Fault>> {
+            if least == 0 {
+                return Err(Fault::Busy);
+            }
+            Ok(least)
         }
-        Ok(least)
-    })
+    )
     .await
     .map_err(|failed| failed.into_last().unwrap_or(Fault::Over))?;
     retry_block!(

@@ -7,8 +7,8 @@ use core::cell::Cell;
 use core::future::{Future, Ready, ready};
 use core::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment, Timer};
-use reattempt::{Classify, Failed, Interrupted, Policy, Retry, Verified, retry, retry_block};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::{Classify, GaveUp, Policy, Retry, RetryError, Verified, retry, retry_block};
 
 /// A clock that goes on only while somebody sleeps.
 #[derive(Debug, Default)]
@@ -27,8 +27,8 @@ impl Hand {
 }
 
 impl Clock for Hand {
-    fn now(&self) -> Moment {
-        Moment::from_origin(self.0.get())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(self.0.get())
     }
 }
 
@@ -61,8 +61,8 @@ pub enum Fault {
     Over,
 }
 
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self::Over
     }
 }
@@ -143,7 +143,7 @@ pub async fn every_async_key(timer: &Hand, calls: &Cell<u32>, list: [u8; 3]) -> 
 
 /// Too slow for its deadline, which cuts it off.
 #[retry(deadline = "1s", on(_), timer = timer)]
-pub async fn stuck(timer: &Hand) -> Result<u32, Failed<Fault>> {
+pub async fn stuck(timer: &Hand) -> Result<u32, RetryError<Fault>> {
     core::future::pending().await
 }
 
@@ -198,8 +198,8 @@ pub static STILL: Still = Still;
 pub struct Still;
 
 impl Clock for Still {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::ZERO)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::ZERO)
     }
 }
 

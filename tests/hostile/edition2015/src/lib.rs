@@ -4,14 +4,14 @@ extern crate reattempt;
 
 /// A module, where `core::` and `std::` are not at hand.
 pub mod inner {
-    use reattempt::{Interrupted, retry, retry_block};
+    use reattempt::{GaveUp, retry, retry_block};
 
     /// What can go wrong.
     #[derive(Debug)]
     pub struct Fault;
 
-    impl From<Interrupted> for Fault {
-        fn from(_: Interrupted) -> Self {
+    impl From<GaveUp> for Fault {
+        fn from(_: GaveUp) -> Self {
             Fault
         }
     }

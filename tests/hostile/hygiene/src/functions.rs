@@ -26,8 +26,8 @@ impl ::reattempt::Classify for Fault {
     }
 }
 
-impl ::core::convert::From<::reattempt::Interrupted> for Fault {
-    fn from(_: ::reattempt::Interrupted) -> Self {
+impl ::core::convert::From<::reattempt::GaveUp> for Fault {
+    fn from(_: ::reattempt::GaveUp) -> Self {
         Self::Over
     }
 }
@@ -170,7 +170,7 @@ pub fn polled(
 #[again(max = 2, backoff = "none", on(_))]
 pub fn failed(
     end: ::core::primitive::u32,
-) -> ::core::result::Result<::core::primitive::u32, ::reattempt::Failed<Fault>> {
+) -> ::core::result::Result<::core::primitive::u32, ::reattempt::RetryError<Fault>> {
     if end == 0 {
         return ::core::result::Result::Err(Fault::Busy);
     }

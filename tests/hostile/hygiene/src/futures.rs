@@ -92,7 +92,7 @@ pub fn boxed(
 }
 
 #[again(max = 2, base = "1ms", deadline = "10s", on(_))]
-pub async fn failed(end: Number) -> ::core::result::Result<Number, ::reattempt::Failed<Fault>> {
+pub async fn failed(end: Number) -> ::core::result::Result<Number, ::reattempt::RetryError<Fault>> {
     if end == 0 {
         return ::core::result::Result::Err(Fault::Busy);
     }

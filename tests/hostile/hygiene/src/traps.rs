@@ -18,7 +18,7 @@ pub(crate) struct Shape;
 pub(crate) struct Jitter;
 pub(crate) struct Until;
 pub(crate) struct Pending;
-pub(crate) struct Failed;
+pub(crate) struct RetryError;
 pub(crate) struct Retry;
 
 // Types of the language are no keywords.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use again::{Failed, Policy, retry};
+use again::{Policy, RetryError, retry};
 
 use crate::{Fault, seen};
 
@@ -79,7 +79,7 @@ pub async fn constant() -> Option<u32> {
 
 /// The whole story.
 #[retry(crate = ::again, max = 2, deadline = "3s", on(_))]
-pub async fn failed() -> Result<u32, Failed<Fault>> {
+pub async fn failed() -> Result<u32, RetryError<Fault>> {
     Err(Fault::Busy)
 }
 

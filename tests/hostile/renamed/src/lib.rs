@@ -4,7 +4,7 @@ mod blocks;
 mod functions;
 mod reexported;
 
-use again::{Interrupted, Retry};
+use again::{GaveUp, Retry};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl again::Classify for Fault {
     }
 }
 
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self::Over
     }
 }

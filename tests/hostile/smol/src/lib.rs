@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reattempt::timer::{ByFeature, Smol};
-use reattempt::{Failed, Policy, retry};
+use reattempt::{Policy, RetryError, retry};
 
 /// Answers at the third call.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub async fn plain(service: &Service) -> Result<u32, Error> {
 
 /// It hangs, and time cuts it off.
 #[retry(base = "1us", deadline = "2us", on_retry = |_| ())]
-pub async fn stuck() -> Result<u32, Failed<Error>> {
+pub async fn stuck() -> Result<u32, RetryError<Error>> {
     pending().await
 }
 
@@ -47,6 +47,6 @@ pub async fn run(service: &Service) -> Result<u32, Error> {
 
 /// The timer by its name.
 #[retry(policy = QUICK, timer = Smol)]
-pub async fn named(service: &Service) -> Result<u32, Failed<Error>> {
+pub async fn named(service: &Service) -> Result<u32, RetryError<Error>> {
     service.call().await
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_io::block_on;
 use hostile_smol::{Service, named, plain, run, stuck};
-use reattempt::{GaveUp, deadline};
+use reattempt::{GiveUpReason, deadline};
 
 fn sendable<F: Future + Send>(future: F) -> F {
     future
@@ -21,7 +21,7 @@ fn they_wait() {
 #[test]
 fn time_cuts_it_off() {
     let failed = block_on(sendable(stuck())).map_err(|failed| (failed.reason(), failed.attempts()));
-    assert_eq!(failed, Err((GaveUp::Deadline, 1)));
+    assert_eq!(failed, Err((GiveUpReason::Deadline, 1)));
 }
 
 #[test]

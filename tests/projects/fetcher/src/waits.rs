@@ -2,7 +2,7 @@
 
 use std::io;
 
-use reattempt::{Decision, Failed, Failure, retry, strategy};
+use reattempt::{Decision, Failure, RetryError, retry, strategy};
 
 //~ bounded
 #[retry(
@@ -12,7 +12,7 @@ use reattempt::{Decision, Failed, Failure, retry, strategy};
     base = "1s",
     jitter = "none"
 )]
-pub async fn bounded() -> Result<(), Failed<io::Error>> {
+pub async fn bounded() -> Result<(), RetryError<io::Error>> {
     Ok(())
 }
 

@@ -12,8 +12,8 @@ pub enum Fault {
     GaveUp,
 }
 
-impl From<reattempt::Interrupted> for Fault {
-    fn from(_: reattempt::Interrupted) -> Self {
+impl From<reattempt::GaveUp> for Fault {
+    fn from(_: reattempt::GaveUp) -> Self {
         Self::GaveUp
     }
 }

@@ -1,0 +1,52 @@
+//! What the errors of reqwest-middleware mean.
+
+use core::fmt;
+
+use http::{HeaderMap, StatusCode};
+
+use super::chain::in_chain;
+use crate::http::{Failure, HasStatus};
+use crate::verdict::{Classify, Verdict};
+
+macro_rules! reqwest_middleware {
+    ($middleware:ident) => {
+        /// What other middleware says is final, unless a connection broke in it; of which request that
+        /// was, nobody can tell.
+        #[diagnostic::do_not_recommend]
+        impl Classify for $middleware::Error {
+            fn classify(&self) -> Verdict {
+                match self {
+                    Self::Reqwest(error) => error.classify(),
+                    Self::Middleware(error) => {
+                        in_chain(error.as_ref()).map_or(Verdict::Permanent, Verdict::into_ambiguous)
+                    }
+                }
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
+            }
+        }
+
+        impl HasStatus for $middleware::Error {
+            fn status(&self) -> Option<StatusCode> {
+                self.status()
+            }
+
+            fn headers(&self) -> Option<&HeaderMap> {
+                None
+            }
+        }
+
+        impl<R> From<$middleware::Error> for Failure<$middleware::Error, R> {
+            fn from(error: $middleware::Error) -> Self {
+                Self::Transport(error)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "reqwest-middleware04")]
+reqwest_middleware!(reqwest_middleware04);
+#[cfg(feature = "reqwest-middleware05")]
+reqwest_middleware!(reqwest_middleware05);

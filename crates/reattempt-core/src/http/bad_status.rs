@@ -1,0 +1,146 @@
+//! A response of a bad status, as an error that keeps the response.
+
+use std::error::Error;
+use std::fmt;
+
+use http::{HeaderMap, StatusCode};
+
+use super::Statuses;
+use crate::verdict::{Classify, Verdict};
+
+/// What has, or may have, the status of a response.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no status",
+    note = "implement `reattempt::http::HasStatus` for it; `http::Response` has it, and the types of reqwest with the feature `reqwest`, or `reqwest012` for that release"
+)]
+pub trait HasStatus {
+    /// The status; `None` where there was no response.
+    fn status(&self) -> Option<StatusCode>;
+
+    /// The headers; `None` where they are not kept.
+    fn headers(&self) -> Option<&HeaderMap>;
+}
+
+impl<B> HasStatus for http::Response<B> {
+    fn status(&self) -> Option<StatusCode> {
+        Some(self.status())
+    }
+
+    fn headers(&self) -> Option<&HeaderMap> {
+        Some(self.headers())
+    }
+}
+
+/// Turns a response of a bad status into an error that keeps it.
+///
+/// # Examples
+///
+/// ```
+/// # use reattempt_core as reattempt;
+/// use reattempt::http::CheckStatus;
+///
+/// let response = http::Response::new("fine").check_status();
+/// assert_eq!(response.expect("status 200").body(), &"fine");
+/// ```
+pub trait CheckStatus: HasStatus + Sized {
+    /// The response, unless it is an error by [`Statuses::STANDARD`].
+    ///
+    /// # Errors
+    ///
+    /// [`BadStatus`] for the statuses from 400 to 599.
+    fn check_status(self) -> Result<Self, BadStatus<Self>> {
+        self.check_status_by(&Statuses::STANDARD)
+    }
+
+    /// The response, unless it is an error by `statuses`.
+    ///
+    /// # Errors
+    ///
+    /// [`BadStatus`] for the statuses from 400 to 599, and for those that `statuses`
+    /// says are worth another attempt.
+    fn check_status_by(self, statuses: &Statuses) -> Result<Self, BadStatus<Self>> {
+        let Some(status) = self.status() else {
+            return Ok(self);
+        };
+        let verdict = statuses.verdict_on(&self).unwrap_or(Verdict::Permanent);
+        if verdict.is_retryable() || status.is_client_error() || status.is_server_error() {
+            return Err(BadStatus {
+                status,
+                verdict,
+                response: Box::new(self),
+            });
+        }
+        Ok(self)
+    }
+}
+
+impl<R: HasStatus> CheckStatus for R {}
+
+/// A response of a bad status; made by [`CheckStatus::check_status`].
+///
+/// It is `Send` and `Sync` where the response is; the body of axum, for one, is not `Sync`, and a
+/// boxed error then is `Box<dyn Error + Send>`.
+///
+/// Its verdict is that of the table it was checked by, with the delay of a `Retry-After` that was counted
+/// when it was checked.
+pub struct BadStatus<R> {
+    status: StatusCode,
+    verdict: Verdict,
+    /// Boxed, so that a `Result` with it stays small.
+    response: Box<R>,
+}
+
+impl<R> BadStatus<R> {
+    /// The status.
+    pub const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The response.
+    pub const fn response(&self) -> &R {
+        &self.response
+    }
+
+    /// The response, by value: for its body.
+    pub fn into_response(self) -> R {
+        *self.response
+    }
+}
+
+impl<R: HasStatus> HasStatus for BadStatus<R> {
+    fn status(&self) -> Option<StatusCode> {
+        Some(self.status)
+    }
+
+    fn headers(&self) -> Option<&HeaderMap> {
+        self.response.headers()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R> Classify for BadStatus<R> {
+    fn classify(&self) -> Verdict {
+        self.verdict
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
+
+impl<R> fmt::Debug for BadStatus<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BadStatus")
+            .field("status", &self.status)
+            .field("verdict", &self.verdict)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R> fmt::Display for BadStatus<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the service answered {}", self.status)
+    }
+}
+
+impl<R> Error for BadStatus<R> {}

@@ -1,0 +1,17 @@
+//! What a response means for a retry: which statuses are worth another attempt, when the
+//! service asks to come back, and what a request needs so that it may be sent twice.
+//!
+//! A response of a bad status is no error by itself. [`CheckStatus::check_status`] makes one of it
+//! that keeps the response, headers and body included, and knows its verdict.
+
+mod bad_status;
+mod failure;
+mod idempotency;
+mod retry_after;
+mod statuses;
+
+pub use bad_status::{BadStatus, CheckStatus, HasStatus};
+pub use failure::Failure;
+pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
+pub use retry_after::retry_after;
+pub use statuses::Statuses;

@@ -1,0 +1,66 @@
+//! What an error means for a retry, and how a call that was given up ends.
+//!
+//! A library whose errors its users retry implements [`Classify`] for them, and needs nothing else. Programs add
+//! `reattempt`, which re-exports everything here. The features implement [`Classify`] for the errors of client libraries.
+//!
+//! Without features the crate has no dependency and needs no allocator.
+//!
+//! # Examples
+//!
+//! ```
+//! use reattempt_core::{Classify, Verdict};
+//!
+//! pub enum Error { ConnectionLost, NoSuchKey }
+//!
+//! impl Classify for Error {
+//!     fn classify(&self) -> Verdict {
+//!         match self {
+//!             Self::ConnectionLost => Verdict::Transient,
+//!             Self::NoSuchKey => Verdict::Permanent,
+//!         }
+//!     }
+//! }
+//! # assert!(Error::ConnectionLost.classify().is_retryable());
+//! # assert!(!Error::NoSuchKey.classify().is_retryable());
+//! ```
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// What can panic is listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
+
+#[cfg(feature = "std")]
+mod clients;
+mod failure;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod random;
+mod reason;
+#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
+mod said;
+mod time;
+mod verdict;
+
+/// What the heads of answers of gRPC mean.
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+pub mod grpc {
+    pub use crate::clients::tonic::of_head;
+}
+
+pub use failure::{GaveUp, RetryError};
+pub use reason::GiveUpReason;
+pub use time::{Clock, Timestamp};
+pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

@@ -1,0 +1,287 @@
+//! What an error means for a retry: the verdict, and the trait by which an
+//! error type gives it.
+
+use core::fmt;
+use core::time::Duration;
+
+/// What an error means for a retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Worth another attempt; the operation may or may not have been executed.
+    Transient,
+    /// The same, and the service asked for this delay.
+    TransientAfter(Duration),
+    /// The service is overloaded; the duration, if any, is the delay it asked for.
+    Throttled(Option<Duration>),
+    /// Worth another attempt; the operation was certainly not executed.
+    Refused,
+    /// Not worth another attempt.
+    Permanent,
+    /// The service forbade another attempt.
+    RetryForbidden,
+}
+
+impl Verdict {
+    /// Whether this verdict allows another attempt.
+    pub const fn is_retryable(self) -> bool {
+        !matches!(self, Self::Permanent | Self::RetryForbidden)
+    }
+
+    /// Whether the operation may have been executed: what an operation that is not
+    /// idempotent does not repeat.
+    pub const fn is_ambiguous(self) -> bool {
+        matches!(self, Self::Transient | Self::TransientAfter(_))
+    }
+
+    /// Returns this verdict without its proof that the operation was not executed, for an error that may be that of another
+    /// request than the first: one of several, or one behind a redirect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use reattempt_core as reattempt;
+    /// use reattempt::Verdict;
+    ///
+    /// assert_eq!(Verdict::Refused.into_ambiguous(), Verdict::Transient);
+    /// assert_eq!(Verdict::Permanent.into_ambiguous(), Verdict::Permanent);
+    /// ```
+    #[must_use = "a verdict is not changed in place"]
+    pub const fn into_ambiguous(self) -> Self {
+        match self {
+            Self::Refused | Self::Throttled(None) => Self::Transient,
+            Self::Throttled(Some(delay)) => Self::TransientAfter(delay),
+            verdict => verdict,
+        }
+    }
+
+    /// This verdict with the delay that the service asked for; without one, and where it allows
+    /// no other attempt, as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use reattempt_core as reattempt;
+    /// use reattempt::Verdict;
+    /// use std::time::Duration;
+    ///
+    /// let second = Duration::from_secs(1);
+    /// assert_eq!(Verdict::Transient.after(Some(second)), Verdict::TransientAfter(second));
+    /// assert_eq!(Verdict::Refused.after(Some(second)), Verdict::Throttled(Some(second)));
+    /// assert_eq!(Verdict::Permanent.after(Some(second)), Verdict::Permanent);
+    /// ```
+    #[must_use = "a verdict is not changed in place"]
+    pub const fn after(self, delay: Option<Duration>) -> Self {
+        match (self, delay) {
+            (Self::Transient | Self::TransientAfter(_), Some(delay)) => Self::TransientAfter(delay),
+            (Self::Refused | Self::Throttled(_), Some(delay)) => Self::Throttled(Some(delay)),
+            (verdict, _) => verdict,
+        }
+    }
+}
+
+/// `true` is [`Verdict::Transient`], `false` is [`Verdict::Permanent`].
+impl From<bool> for Verdict {
+    fn from(retryable: bool) -> Self {
+        if retryable {
+            Self::Transient
+        } else {
+            Self::Permanent
+        }
+    }
+}
+
+/// What `on` and `except` may answer: `bool` or [`Verdict`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says nothing about a retry",
+    label = "expected `bool` or `Verdict`",
+    note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+)]
+pub trait IntoVerdict {
+    /// The verdict of `on`.
+    fn into_verdict(self) -> Verdict;
+
+    /// The verdict of `except`; `None` when it has nothing against a retry.
+    fn into_exclusion(self) -> Option<Verdict>;
+}
+
+impl IntoVerdict for bool {
+    fn into_verdict(self) -> Verdict {
+        self.into()
+    }
+
+    fn into_exclusion(self) -> Option<Verdict> {
+        self.then_some(Verdict::Permanent)
+    }
+}
+
+impl IntoVerdict for Verdict {
+    fn into_verdict(self) -> Verdict {
+        self
+    }
+
+    fn into_exclusion(self) -> Option<Verdict> {
+        (!self.is_retryable()).then_some(self)
+    }
+}
+
+/// An error that knows which of its values are worth another attempt.
+///
+/// A policy without `on` asks it. `Box<dyn Error>`, `String` and
+/// `anyhow::Error` do not implement it: nobody can tell from them.
+///
+/// # Examples
+///
+/// ```
+/// # use reattempt_core as reattempt;
+/// use reattempt::{Classify, Verdict};
+///
+/// enum FetchError { Timeout, NotFound }
+///
+/// impl Classify for FetchError {
+///     fn classify(&self) -> Verdict {
+///         match self {
+///             Self::Timeout => Verdict::Transient,
+///             Self::NotFound => Verdict::Permanent,
+///         }
+///     }
+/// }
+/// assert!(FetchError::Timeout.classify().is_retryable());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
+    label = "`Classify` is not implemented for this error",
+    note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
+    note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
+    note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
+    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
+    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/errors/#s4"
+)]
+pub trait Classify {
+    /// The verdict on this value.
+    fn classify(&self) -> Verdict;
+
+    /// This value in words, for telemetry: `Some(self)` where it has `Display`.
+    ///
+    /// Attributes and blocks find that out by themselves; where a policy runs a closure (`Policy::run`) only the
+    /// error can tell.
+    ///
+    /// # Default
+    ///
+    /// `None`: the type of the error is all that is told.
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        None
+    }
+}
+
+impl<E: Classify + ?Sized> Classify for &E {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
+}
+
+impl<E: Classify + ?Sized> Classify for &mut E {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<E: Classify + ?Sized> Classify for Box<E> {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
+    fn classify(&self) -> Verdict {
+        (**self).classify()
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        (**self).message()
+    }
+}
+
+/// By kind: what a connection or an interrupted call can cause is transient; where the connection
+/// was refused or the host has no address, certainly nothing was executed; everything else is final.
+#[cfg(feature = "std")]
+impl Classify for std::io::Error {
+    fn classify(&self) -> Verdict {
+        use std::io::ErrorKind as Kind;
+        match self.kind() {
+            Kind::ConnectionRefused => Verdict::Refused,
+            // Also said of a connection that stood and broke in the middle.
+            Kind::HostUnreachable
+            | Kind::NetworkUnreachable
+            | Kind::ConnectionReset
+            | Kind::ConnectionAborted
+            | Kind::NotConnected
+            | Kind::BrokenPipe
+            | Kind::NetworkDown
+            | Kind::TimedOut
+            | Kind::Interrupted
+            | Kind::WouldBlock
+            | Kind::UnexpectedEof
+            | Kind::ResourceBusy => Verdict::Transient,
+            _ if is_unknown_host(self) => Verdict::Refused,
+            _ => Verdict::Permanent,
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
+
+/// The standard library has no kind for it, but says so on every Unix.
+#[cfg(feature = "std")]
+fn is_unknown_host(error: &std::io::Error) -> bool {
+    let text = error.to_string();
+    text.contains("failed to lookup address information")
+}
+
+/// The error of a function that returns `Option`: there is no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absent;
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no value")
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::error::Error for Absent {}
+
+/// `None` is retried: a function that must not be says so with `until`.
+impl Classify for Absent {
+    fn classify(&self) -> Verdict {
+        Verdict::Transient
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
+
+/// A function without an error of its own: nothing to judge.
+impl Classify for core::convert::Infallible {
+    fn classify(&self) -> Verdict {
+        match *self {}
+    }
+}

@@ -1,0 +1,264 @@
+//! The keys of `#[step]` and `#[workflow]`, each with its value and where it stands. What is wrong with a single value is
+//! kept beside it; `values` tells.
+//!
+//! ```text
+//! retry(max = 5), complete_by = "30s"   ->   Step { retry: Some(max = 5), complete_by: Some(30 s), undo: None, ... }
+//! ```
+
+#![expect(
+    clippy::unreachable,
+    reason = "derived: what has no name is refused before its value is read"
+)]
+
+use darling::FromMeta;
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Lit, Meta, Path, Token};
+
+use crate::limit::Limit;
+use retry_runtime::rules::Entry;
+use retry_syntax::args::{Given, Value, without_value};
+use retry_syntax::faults::{Fault, Faults};
+use retry_syntax::keys;
+use retry_syntax::literal::Name;
+
+/// `#[step(...)]`, as written.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct Step {
+    pub(crate) retry: Option<Retries>,
+    pub(crate) complete_by: Option<Value<Limit>>,
+    pub(crate) undo: Option<Undo>,
+    pub(crate) name: Option<Value<Name>>,
+    #[darling(rename = "crate")]
+    pub(crate) krate: Option<Krate>,
+}
+
+pub(crate) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
+
+/// `#[workflow(...)]`, as written.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct Workflow {
+    pub(crate) name: Option<Value<Name>>,
+    pub(crate) version: Option<Number>,
+    pub(crate) complete_by: Option<Value<Limit>>,
+    pub(crate) max_failures: Option<Number>,
+    #[darling(rename = "crate")]
+    pub(crate) krate: Option<Krate>,
+}
+
+pub(crate) const OF_WORKFLOW: &[&str] =
+    &["name", "version", "complete_by", "max_failures", "crate"];
+
+/// `retry(...)`: the keys of `#[retry]`, as written.
+pub(crate) struct Retries(pub(crate) Result<TokenStream, Fault>);
+
+impl FromMeta for Retries {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let wrong = |span, message| Self(Err(Fault::new(span, Entry::D1, message)));
+        Ok(match meta {
+            Meta::List(list) if list.tokens.to_string() == "never" => wrong(
+                list.tokens.span(),
+                "a step without `retry(...)` has one attempt; drop `retry(never)`",
+            ),
+            Meta::List(list) => Self(Ok(list.tokens.clone())),
+            Meta::Path(path) => wrong(
+                path.span(),
+                "`retry` takes the keys of `#[retry]`; write `retry(max = 5, ...)`",
+            ),
+            Meta::NameValue(pair) => wrong(
+                pair.value.span(),
+                "`retry` takes the keys of `#[retry]`; write `retry(max = 5, ...)`",
+            ),
+        })
+    }
+}
+
+/// `undo = path`.
+pub(crate) struct Undo(pub(crate) Result<Path, Fault>);
+
+impl FromMeta for Undo {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let path = match meta {
+            Meta::NameValue(pair) => path(&pair.value).ok_or_else(|| pair.value.span()),
+            _ => Err(meta.span()),
+        };
+        Ok(Self(path.map_err(|span| {
+            Fault::new(
+                span,
+                Entry::D4,
+                "`undo` is the name of another step; write `undo = refund`",
+            )
+        })))
+    }
+}
+
+/// The path that an expression is; a macro's `$undo:expr` comes in an invisible group.
+fn path(value: &Expr) -> Option<Path> {
+    match value {
+        Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
+        Expr::Group(group) => path(&group.expr),
+        _ => None,
+    }
+}
+
+/// `crate = ::path`.
+pub(crate) struct Krate(pub(crate) Result<Path, Fault>);
+
+impl FromMeta for Krate {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let given = match meta {
+            Meta::NameValue(pair) => match &pair.value {
+                // A text, as serde has it.
+                Expr::Lit(syn::ExprLit {
+                    lit: Lit::Str(text),
+                    ..
+                }) => text.parse().map_err(|_| text.span()),
+                other => path(other).ok_or_else(|| other.span()),
+            },
+            _ => Err(meta.span()),
+        };
+        Ok(Self(given.map_err(|span| {
+            Fault::new(
+                span,
+                Entry::Syntax,
+                "`crate` is the path of this crate; write `crate = ::retry_supervisor`",
+            )
+        })))
+    }
+}
+
+/// A whole number of at least 0, or a constant.
+pub(crate) struct Number(pub(crate) Given<i32>);
+
+impl FromMeta for Number {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let wrong = |span: Span| {
+            let path = meta.path().to_token_stream();
+            Given::Wrong(Fault::new(
+                span,
+                Entry::D5,
+                format!(
+                    "`{path}` is a whole number from 0 to {}; write `{path} = 1`",
+                    i32::MAX
+                ),
+            ))
+        };
+        let Meta::NameValue(pair) = meta else {
+            return Ok(Self(wrong(meta.span())));
+        };
+        let is_negative = |value: &Expr| matches!(value, Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)));
+        Ok(Self(match &pair.value {
+            Expr::Lit(syn::ExprLit {
+                lit: Lit::Int(number),
+                ..
+            }) => match number.base10_parse() {
+                // In the last key the sign is part of the literal.
+                Ok(value) if value >= 0 && matches!(number.suffix(), "" | "i32") => {
+                    Given::Literal(value, number.span())
+                }
+                _ => wrong(number.span()),
+            },
+            value if matches!(value, Expr::Lit(_)) || is_negative(value) => wrong(value.span()),
+            value => Given::Expression(value.clone()),
+        }))
+    }
+}
+
+/// Reads the keys of one of the two.
+pub(crate) fn parse<T: FromMeta + Default>(
+    tokens: TokenStream,
+    known: &[&str],
+    faults: &mut Faults,
+) -> T {
+    let left_out = without_value(tokens.clone());
+    if !left_out.is_empty() {
+        for fault in left_out {
+            faults.add(fault);
+        }
+        return T::default();
+    }
+    let list =
+        |input: ParseStream<'_>| Punctuated::<NestedMeta, Token![,]>::parse_terminated(input);
+    let items = match list.parse2(tokens) {
+        Ok(items) => items,
+        Err(fault) => {
+            let message = format!("{fault}; keys are written `key = value` or `key(...)`");
+            faults.push(fault.span(), Entry::Syntax, message);
+            return T::default();
+        }
+    };
+    let good = sorted_out(items, known, faults);
+    T::from_list(&good).unwrap_or_else(|error| {
+        for fault in error.flatten() {
+            faults.push(fault.span(), Entry::Syntax, fault.to_string());
+        }
+        T::default()
+    })
+}
+
+/// The items that are keys, each of them once.
+fn sorted_out(
+    items: Punctuated<NestedMeta, Token![,]>,
+    known: &[&str],
+    faults: &mut Faults,
+) -> Vec<NestedMeta> {
+    let mut seen = Vec::new();
+    let mut good = Vec::new();
+    for item in items {
+        let path = match &item {
+            NestedMeta::Meta(meta) => meta.path(),
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                faults.add(retry_syntax::args::no_expression(pair));
+                continue;
+            }
+            NestedMeta::Lit(lit) => {
+                let all = keys::listed(known);
+                faults.push(
+                    lit.span(),
+                    Entry::Syntax,
+                    format!("expected `key = value`; the keys are {all}"),
+                );
+                continue;
+            }
+        };
+        let word = match path.get_ident() {
+            Some(word) => word.unraw().to_string(),
+            None => path.to_token_stream().to_string().replace(' ', ""),
+        };
+        if !keys::is_one_of(&word, known) {
+            faults.push(path.span(), Entry::R15, unknown(&word, known));
+        } else if seen.contains(&word) {
+            faults.push(
+                path.span(),
+                Entry::R16,
+                format!("`{word}` stands here twice; keep one of them"),
+            );
+        } else {
+            seen.push(word);
+            good.push(item);
+        }
+    }
+    good
+}
+
+fn unknown(word: &str, known: &[&str]) -> String {
+    let is_of_retries = keys::is_one_of(word, keys::KEYS);
+    let all = keys::listed(known);
+    if is_of_retries && keys::is_one_of("retry", known) {
+        return format!("`{word}` is a key of the retries; move it into `retry(...)`");
+    }
+    if is_of_retries || word == "retry" || word == "undo" {
+        return format!("`{word}` belongs to a step, not to its workflow; the keys are {all}");
+    }
+    match keys::nearest(&word.to_lowercase(), known) {
+        Some(near) => format!("unknown key `{word}`; did you mean `{near}`?"),
+        None => format!("unknown key `{word}`; the keys are {all}"),
+    }
+}

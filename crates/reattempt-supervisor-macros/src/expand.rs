@@ -1,0 +1,60 @@
+//! An attribute and its function -> tokens. The function stays there whatever is wrong, so that its callers do not fail too.
+
+use proc_macro2::TokenStream;
+use syn::FnArg;
+use syn::spanned::Spanned as _;
+
+use retry_runtime::rules::Entry;
+use retry_syntax::faults::Faults;
+use retry_syntax::item::Function;
+
+use crate::function;
+
+/// What a function becomes, also where its keys are wrong; `None` where a task cannot be made of it.
+pub(crate) type Expanded = Option<TokenStream>;
+
+/// Expands an attribute by `expand`, which is that of a step or of a workflow.
+pub(crate) fn attribute(
+    arguments: TokenStream,
+    item: TokenStream,
+    expand: fn(TokenStream, Function, &mut Faults) -> Expanded,
+) -> TokenStream {
+    let mut faults = Faults::default();
+    let expanded = if let Ok(function) = syn::parse2(item.clone()) {
+        expand(arguments, function, &mut faults)
+    } else {
+        faults.push(
+            item.clone().into_iter().next().span(),
+            Entry::D6,
+            "a durable task is made of functions; put this attribute on an `async fn`",
+        );
+        None
+    };
+    let item = expanded.unwrap_or_else(|| without_with(item));
+    let errors = faults.into_compile_errors();
+    ours!(#item #errors)
+}
+
+/// The function without the attributes that only we know.
+fn without_with(item: TokenStream) -> TokenStream {
+    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
+        return item;
+    };
+    for input in &mut function.signature.inputs {
+        if let FnArg::Typed(typed) = input {
+            function::without_with(typed);
+        }
+    }
+    // A message refuses it already.
+    function
+        .attributes
+        .retain(|attribute| !function::is_retry(attribute));
+    let Function {
+        attributes,
+        visibility,
+        signature,
+        body,
+    } = function;
+    let body = body.map_or_else(|| ours!({ loop {} }), |body| ours!(#body));
+    ours!(#(#attributes)* #visibility #signature #body)
+}

@@ -1,0 +1,54 @@
+//! Questions about types, as far as their tokens tell.
+//!
+//! ```text
+//! Result<&str, E>   ->   value: &str, which is borrowed
+//! ```
+
+use proc_macro2::Span;
+use syn::Type;
+
+/// The `T` of `Result<T, E>`.
+pub(crate) fn value(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+/// Without the groups that macros put around a type.
+pub(crate) fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
+    }
+}
+
+/// Where a type borrows from something: a reference, or a lifetime but `'static`.
+pub(crate) fn borrowed(ty: &Type) -> Option<Span> {
+    struct Found(Option<Span>);
+    impl syn::visit::Visit<'_> for Found {
+        fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
+            self.0.get_or_insert(ty.and_token.span);
+        }
+
+        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
+            if lifetime.ident != "static" {
+                self.0.get_or_insert(lifetime.span());
+            }
+        }
+
+        // What a function pointer borrows is not in it.
+        fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
+    }
+    let mut found = Found(None);
+    syn::visit::Visit::visit_type(&mut found, ty);
+    found.0
+}

@@ -1,0 +1,107 @@
+//! Values -> the tokens that stand for them; what is wrong with one is told here.
+//!
+//! ```text
+//! complete_by = "30s"   ->   Some(Duration::new(30, 0))
+//! version = VERSION     ->   VERSION
+//! ```
+
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+use retry_runtime::duration::Human;
+use retry_runtime::rules::Entry;
+use syn::Path;
+
+use crate::args::{Krate, Number};
+use crate::limit::Limit;
+use retry_syntax::args::{Given, Value};
+use retry_syntax::faults::Faults;
+use retry_syntax::literal::{Literal, Name};
+
+/// `Some(duration)` or `None`.
+pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenStream {
+    let limit = match value.map(|value| value.given) {
+        None => return ours!(::core::option::Option::None),
+        Some(Given::Literal(limit, span)) => {
+            if limit.0.is_zero() {
+                faults.push(
+                    span,
+                    Entry::D2,
+                    "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it",
+                );
+            }
+            limit.tokens(&TokenStream::new())
+        }
+        Some(Given::Expression(expression)) => expression.into_token_stream(),
+        Some(Given::Wrong(fault)) => {
+            faults.add(fault);
+            return ours!(::core::option::Option::None);
+        }
+    };
+    ours!(::core::option::Option::Some(#limit))
+}
+
+/// `deadline` and `timeout` of the attempts, which `complete_by` of the step cuts off.
+pub(crate) fn within(
+    complete_by: Option<&Value<Limit>>,
+    retries: Option<&TokenStream>,
+    faults: &mut Faults,
+) {
+    let (Some(complete_by), Some(retries)) = (complete_by, retries) else {
+        return;
+    };
+    let Given::Literal(limit, _) = &complete_by.given else {
+        return;
+    };
+    // What else is wrong with them the attribute inside tells.
+    let keys = retry_syntax::args::parse(retries.clone(), &mut Faults::default());
+    for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
+        if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
+            && value > limit.0
+            && !limit.0.is_zero()
+        {
+            let (value, limit) = (Human(value), Human(limit.0));
+            faults.push(
+                span,
+                Entry::D3,
+                format!(
+                    "`{key}` of {value} is above `complete_by` of {limit}, which ends the step before; lower `{key}`, or raise `complete_by`"
+                ),
+            );
+        }
+    }
+}
+
+/// The name, if it is given.
+pub(crate) fn name(
+    value: Option<Value<Name>>,
+    otherwise: &str,
+    faults: &mut Faults,
+) -> TokenStream {
+    match value.map(|value| value.given) {
+        None => ours!(#otherwise),
+        Some(Given::Literal(name, _)) => name.tokens(&TokenStream::new()),
+        Some(Given::Expression(expression)) => expression.into_token_stream(),
+        Some(Given::Wrong(fault)) => {
+            faults.add(fault);
+            ours!("")
+        }
+    }
+}
+
+pub(crate) fn number(number: Option<Number>, otherwise: i32, faults: &mut Faults) -> TokenStream {
+    match number.map(|number| number.0) {
+        None => ours!(#otherwise),
+        Some(Given::Literal(number, _)) => ours!(#number),
+        Some(Given::Expression(expression)) => expression.into_token_stream(),
+        Some(Given::Wrong(fault)) => {
+            faults.add(fault);
+            ours!(#otherwise)
+        }
+    }
+}
+
+/// The crate that the expansion names.
+pub(crate) fn krate(given: Option<Krate>, faults: &mut Faults) -> TokenStream {
+    let given = given.and_then(|path| path.0.map_err(|fault| faults.add(fault)).ok());
+    given.map_or_else(|| ours!(::retry_supervisor), Path::into_token_stream)
+}

@@ -1,0 +1,131 @@
+//! The driver of async calls: an attempt is a future, and so is the delay. A future pays for what it keeps: the delay
+//! lies where the attempt was, which is over by then.
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use super::stop::TakeKept;
+use super::{CallContext, Gate, LiveCall};
+use crate::ambient::InsideRetry;
+use crate::failure::GaveUp;
+use crate::timer::Timer;
+
+pin_project! {
+    /// An attempt that is a retry, which everything that it calls can see. The first attempt is awaited as it is: what
+    /// nobody asks for costs nothing.
+    #[derive(Debug)]
+    pub struct Again<F> {
+        #[pin]
+        body: F,
+        retries: u32,
+    }
+}
+
+impl LiveCall {
+    /// Returns the future of an attempt that is a retry.
+    #[inline(always)]
+    pub fn again<F>(&mut self, body: F) -> Again<F> {
+        self.retry_begins();
+        Again {
+            body,
+            retries: self.retries(),
+        }
+    }
+
+    /// Returns the future of a delay, which gives back what is kept through it.
+    #[inline(always)]
+    pub fn pause<T: Timer, K>(
+        &mut self,
+        context: CallContext<'_, T>,
+        delay: Duration,
+        kept: K,
+    ) -> Pause<T::Sleep, K> {
+        pause(delay, context.timer, kept)
+    }
+
+    /// Enters the gates, and waits until they let the attempt begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the wait; the gates give back what they hold.
+    pub async fn enter_async<T: Timer>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<(), GaveUp> {
+        if !self.ask(context, gates)?.is_zero() {
+            while let Some(wait) = self.ask_again(context, gates)? {
+                pause(wait, context.timer, ()).await;
+            }
+        }
+        gates.begin(context.timer);
+        Ok(())
+    }
+}
+
+impl<F: Future> Future for Again<F> {
+    type Output = F::Output;
+
+    #[cold]
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _inside = InsideRetry::new(*this.retries);
+        this.body.poll(cx)
+    }
+}
+
+pin_project! {
+    /// The delay before the next attempt; of no length, it is over at once.
+    #[derive(Debug)]
+    pub struct Pause<S, K> {
+        #[pin]
+        sleep: Option<S>,
+        kept: K,
+    }
+
+    // Out of line: what only a retry needs takes no register from a success.
+    impl<S, K> PinnedDrop for Pause<S, K> {
+        #[cold]
+        #[inline(never)]
+        fn drop(this: Pin<&mut Self>) {
+            this.project().sleep.set(None);
+        }
+    }
+}
+
+/// Returns the future of a delay, which gives back what is kept through it.
+#[cold]
+#[inline(never)]
+pub(crate) fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> Pause<T::Sleep, K> {
+    // Not where two ways meet: a sleep is large, and would be copied there.
+    if delay.is_zero() {
+        return Pause { sleep: None, kept };
+    }
+    let sleep = Some(timer.sleep(delay));
+    Pause { sleep, kept }
+}
+
+impl<S: Future<Output = ()>, K: TakeKept> Future for Pause<S, K> {
+    type Output = K;
+
+    #[cold]
+    #[inline(never)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<K> {
+        let this = self.project();
+        if let Some(sleep) = this.sleep.as_pin_mut()
+            && sleep.poll(cx).is_pending()
+        {
+            return Poll::Pending;
+        }
+        Poll::Ready(this.kept.take())
+    }
+}

@@ -1,0 +1,126 @@
+//! The driver of async calls without `std`: no allocator, so the sleep lies in the future itself, and no thread on
+//! which a deadline could travel.
+
+use core::convert::Infallible;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::Poll;
+use core::time::Duration;
+
+use super::timed_out::TimedOut;
+use super::{CallContext, Gate, LiveCall, Until};
+use crate::failure::GaveUp;
+use crate::timer::Timer;
+
+impl LiveCall {
+    /// Returns the future of an attempt that is a retry.
+    #[inline(always)]
+    pub fn again<F: Future>(&mut self, body: F) -> F {
+        body
+    }
+
+    /// Returns the future of a delay, which gives back what is kept through it.
+    #[inline(always)]
+    pub fn pause<'t, T: Timer, K>(
+        &mut self,
+        context: CallContext<'t, T>,
+        delay: Duration,
+        kept: K,
+    ) -> impl Future<Output = K> + use<'t, T, K> {
+        pause(delay, context.timer, kept)
+    }
+
+    /// Enters the gates, of which none waits.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[expect(clippy::unused_async, reason = "as with `std`, where gates wait")]
+    pub async fn enter_async<T: Timer>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<(), GaveUp> {
+        self.ask(context, gates)?;
+        gates.begin(context.timer);
+        Ok(())
+    }
+}
+
+/// Returns the future of a delay, which gives back what is kept through it.
+pub(crate) async fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> K {
+    if !delay.is_zero() {
+        timer.sleep(delay).await;
+    }
+    kept
+}
+
+/// Returns an attempt after `failures` failed ones, which `until` cuts off.
+///
+/// # Errors
+///
+/// That it was cut off.
+pub async fn limited<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    failures: u32,
+    timer: T,
+) -> Result<F::Output, TimedOut> {
+    let late = failures > 0 && until.is_over(&timer);
+    if late {
+        return Err(TimedOut {
+            started: false,
+            is_inherited: true,
+        });
+    }
+    limited_hook(body, until, timer).await
+}
+
+/// Returns an attempt that is not cut off.
+///
+/// # Errors
+///
+/// None.
+pub async fn endured<T: Timer, F: Future>(
+    body: F,
+    _: Until,
+    _: u32,
+    _: T,
+) -> Result<F::Output, Infallible> {
+    Ok(body.await)
+}
+
+/// Returns an async hook: under the deadline, but not an attempt.
+///
+/// # Errors
+///
+/// That it was cut off.
+pub async fn limited_hook<T: Timer, F: Future>(
+    body: F,
+    until: Until,
+    timer: T,
+) -> Result<F::Output, TimedOut> {
+    let mut body = pin!(body);
+    let mut sleep = pin!(None);
+    poll_fn(|cx| {
+        if let Poll::Ready(outcome) = body.as_mut().poll(cx) {
+            return Poll::Ready(Ok(outcome));
+        }
+        if sleep.is_none() {
+            let Some(left) = until.own_remaining(&timer) else {
+                return Poll::Pending;
+            };
+            sleep.set(Some(timer.sleep(left)));
+        }
+        match sleep.as_mut().as_pin_mut() {
+            Some(sleep) => sleep.poll(cx).map(|()| {
+                Err(TimedOut {
+                    started: true,
+                    is_inherited: false,
+                })
+            }),
+            None => Poll::Pending,
+        }
+    })
+    .await
+}

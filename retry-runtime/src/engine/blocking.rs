@@ -1,0 +1,181 @@
+//! The driver of sync calls: an attempt is a closure, and the thread waits.
+
+use core::time::Duration;
+
+use super::step::step;
+use super::watch::{Described, ErrorText};
+use super::{CallContext, Gate, IntoContext, LiveCall, Until};
+use crate::ambient::{Inside, InsideRetry};
+use crate::failure::GaveUp;
+use crate::timer::{Blocking, Clock};
+use crate::verdict::Verdict;
+
+impl LiveCall {
+    /// Runs one attempt. `FnMut`, because a body that could run only once cannot be retried: the compiler then points
+    /// at the parameter that the body moves.
+    #[inline(always)]
+    pub fn attempt<'c, R, T: Clock + 'c>(
+        &self,
+        until: Until,
+        context: impl IntoContext<'c, T>,
+        mut body: impl FnMut() -> R,
+    ) -> R {
+        if self.retries() == 0 && until.is_never() {
+            return body();
+        }
+        attempt_inside(self.retries(), context, body)
+    }
+
+    /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
+    #[inline(always)]
+    pub const fn body<R, F: FnMut() -> R>(body: F) -> F {
+        body
+    }
+
+    /// Makes the retries of a call whose first attempt failed with `error`, until one succeeds or the call gives up.
+    /// `assess` describes and judges an error, `split` takes an outcome apart, and `fail` makes the answer of a call that
+    /// gives up. Out of line with a copy of the body: a success at once pays for none of it.
+    #[cold]
+    #[inline(never)]
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn retried<'c, R, A, E, T: Blocking + 'c, D: FnOnce(&E) -> ErrorText>(
+        context: impl IntoContext<'c, T>,
+        mut error: E,
+        mut body: impl FnMut() -> R,
+        mut assess: impl FnMut(&E) -> (Described<'_, E, D>, Verdict),
+        split: impl Fn(R) -> Result<A, E>,
+        fail: impl FnOnce(E, GaveUp) -> A,
+    ) -> A {
+        let context = context.into_context();
+        let mut call = Self::new();
+        loop {
+            let (mut failure, verdict) = assess(&error);
+            // Not in a closure, which would hide the caller.
+            let waited = match step(&mut call, &context, &mut (), &mut failure, verdict, None) {
+                Ok(delay) => call.wait(context, delay),
+                Err(end) => Err(end),
+            };
+            if let Err(end) = waited {
+                return fail(error, end);
+            }
+            let inside = InsideRetry::new(call.retries());
+            let outcome = body();
+            drop(inside);
+            match split(outcome) {
+                Ok(answer) => return call.succeeded(answer, context, &mut ()),
+                Err(failed) => error = failed,
+            }
+        }
+    }
+
+    /// Returns what makes an attempt a retry, and its deadline visible to what it calls; nothing in a first attempt
+    /// without a deadline.
+    #[cfg(feature = "tower")]
+    #[inline(always)]
+    pub(crate) fn inside(&self, until: Until, clock: &impl Clock) -> Option<Inside> {
+        if self.retries() == 0 && until.is_never() {
+            return None;
+        }
+        Some(Inside::attempt(self.retries(), until, false, clock))
+    }
+
+    /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[cold]
+    #[inline(never)]
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn retry<'c, 'f, T: Blocking + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
+        &mut self,
+        context: impl IntoContext<'c, T>,
+        gates: &mut impl Gate,
+        assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
+    ) -> Result<(), GaveUp> {
+        let (mut failure, verdict) = assess();
+        let context = context.into_context();
+        let delay = step(self, &context, gates, &mut failure, verdict, None)?;
+        self.wait(context, delay)
+    }
+
+    /// Waits until the retry may begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn wait<T: Blocking>(
+        &mut self,
+        context: CallContext<'_, T>,
+        delay: Duration,
+    ) -> Result<(), GaveUp> {
+        if !delay.is_zero() {
+            sleep(delay, context.timer, caller());
+            self.resume(context)?;
+        }
+        self.retry_begins();
+        Ok(())
+    }
+
+    /// Enters the gates, and waits until they let the attempt begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn enter<T: Blocking>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<(), GaveUp> {
+        if !self.ask(context, gates)?.is_zero() {
+            while let Some(wait) = self.ask_again(context, gates)? {
+                sleep(wait, context.timer, caller());
+            }
+        }
+        gates.begin(context.timer);
+        Ok(())
+    }
+}
+
+/// Runs an attempt that is a retry or has a deadline, which everything that it calls can see. Out of line, with a copy
+/// of the body: what only a retry needs takes no register from a success.
+#[cold]
+#[inline(never)]
+fn attempt_inside<'c, R, T: Clock + 'c>(
+    retries: u32,
+    context: impl IntoContext<'c, T>,
+    mut body: impl FnMut() -> R,
+) -> R {
+    let context = context.into_context();
+    let _inside = Inside::attempt(retries, context.until, false, context.timer);
+    body()
+}
+
+/// Where a call stands, for a warning.
+#[derive(Clone, Copy)]
+struct Caller {
+    #[cfg(feature = "tracing")]
+    location: &'static core::panic::Location<'static>,
+}
+
+#[inline(always)]
+#[cfg_attr(feature = "tracing", track_caller)]
+const fn caller() -> Caller {
+    Caller {
+        #[cfg(feature = "tracing")]
+        location: core::panic::Location::caller(),
+    }
+}
+
+#[inline]
+fn sleep(delay: Duration, timer: &impl Blocking, caller: Caller) {
+    #[cfg(feature = "tracing")]
+    super::blocked::warn_in_async(caller.location);
+    #[cfg(not(feature = "tracing"))]
+    let _ = caller;
+    timer.sleep(delay);
+}

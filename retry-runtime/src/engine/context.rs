@@ -1,0 +1,215 @@
+//! What a call keeps in view from its start to its end.
+
+use core::time::Duration;
+
+use super::Gate;
+use crate::ambient;
+use crate::call::{GiveUpReason, ends_in_time};
+use crate::operation::{Live, Operation, Site, UNNAMED};
+use crate::policy::Policy;
+use crate::private::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
+use crate::timer::{Clock, Timestamp};
+
+/// What is retried, until when, and by which timer.
+#[derive(Debug)]
+pub struct CallContext<'a, T> {
+    pub(crate) operation: Operation<'a>,
+    pub(crate) until: Until,
+    pub(crate) timer: &'a T,
+}
+
+/// A context, or a closure that makes one: a function out of line takes it so, for a constant policy to fold there.
+pub trait IntoContext<'a, T> {
+    /// Returns the context.
+    fn into_context(self) -> CallContext<'a, T>;
+}
+
+impl<'a, T> IntoContext<'a, T> for CallContext<'a, T> {
+    #[inline(always)]
+    fn into_context(self) -> Self {
+        self
+    }
+}
+
+impl<'a, T: 'a, F: FnOnce() -> CallContext<'a, T>> IntoContext<'a, T> for F {
+    #[inline(always)]
+    fn into_context(self) -> CallContext<'a, T> {
+        self()
+    }
+}
+
+impl<T> Clone for CallContext<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for CallContext<'_, T> {}
+
+impl<'a, T> CallContext<'a, T> {
+    /// Returns the context of a call under `policy` that ends at `until`.
+    #[inline(always)]
+    pub const fn new(site: &'a Site, policy: &'a Policy, until: Until, timer: &'a T) -> Self {
+        Self::of(Operation::new(site, policy), until, timer)
+    }
+
+    /// Returns the same under the policy that the configuration has for it.
+    #[inline(always)]
+    pub fn live(site: &'a Site, live: &'a Live, until: Until, timer: &'a T) -> Self {
+        Self::of(Operation::live(site, live), until, timer)
+    }
+
+    /// Returns what an attempt needs of it: nothing borrows the policy while an attempt runs.
+    #[inline(always)]
+    pub const fn of_attempt(until: Until, timer: &'a T) -> Self {
+        const NOTHING: (Site, Policy) = (Site::new(UNNAMED), Policy::new());
+        Self::new(&NOTHING.0, &NOTHING.1, until, timer)
+    }
+
+    /// Returns the context of a call of `operation` that ends at `until`.
+    #[inline(always)]
+    pub(crate) const fn of(operation: Operation<'a>, until: Until, timer: &'a T) -> Self {
+        Self {
+            operation,
+            until,
+            timer,
+        }
+    }
+}
+
+impl<'a> CallContext<'a, BlockingDefault> {
+    /// Returns the context of a sync call without a deadline of its own and without a timer of its own.
+    #[inline(always)]
+    pub const fn blocking(site: &'a Site, policy: &'a Policy) -> Self {
+        Self::new(site, policy, Until::NEVER, &BLOCKING_TIMER)
+    }
+}
+
+impl<'a> CallContext<'a, AsyncDefault> {
+    /// Returns the same of an async call.
+    #[inline(always)]
+    pub const fn asynchronous(site: &'a Site, policy: &'a Policy) -> Self {
+        Self::new(site, policy, Until::NEVER, &ASYNC_TIMER)
+    }
+}
+
+impl<'a, T: Clock> CallContext<'a, T> {
+    /// Returns the context of a call of `operation` that begins now.
+    #[inline(always)]
+    pub fn start(operation: Operation<'a>, timer: &'a T) -> Self {
+        Self::of(operation, Until::start(operation.policy(), timer), timer)
+    }
+
+    /// Returns the limit of an attempt that begins now.
+    #[inline(always)]
+    pub fn attempt_limit(self) -> Until {
+        self.until.of_attempt(self.operation.policy(), self.timer)
+    }
+}
+
+impl<T: Clock> CallContext<'_, T> {
+    /// Returns the time left until the deadline, the call's own or an inherited one; `None` without one.
+    #[inline(always)]
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        self.until.remaining(self.timer)
+    }
+
+    /// Returns whether the deadline has passed.
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.until.is_over(self.timer)
+    }
+
+    /// Returns whether a hedge may start one more copy of the attempt. A policy that the macro does not know may forbid
+    /// what a copy does, and retries may be switched off.
+    pub fn permits_copy(&self, gates: &mut impl Gate) -> bool {
+        let may_copy = self.operation.policy().is_idempotent() && !self.is_disabled();
+        may_copy && gates.permit_copy(self.timer)
+    }
+
+    /// Returns whether retries are switched off.
+    #[inline(always)]
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.operation.is_disabled()
+    }
+
+    /// Tests whether `wait` ends before the deadline.
+    ///
+    /// # Errors
+    ///
+    /// [`GiveUpReason::Deadline`] where it does not.
+    pub(crate) fn ends_in_time(&self, wait: Duration) -> Result<(), GiveUpReason> {
+        let fits = |left| ends_in_time(wait, left, || self.timer.slack());
+        if self.remaining().is_none_or(fits) {
+            Ok(())
+        } else {
+            Err(GiveUpReason::Deadline)
+        }
+    }
+}
+
+/// The call's own deadline as a timestamp: eight bytes, for the futures that keep it.
+#[derive(Debug, Clone, Copy)]
+pub struct Until(Timestamp);
+
+impl Until {
+    /// No deadline.
+    pub const NEVER: Self = Self(Timestamp::ENDLESS);
+
+    /// Returns the deadline of a call under `policy` that begins now.
+    #[inline(always)]
+    pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
+        match policy.deadline {
+            Some(deadline) => Self(clock.now().after(deadline)),
+            None => Self::NEVER,
+        }
+    }
+
+    /// Returns the limit of an attempt that begins now, which may have a `timeout` of its own.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
+        match policy.timeout {
+            Some(timeout) => Self(self.0.min(clock.now().after(timeout))),
+            None => self,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn timestamp(self) -> Timestamp {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_never(self) -> bool {
+        self.0.is_endless()
+    }
+
+    /// Returns the time left until this deadline alone.
+    #[inline(always)]
+    pub(crate) fn own_remaining(self, clock: &impl Clock) -> Option<Duration> {
+        (!self.is_never()).then(|| self.0.since(clock.now()))
+    }
+
+    /// Returns the time left until this deadline or an inherited one, whichever comes first.
+    #[inline(always)]
+    pub(crate) fn remaining(self, clock: &impl Clock) -> Option<Duration> {
+        shorter(self.own_remaining(clock), ambient::remaining())
+    }
+
+    /// Returns whether one of them has passed.
+    #[inline(always)]
+    pub(crate) fn is_over(self, clock: &impl Clock) -> bool {
+        self.remaining(clock).is_some_and(|left| left.is_zero())
+    }
+}
+
+/// Returns the shorter of two times.
+#[inline(always)]
+pub(crate) fn shorter(own: Option<Duration>, inherited: Option<Duration>) -> Option<Duration> {
+    match (own, inherited) {
+        (Some(own), Some(inherited)) => Some(own.min(inherited)),
+        (own, inherited) => own.or(inherited),
+    }
+}

@@ -1,0 +1,209 @@
+//! What bounds the attempts of all calls together: the breaker, the throttle and the budget, asked in this order.
+//! A call keeps them in one value. Dropped at any point, also by a panic, it gives back what it holds.
+
+use core::time::Duration;
+
+use super::step::AttemptResult;
+use crate::call::GiveUpReason;
+use crate::policy::Policy;
+use crate::timer::Clock;
+
+/// Something that is asked before each attempt, learns what the attempt came to, and may refuse the next one.
+pub trait Gate {
+    /// Asks for an attempt. Returns how long it has to wait first.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no attempt.
+    fn enter(&mut self, _clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        Ok(Duration::ZERO)
+    }
+
+    /// Returns how long an attempt that waits still has to wait before it may ask again; zero when it may begin.
+    fn wait_left(&mut self, _clock: &dyn Clock) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Begins the attempt: what was reserved for it is spent.
+    fn begin(&mut self, _clock: &dyn Clock) {}
+
+    /// Records an attempt that has not ended the call with success.
+    fn record(&mut self, _result: AttemptResult, _clock: &dyn Clock) {}
+
+    /// Asks whether a retry may follow. The machine asks this last, since only a retry that happens is paid for.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    fn permit_retry(
+        &mut self,
+        _result: AttemptResult,
+        _clock: &dyn Clock,
+    ) -> Result<(), GiveUpReason> {
+        Ok(())
+    }
+
+    /// Returns whether a hedge may start one more copy of the attempt.
+    fn permit_copy(&mut self, _clock: &dyn Clock) -> bool {
+        true
+    }
+
+    /// Settles what the attempt holds: it has succeeded.
+    fn settle(&mut self, _clock: &dyn Clock) {}
+}
+
+/// A call that nothing bounds.
+impl Gate for () {}
+
+/// A gate that the running program may have or not.
+impl<G: Gate> Gate for Option<G> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        self.as_mut()
+            .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
+    }
+
+    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
+        self.as_mut()
+            .map_or(Duration::ZERO, |gate| gate.wait_left(clock))
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, clock: &dyn Clock) {
+        if let Some(gate) = self {
+            gate.begin(clock);
+        }
+    }
+
+    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+        if let Some(gate) = self {
+            gate.record(result, clock);
+        }
+    }
+
+    fn permit_retry(
+        &mut self,
+        result: AttemptResult,
+        clock: &dyn Clock,
+    ) -> Result<(), GiveUpReason> {
+        self.as_mut()
+            .map_or(Ok(()), |gate| gate.permit_retry(result, clock))
+    }
+
+    fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
+        self.as_mut().is_none_or(|gate| gate.permit_copy(clock))
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, clock: &dyn Clock) {
+        if let Some(gate) = self {
+            gate.settle(clock);
+        }
+    }
+}
+
+/// The gates of one call, in the order in which they are asked.
+#[derive(Debug)]
+pub struct Gates<B, T, P> {
+    breaker: B,
+    throttle: T,
+    budget: P,
+}
+
+impl<B: Gate, T: Gate, P: Gate> Gates<B, T, P> {
+    /// Returns the gates of a call that begins.
+    #[inline(always)]
+    pub const fn new(breaker: B, throttle: T, budget: P) -> Self {
+        Self {
+            breaker,
+            throttle,
+            budget,
+        }
+    }
+
+    /// Gives back what the call still holds.
+    #[inline(always)]
+    pub fn release(self) {}
+}
+
+impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        self.breaker.enter(clock)?;
+        self.throttle.enter(clock)
+    }
+
+    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
+        self.throttle.wait_left(clock)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, clock: &dyn Clock) {
+        self.breaker.begin(clock);
+        self.throttle.begin(clock);
+        self.budget.begin(clock);
+    }
+
+    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+        self.breaker.record(result, clock);
+        self.throttle.record(result, clock);
+        self.budget.record(result, clock);
+    }
+
+    fn permit_retry(
+        &mut self,
+        result: AttemptResult,
+        clock: &dyn Clock,
+    ) -> Result<(), GiveUpReason> {
+        self.breaker.permit_retry(result, clock)?;
+        self.throttle.permit_retry(result, clock)?;
+        self.budget.permit_retry(result, clock)
+    }
+
+    fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
+        self.breaker.permit_copy(clock) && self.budget.permit_copy(clock)
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, clock: &dyn Clock) {
+        self.breaker.settle(clock);
+        self.throttle.settle(clock);
+        self.budget.settle(clock);
+    }
+}
+
+/// Whether a constant policy has a budget, as a type: without one a call keeps nothing for it.
+#[derive(Debug)]
+pub struct IsBudgeted<const YES: bool>;
+
+/// The gate of the budget that a policy brings along.
+pub trait BudgetByPolicy {
+    /// The gate.
+    type Gate: Gate;
+
+    /// Returns the gate of a call that begins.
+    fn gate(policy: &Policy, clock: &dyn Clock) -> Self::Gate;
+}
+
+impl BudgetByPolicy for IsBudgeted<false> {
+    type Gate = ();
+
+    #[inline(always)]
+    fn gate(_: &Policy, _: &dyn Clock) {}
+}
+
+/// A policy that may have a budget, or has one for certain.
+impl BudgetByPolicy for IsBudgeted<true> {
+    #[cfg(feature = "std")]
+    type Gate = Option<super::BudgetGate<'static>>;
+    #[cfg(not(feature = "std"))]
+    type Gate = ();
+
+    #[inline(always)]
+    fn gate(policy: &Policy, clock: &dyn Clock) -> Self::Gate {
+        #[cfg(feature = "std")]
+        return (policy.budget).map(|budget| super::BudgetGate::new(budget, clock));
+        #[cfg(not(feature = "std"))]
+        let _ = (policy, clock);
+    }
+}

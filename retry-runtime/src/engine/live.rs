@@ -1,0 +1,297 @@
+//! A call that runs: how far it has come, since when, and what its driver does with it.
+
+use core::time::Duration;
+
+use super::step::{AskStrategy, AttemptResult, step};
+use super::watch::{Began, Described, Ending, ErrorText, Report};
+use super::{CallContext, Gate, IntoContext, Until};
+use crate::ambient;
+use crate::attempt::Retry;
+use crate::call::{Call, CallEnv, GiveUpReason};
+use crate::failure::GaveUp;
+use crate::strategy::{Decision, Failure as FailedAttempt, Strategy};
+use crate::timer::Clock;
+use crate::verdict::Verdict;
+
+/// How far a call has come, and since when it runs. Sixteen bytes where nobody watches.
+#[derive(Debug)]
+pub struct LiveCall {
+    pub(super) machine: Call,
+    #[cfg_attr(not(feature = "observe"), expect(dead_code, reason = "nobody watches"))]
+    pub(super) began: Began,
+}
+
+impl LiveCall {
+    /// Returns a call that has not been attempted yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "only a driver makes one")]
+    pub const fn new() -> Self {
+        Self {
+            machine: Call::new(),
+            began: Began::UNKNOWN,
+        }
+    }
+
+    /// Returns a call that begins under a policy that may time it.
+    #[inline(always)]
+    pub fn start<T: Clock>(context: CallContext<'_, T>) -> Self {
+        Self {
+            machine: Call::new(),
+            began: Began::start(context.operation.policy()),
+        }
+    }
+
+    /// Returns how many attempts have failed so far.
+    #[inline(always)]
+    pub const fn failures(&self) -> u32 {
+        self.machine.failures()
+    }
+
+    /// Returns how many retries have been made, without those that ask again for a value that is not final.
+    #[inline(always)]
+    pub const fn retries(&self) -> u32 {
+        self.machine.retries
+    }
+
+    /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
+    #[inline(always)]
+    pub fn is_plain(&self, limit: Until) -> bool {
+        self.retries() == 0 && limit.is_never() && ambient::until().is_endless()
+    }
+
+    /// Decides what follows a failed attempt, which `assess` describes and judges: returns the delay before the next one.
+    /// Out of line, as is all that `assess` does: what only a failure needs costs a success nothing.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[cold]
+    #[inline(never)]
+    pub fn delay<'c, 'f, T: Clock + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
+        &mut self,
+        context: impl IntoContext<'c, T>,
+        gates: &mut impl Gate,
+        assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
+    ) -> Result<Duration, GaveUp> {
+        let (mut failure, verdict) = assess();
+        let context = context.into_context();
+        step(self, &context, gates, &mut failure, verdict, None)
+    }
+
+    /// Decides what follows a failed attempt: returns the retry, for the hooks that look at it.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    pub fn failed<'a, T: Clock, E: ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        self.decided(context, gates, failure, verdict, None)
+    }
+
+    /// The same where a strategy decides. Its state is made when it is first asked.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    pub fn failed_by<'a, T: Clock, E: ?Sized, S: Strategy<E> + ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+        state: &mut Option<S::State>,
+        strategy: &S,
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        let decide = |failure: &FailedAttempt<'_, E>| {
+            strategy.failed(state.get_or_insert_with(|| strategy.start()), failure)
+        };
+        self.failed_with(context, gates, failure, verdict, decide)
+    }
+
+    /// The same where a closure decides; says what its parameter is.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    pub fn failed_with<'a, T: Clock, E: ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+        decide: impl FnOnce(&FailedAttempt<'_, E>) -> Decision,
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        let (cause, mut decide) = (failure.cause, Some(decide));
+        let mut ask = |attempt, retry_after, around: &dyn CallEnv| {
+            let failure = FailedAttempt {
+                operation: context.operation,
+                attempt,
+                cause,
+                retry_after,
+                around,
+            };
+            decide
+                .take()
+                .map_or(Decision::Stop, |decide| decide(&failure))
+        };
+        self.decided(context, gates, failure, verdict, Some(&mut ask))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn decided<'a, T: Clock, E: ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        mut failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+        strategy: Option<AskStrategy<'_>>,
+    ) -> Result<Retry<'a, E>, GaveUp> {
+        let cause = failure.cause;
+        let delay = step(self, &context, gates, &mut failure, verdict, strategy)?;
+        Ok(Retry {
+            operation: context.operation.name(),
+            max: context.operation.policy().attempts(),
+            attempt: self.failures(),
+            delay,
+            cause,
+        })
+    }
+
+    /// Ends the call whose attempt the deadline cut off. `is_own` says that it was the call's own deadline, which the
+    /// gates learn of; an inherited one says nothing about the service.
+    #[cold]
+    pub fn cut_off<T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        is_own: bool,
+    ) -> GaveUp {
+        if is_own {
+            gates.record(AttemptResult::CutOff, context.timer);
+        }
+        let (reason, ending) = (
+            GiveUpReason::Deadline,
+            Ending::Attempt(AttemptResult::CutOff),
+        );
+        let attempts = self.failures().saturating_add(1);
+        Report::of_attempt(attempts).gives_up(self, context.operation, ending, reason);
+        GaveUp::new(reason, attempts)
+    }
+
+    /// Ends the call between two attempts, or before the first.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ended(
+        &self,
+        context: &CallContext<'_, impl Clock>,
+        reason: GiveUpReason,
+    ) -> GaveUp {
+        let report = Report::of_attempt(self.failures());
+        report.gives_up(self, context.operation, Ending::BetweenAttempts, reason);
+        GaveUp::new(reason, self.failures())
+    }
+
+    /// Ends the call because its deadline has passed between two attempts.
+    #[inline(always)]
+    pub fn late<T: Clock>(&mut self, context: CallContext<'_, T>) -> GaveUp {
+        self.ended(&context, GiveUpReason::Deadline)
+    }
+
+    /// Tests, after a delay, whether the retry may still begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended: retries were switched off meanwhile, or the delay ended late.
+    #[inline]
+    pub fn resume<T: Clock>(&mut self, context: CallContext<'_, T>) -> Result<(), GaveUp> {
+        if context.is_disabled() {
+            return Err(self.ended(&context, GiveUpReason::Disabled));
+        }
+        if context.is_over() {
+            return Err(self.late(context));
+        }
+        Ok(())
+    }
+
+    /// Asks the gates for an attempt. Returns how long it has to wait first; [`Self::ask_again`] says whether it may.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    pub fn ask<T: Clock>(
+        &self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<Duration, GaveUp> {
+        let wait = gates.enter(context.timer);
+        wait.map_err(|reason| self.ended(&context, reason))
+    }
+
+    /// Enters gates of which none waits.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[inline(always)]
+    pub fn enter_at_once<T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<(), GaveUp> {
+        self.ask(context, gates)?;
+        gates.begin(context.timer);
+        Ok(())
+    }
+
+    /// Returns how long an attempt that waits for its gates still has to wait; `None` when it may begin. How long it
+    /// is depends on the other calls.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    pub(super) fn ask_again<T: Clock>(
+        &self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<Option<Duration>, GaveUp> {
+        // Retries may have been switched off meanwhile.
+        if self.failures() > 0 && context.is_disabled() {
+            return Err(self.ended(&context, GiveUpReason::Disabled));
+        }
+        let wait = gates.wait_left(context.timer);
+        // Its turn may have come when the deadline had passed: timers come late.
+        if wait.is_zero() && !context.is_over() {
+            return Ok(None);
+        }
+        match context.ends_in_time(wait) {
+            Ok(()) => Ok(Some(wait)),
+            Err(reason) => Err(self.ended(&context, reason)),
+        }
+    }
+
+    /// Takes the answer of a call that succeeds on its way out.
+    #[inline(always)]
+    pub fn succeeded<R, T: Clock>(
+        &mut self,
+        answer: R,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> R {
+        let is_watched = cfg!(any(feature = "observe", feature = "test-util"));
+        if is_watched && self.failures() > 0 {
+            self.recovered(&context);
+        }
+        gates.settle(context.timer);
+        answer
+    }
+}

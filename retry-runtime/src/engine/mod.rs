@@ -1,0 +1,50 @@
+//! The drivers of the machine: what runs an attempt, waits for a delay and reports what happens. They differ in
+//! these three things only; [`Call::failed`](crate::Call::failed) decides for all of them.
+
+#[cfg(feature = "std")]
+mod asynchronous;
+#[cfg(not(feature = "std"))]
+mod bare;
+#[cfg(feature = "tracing")]
+mod blocked;
+mod blocking;
+mod context;
+mod gates;
+mod live;
+#[cfg(feature = "std")]
+mod shared;
+mod spans;
+mod step;
+mod stop;
+#[cfg(all(test, feature = "std"))]
+mod tests;
+mod timed_out;
+#[cfg(feature = "std")]
+mod timeout;
+mod watch;
+
+#[cfg(feature = "std")]
+pub(crate) use asynchronous::pause;
+#[cfg(not(feature = "std"))]
+pub(crate) use bare::pause;
+#[cfg(not(feature = "std"))]
+pub use bare::{endured, limited, limited_hook};
+pub(crate) use context::IntoContext;
+pub use context::{CallContext, Until};
+pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
+pub use live::LiveCall;
+#[cfg(feature = "std")]
+pub use shared::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
+#[cfg(feature = "tower")]
+pub(crate) use spans::Spanned;
+pub use spans::{AttemptSpan, attempt_span, in_span, spanned};
+pub use step::AttemptResult;
+pub use stop::{DropOther, Keep, KeepSend, Stopped};
+pub use timed_out::{Lost, TimedOut};
+#[cfg(feature = "std")]
+pub use timeout::{endured, limited, limited_hook};
+#[cfg(any(feature = "observe", feature = "test-util"))]
+pub(crate) use watch::Ending;
+pub use watch::{Described, ErrorText};
+#[cfg(feature = "test-util")]
+pub(crate) use watch::{Event, What};

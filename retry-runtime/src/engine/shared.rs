@@ -1,0 +1,232 @@
+//! The gates themselves: a breaker, a throttle and a budget, each as one call holds it.
+
+use core::ops::Deref;
+use core::time::Duration;
+
+use super::Gate;
+use super::step::AttemptResult;
+use crate::breaker::{Breaker, Pass};
+use crate::budget::{Account, Budget, Class};
+use crate::call::GiveUpReason;
+use crate::throttle::{self, Throttle};
+use crate::timer::Clock;
+
+/// A breaker, and the permit of the attempt that runs.
+#[derive(Debug)]
+pub struct BreakerGate<'g> {
+    breaker: &'g Breaker,
+    pass: Pass,
+}
+
+impl<'g> BreakerGate<'g> {
+    /// Returns the gate of a call that begins.
+    #[inline(always)]
+    pub const fn new(breaker: &'g Breaker) -> Self {
+        Self {
+            breaker,
+            pass: Pass::NOTHING,
+        }
+    }
+
+    #[inline(always)]
+    const fn take(&mut self) -> Pass {
+        core::mem::replace(&mut self.pass, Pass::NOTHING)
+    }
+}
+
+impl Drop for BreakerGate<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.pass.is_probe() {
+            self.breaker.give_back(self.pass);
+        }
+    }
+}
+
+impl Gate for BreakerGate<'_> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        let pass = self.breaker.admit(&clock);
+        self.pass = pass.map_err(|_| GiveUpReason::BreakerOpen)?;
+        Ok(Duration::ZERO)
+    }
+
+    /// Starts the attempt's time: the wait of a throttle is not part of it.
+    #[inline(always)]
+    fn begin(&mut self, clock: &dyn Clock) {
+        self.breaker.begin(&mut self.pass, &clock);
+    }
+
+    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+        let Some(verdict) = result.verdict() else {
+            return self.settle(clock);
+        };
+        let pass = self.take();
+        if verdict.is_retryable() {
+            self.breaker.settle_failure(pass, &clock);
+        } else if pass.is_probe() {
+            self.breaker.give_back(pass);
+        }
+    }
+
+    fn permit_retry(&mut self, _: AttemptResult, clock: &dyn Clock) -> Result<(), GiveUpReason> {
+        if self.breaker.refuses_by(&clock) {
+            return Err(GiveUpReason::BreakerOpen);
+        }
+        Ok(())
+    }
+
+    /// One permit, one call.
+    fn permit_copy(&mut self, _: &dyn Clock) -> bool {
+        !self.pass.is_probe()
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, clock: &dyn Clock) {
+        let pass = self.take();
+        if self.breaker.succeeded(pass) {
+            self.breaker.settle_success(pass, &clock);
+        }
+    }
+}
+
+/// A throttle, and the permit of the attempt that waits or runs.
+#[derive(Debug)]
+pub struct ThrottleGate<'g> {
+    throttle: &'g Throttle,
+    permit: Option<throttle::Permit<'g>>,
+}
+
+impl<'g> ThrottleGate<'g> {
+    /// Returns the gate of a call that begins.
+    #[inline(always)]
+    pub const fn new(throttle: &'g Throttle) -> Self {
+        Self {
+            throttle,
+            permit: None,
+        }
+    }
+}
+
+impl Gate for ThrottleGate<'_> {
+    #[inline(always)]
+    fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        let permit = self.throttle.permit_by(&clock);
+        let permit = permit.map_err(|_| GiveUpReason::Throttle)?;
+        let wait = permit.wait();
+        self.permit = Some(permit);
+        Ok(wait)
+    }
+
+    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
+        self.permit
+            .as_mut()
+            .map_or(Duration::ZERO, |permit| permit.wait_by(&clock))
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, _: &dyn Clock) {
+        if let Some(permit) = &mut self.permit {
+            permit.spend();
+        }
+    }
+
+    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+        let Some(verdict) = result.verdict() else {
+            return self.settle(clock);
+        };
+        if let Some(permit) = self.permit.take() {
+            permit.failed_by(verdict, &clock);
+        }
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, clock: &dyn Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.succeeded_by(&clock);
+        }
+    }
+}
+
+/// A budget, and what the call has reserved or paid for its last retry.
+#[derive(Debug)]
+pub struct BudgetGate<'b>(Account<'b>);
+
+impl<'b> BudgetGate<'b> {
+    /// Returns the gate of a call that begins; the budget counts the call.
+    #[inline(always)]
+    pub fn new(budget: &'b Budget, clock: &dyn Clock) -> Self {
+        Self(budget.account_by(&clock))
+    }
+}
+
+impl Gate for BudgetGate<'_> {
+    #[inline(always)]
+    fn begin(&mut self, _: &dyn Clock) {
+        self.0.spend();
+    }
+
+    fn record(&mut self, result: AttemptResult, _: &dyn Clock) {
+        if let Some(verdict) = result.verdict() {
+            self.0.failed(verdict);
+        }
+    }
+
+    fn permit_retry(
+        &mut self,
+        result: AttemptResult,
+        clock: &dyn Clock,
+    ) -> Result<(), GiveUpReason> {
+        let class = match result {
+            // Asking again for a value that is not final is not a retry.
+            AttemptResult::NotFinal => return Ok(()),
+            AttemptResult::Failed(verdict) => Class::of(verdict),
+            AttemptResult::TimedOut | AttemptResult::CutOff => Class::TimedOut,
+        };
+        if self.0.withdraw_by(class, &clock) {
+            return Ok(());
+        }
+        Err(GiveUpReason::Budget)
+    }
+
+    fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
+        self.0.pays_for_copy_by(&clock)
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, clock: &dyn Clock) {
+        self.0.settle(&clock);
+    }
+}
+
+/// An expression that is not a reference but shares something: a pointer of some kind. A breaker by itself would be
+/// made anew for each call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` would be made for each call, and know of none of the others",
+    label = "expected a reference or an `Arc`",
+    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named",
+    note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
+)]
+pub trait AsShared {
+    /// What is shared.
+    type Shared: ?Sized;
+
+    /// Returns a reference to it.
+    fn as_shared(&self) -> &Self::Shared;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Deref + ?Sized> AsShared for P {
+    type Shared = P::Target;
+
+    #[inline(always)]
+    fn as_shared(&self) -> &P::Target {
+        self
+    }
+}
+
+/// Returns what the expression of `breaker`, `throttle` or `budget` shares.
+#[inline(always)]
+pub fn shared<P: AsShared>(pointer: &P) -> &P::Shared {
+    pointer.as_shared()
+}

@@ -1,0 +1,105 @@
+//! A span of `tracing` around each attempt of a policy that asks for it, below the span of the caller.
+
+use super::{CallContext, LiveCall};
+use crate::timer::Clock;
+
+/// The span of an attempt: boxed, and only where there is one, since a future pays for what it keeps.
+#[derive(Debug)]
+pub struct AttemptSpan {
+    #[cfg(feature = "tracing")]
+    span: Option<Box<tracing::Span>>,
+}
+
+/// Returns the span of the attempt that begins, if its policy asks for one.
+#[inline(always)]
+pub fn attempt_span<T: Clock>(context: CallContext<'_, T>, call: &LiveCall) -> AttemptSpan {
+    #[cfg(not(feature = "tracing"))]
+    let _ = (context, call);
+    AttemptSpan {
+        #[cfg(feature = "tracing")]
+        span: (context.operation.policy().telemetry.spans)
+            .then(|| Box::new(with_tracing::span(context.operation, call.failures()))),
+    }
+}
+
+/// Runs an attempt in its span.
+#[inline(always)]
+pub fn in_span<R>(span: &AttemptSpan, mut body: impl FnMut() -> R) -> R {
+    #[cfg(feature = "tracing")]
+    let _entered = span.span.as_ref().map(|span| span.enter());
+    #[cfg(not(feature = "tracing"))]
+    let _ = span;
+    body()
+}
+
+/// An attempt that may have a span; without `tracing` it is the attempt itself.
+#[cfg(not(feature = "tracing"))]
+pub(crate) type Spanned<F> = F;
+#[cfg(feature = "tracing")]
+pub(crate) use with_tracing::Spanned;
+
+/// Returns an attempt in its span.
+#[inline(always)]
+#[cfg_attr(
+    not(feature = "tracing"),
+    expect(
+        clippy::needless_pass_by_value,
+        reason = "with `tracing` the attempt keeps it"
+    )
+)]
+pub fn spanned<F>(span: AttemptSpan, body: F) -> Spanned<F> {
+    #[cfg(feature = "tracing")]
+    return Spanned::new(span, body);
+    #[cfg(not(feature = "tracing"))]
+    {
+        let _ = span;
+        body
+    }
+}
+
+#[cfg(feature = "tracing")]
+mod with_tracing {
+    use core::future::Future;
+    use core::pin::Pin;
+    use core::task::{Context, Poll};
+
+    use pin_project_lite::pin_project;
+
+    use super::AttemptSpan;
+    use crate::observe::attempt_span;
+    use crate::operation::Operation;
+
+    pin_project! {
+        /// An attempt that may have a span.
+        #[derive(Debug)]
+        pub struct Spanned<F> {
+            #[pin]
+            body: F,
+            span: AttemptSpan,
+        }
+    }
+
+    impl<F> Spanned<F> {
+        #[inline(always)]
+        pub(super) const fn new(span: AttemptSpan, body: F) -> Self {
+            Self { body, span }
+        }
+    }
+
+    impl<F: Future> Future for Spanned<F> {
+        type Output = F::Output;
+
+        #[inline]
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+            let this = self.project();
+            let _entered = this.span.span.as_ref().map(|span| span.enter());
+            this.body.poll(cx)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn span(operation: Operation<'_>, failures: u32) -> tracing::Span {
+        attempt_span(operation, failures.saturating_add(1))
+    }
+}

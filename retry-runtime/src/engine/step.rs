@@ -1,0 +1,132 @@
+//! The step after a failed attempt: it asks the machine, and reports what follows.
+
+use core::time::Duration;
+
+use super::watch::{Described, Ending, ErrorText};
+use super::{CallContext, Gate, LiveCall};
+use crate::ambient;
+use crate::attempt::Cause;
+use crate::call::{CallEnv, GiveUpReason};
+use crate::failure::GaveUp;
+use crate::strategy::Decision;
+use crate::timer::Clock;
+use crate::verdict::Verdict;
+
+/// What an attempt came to that has not ended its call with success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptResult {
+    /// It failed with an error of this verdict.
+    Failed(Verdict),
+    /// It succeeded with a value that `until` does not accept.
+    NotFinal,
+    /// It took longer than `timeout`.
+    TimedOut,
+    /// The deadline cut it off.
+    CutOff,
+}
+
+impl AttemptResult {
+    #[inline(always)]
+    pub(crate) const fn of<E: ?Sized>(cause: &Cause<'_, E>, verdict: Verdict) -> Self {
+        match cause {
+            Cause::Error(_) => Self::Failed(verdict),
+            Cause::NotFinal => Self::NotFinal,
+            Cause::TimedOut => Self::TimedOut,
+        }
+    }
+
+    /// Returns what it says about the service; `None` for an answer, be it one that is not final.
+    pub const fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Failed(verdict) => Some(verdict),
+            Self::TimedOut | Self::CutOff => Some(Verdict::Transient),
+            Self::NotFinal => None,
+        }
+    }
+}
+
+/// Asks the strategy of a call: after this attempt, with this delay that the error asks for.
+pub(super) type AskStrategy<'a> =
+    &'a mut dyn FnMut(u32, Option<Duration>, &dyn CallEnv) -> Decision;
+
+/// Decides what follows a failed attempt, and reports it: returns the delay before the next one. In line, so that a
+/// constant policy folds to the little that is left of it.
+#[inline(always)]
+pub(super) fn step<T: Clock, E: ?Sized>(
+    call: &mut LiveCall,
+    context: &CallContext<'_, T>,
+    gates: &mut impl Gate,
+    failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+    verdict: Verdict,
+    strategy: Option<AskStrategy<'_>>,
+) -> Result<Duration, GaveUp> {
+    let result = AttemptResult::of(&failure.cause, verdict);
+    let report = call.attempt_ended(context, failure);
+    gates.record(result, context.timer);
+    if result != AttemptResult::NotFinal {
+        call.machine.retries = call.machine.retries.saturating_add(1);
+    }
+    let mut env = LiveEnv {
+        context,
+        gates,
+        result,
+        strategy,
+    };
+    let policy = context.operation.policy();
+    match call.machine.failed(policy, verdict, &mut env) {
+        Ok(delay) => {
+            report.retries(call, context.operation, result, delay);
+            Ok(delay)
+        }
+        Err(reason) => {
+            report.gives_up(call, context.operation, Ending::Attempt(result), reason);
+            Err(GaveUp::new(reason, call.failures()))
+        }
+    }
+}
+
+/// What the machine asks of a call that runs.
+struct LiveEnv<'a, 's, T, G> {
+    context: &'a CallContext<'a, T>,
+    gates: &'a mut G,
+    result: AttemptResult,
+    strategy: Option<AskStrategy<'s>>,
+}
+
+impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
+    #[inline]
+    fn remaining(&self) -> Option<Duration> {
+        self.context.remaining()
+    }
+
+    #[inline]
+    fn random(&self) -> u64 {
+        self.context.timer.random()
+    }
+
+    fn slack(&self) -> Duration {
+        self.context.timer.slack()
+    }
+
+    #[inline]
+    fn is_disabled(&self) -> bool {
+        self.context.operation.is_disabled()
+    }
+
+    // A value that is not final is not a failure: no call around this one would ask for it again.
+    #[inline]
+    fn is_nested(&self) -> bool {
+        self.result != AttemptResult::NotFinal && ambient::retries() > 0
+    }
+
+    #[inline]
+    fn strategy(&mut self, attempt: u32, retry_after: Option<Duration>) -> Option<Decision> {
+        let strategy = self.strategy.take()?;
+        Some(strategy(attempt, retry_after, self))
+    }
+
+    #[inline]
+    fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
+        self.gates.permit_retry(self.result, self.context.timer)
+    }
+}

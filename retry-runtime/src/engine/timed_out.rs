@@ -1,0 +1,67 @@
+//! Attempts that time ended: what is left of them, and whether the call ends too.
+
+use core::convert::Infallible;
+
+use super::{CallContext, Gate, LiveCall};
+use crate::call::GiveUpReason;
+use crate::failure::GaveUp;
+use crate::timer::Clock;
+
+/// An attempt that was cut off, or that came too late to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct TimedOut {
+    pub(crate) started: bool,
+    /// An inherited deadline ended it, not a limit that the loop knows.
+    pub(crate) is_inherited: bool,
+}
+
+/// What is left of an attempt without an outcome: the proof that it was cut off, or that it never is.
+pub trait Lost {
+    /// Returns it, if there is any.
+    fn timed_out(&self) -> TimedOut;
+}
+
+impl Lost for TimedOut {
+    fn timed_out(&self) -> TimedOut {
+        *self
+    }
+}
+
+impl Lost for Infallible {
+    fn timed_out(&self) -> TimedOut {
+        match *self {}
+    }
+}
+
+impl LiveCall {
+    /// Takes the outcome of an attempt that may have been cut off. Past the deadline the call ends, too.
+    ///
+    /// # Errors
+    ///
+    /// What is left of the attempt, and how the call ended.
+    #[inline(always)]
+    pub fn in_time<R, L: Lost, T: Clock>(
+        &mut self,
+        outcome: Result<R, L>,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> Result<Result<R, L>, (L, GaveUp)> {
+        let Err(lost) = outcome else {
+            return Ok(outcome);
+        };
+        let TimedOut {
+            started,
+            is_inherited,
+        } = lost.timed_out();
+        if !started && context.is_over() {
+            // No attempt was made.
+            let end = self.ended(&context, GiveUpReason::Deadline);
+            return Err((lost, end));
+        }
+        if started && (is_inherited || context.is_over()) {
+            return Err((lost, self.cut_off(context, gates, !is_inherited)));
+        }
+        // Its own time-out has passed, which ends the attempt alone.
+        Ok(Err(lost))
+    }
+}

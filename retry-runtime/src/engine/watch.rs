@@ -1,0 +1,319 @@
+//! What a call reports to those who watch: observers, and the record of a test. Without such a feature nothing of it
+//! is left, not even arguments.
+
+use core::time::Duration;
+
+use super::step::AttemptResult;
+use super::{CallContext, LiveCall};
+use crate::attempt::Cause;
+use crate::call::GiveUpReason;
+use crate::operation::Operation;
+use crate::policy::Policy;
+use crate::timer::Clock;
+
+#[cfg(feature = "observe")]
+pub use crate::observe::ErrorText;
+#[cfg(feature = "observe")]
+use crate::{ambient, observe, timer::Timestamp};
+
+/// What an error says of itself, where nobody watches.
+#[cfg(not(feature = "observe"))]
+#[derive(Debug)]
+pub struct ErrorText;
+
+#[cfg(not(feature = "observe"))]
+impl ErrorText {
+    #[inline(always)]
+    pub(crate) const fn message<E: ?Sized>(_: &E, _: Option<&dyn core::fmt::Display>) -> Self {
+        Self
+    }
+
+    #[cfg(any(
+        feature = "tower",
+        feature = "reqwest-middleware04",
+        feature = "reqwest-middleware05"
+    ))]
+    #[inline(always)]
+    pub(crate) fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
+        Self
+    }
+}
+
+/// Where the last attempt of a call stood when the call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It came to this.
+    Attempt(AttemptResult),
+    /// It was reported before; no other followed.
+    BetweenAttempts,
+}
+
+/// What failed, and how it is described to those who watch.
+#[derive(Debug)]
+pub struct Described<'a, E: ?Sized, D> {
+    pub(super) cause: Cause<'a, E>,
+    /// Gone once it is asked.
+    describe: Option<D>,
+}
+
+impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
+    /// Returns a failure that `describe` describes, if anybody watches.
+    #[inline(always)]
+    pub fn new(cause: impl Into<Cause<'a, E>>, describe: D) -> Self {
+        Self {
+            cause: cause.into(),
+            describe: Some(describe),
+        }
+    }
+
+    /// Returns what its error says of itself.
+    #[cfg(feature = "observe")]
+    fn text(&mut self) -> ErrorText {
+        match (self.cause, self.describe.take()) {
+            (Cause::Error(error), Some(describe)) => describe(error),
+            (Cause::NotFinal, _) => ErrorText::not_final(),
+            _ => ErrorText::timed_out(),
+        }
+    }
+}
+
+/// When a call and its last attempt began, where anybody has looked at a clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began {
+    #[cfg(feature = "observe")]
+    call: Timestamp,
+    #[cfg(feature = "observe")]
+    attempt: Timestamp,
+}
+
+#[cfg(not(feature = "observe"))]
+impl Began {
+    pub(super) const UNKNOWN: Self = Self {};
+
+    #[inline(always)]
+    pub(super) const fn start(_: &Policy) -> Self {
+        Self::UNKNOWN
+    }
+}
+
+#[cfg(feature = "observe")]
+impl Began {
+    pub(super) const UNKNOWN: Self = Self {
+        call: Timestamp::ENDLESS,
+        attempt: Timestamp::ENDLESS,
+    };
+
+    /// Returns the beginning of a call. Only a policy that asks for it reads the clock.
+    #[inline(always)]
+    pub(super) fn start(policy: &Policy) -> Self {
+        if !policy.telemetry.times && policy.deadline.is_none() {
+            return Self::UNKNOWN;
+        }
+        let now = now();
+        Self {
+            call: now,
+            attempt: now,
+        }
+    }
+
+    fn since(began: Timestamp, now: Timestamp) -> Option<Duration> {
+        (!began.is_endless()).then(|| now.since(began))
+    }
+
+    /// Returns how long the attempt and the call have taken, as far as it is known.
+    fn times(self, failures: u32, context: &CallContext<'_, impl Clock>) -> observe::Times {
+        let now = now();
+        // A call with a deadline has looked at its own clock when it began.
+        let call = Self::since(self.call, now).or_else(|| {
+            let deadline = context.operation.policy().deadline?;
+            let left = context.until.own_remaining(context.timer)?;
+            Some(deadline.saturating_sub(left))
+        });
+        let attempt = Self::since(self.attempt, now);
+        observe::Times {
+            attempt: if failures == 0 {
+                attempt.or(call)
+            } else {
+                attempt
+            },
+            call,
+        }
+    }
+}
+
+/// Returns the time on the clock by which deadlines travel. In the last moments of a thread tokio's cannot be read.
+#[cfg(feature = "observe")]
+fn now() -> Timestamp {
+    #[cfg(feature = "tokio")]
+    if crate::timer::is_over() {
+        return crate::timer::Threads.now();
+    }
+    ambient::now()
+}
+
+impl LiveCall {
+    /// Notes when a retry begins, where somebody watches.
+    #[inline(always)]
+    pub fn retry_begins(&mut self) {
+        #[cfg(feature = "observe")]
+        {
+            self.began.attempt = if observe::is_watched() {
+                now()
+            } else {
+                Timestamp::ENDLESS
+            };
+        }
+    }
+
+    /// Describes the attempt that has just failed, where somebody watches.
+    #[cfg_attr(
+        not(any(feature = "test-util", feature = "observe")),
+        expect(clippy::unused_self, reason = "nobody watches")
+    )]
+    pub(super) fn attempt_ended<E: ?Sized>(
+        &self,
+        context: &CallContext<'_, impl Clock>,
+        failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+    ) -> Report {
+        #[cfg(not(feature = "observe"))]
+        let _ = (context, &mut failure.describe);
+        Report {
+            #[cfg(any(feature = "test-util", feature = "observe"))]
+            attempt: self.failures().saturating_add(1),
+            #[cfg(feature = "observe")]
+            failure: observe::is_watched().then(|| {
+                observe::FailedAttempt::new(
+                    failure.text(),
+                    self.began.times(self.failures(), context),
+                )
+            }),
+        }
+    }
+
+    /// Reports a success after a retry; one at once leaves no trace.
+    #[cfg_attr(
+        not(any(feature = "test-util", feature = "observe")),
+        expect(clippy::unused_self, reason = "nobody watches")
+    )]
+    #[cold]
+    #[inline(never)]
+    pub(super) fn recovered(&self, context: &CallContext<'_, impl Clock>) {
+        #[cfg(not(feature = "observe"))]
+        let _ = context;
+        #[cfg(feature = "test-util")]
+        self.record("", self.failures().saturating_add(1), What::Succeeded);
+        #[cfg(feature = "observe")]
+        if observe::is_watched() {
+            let (attempt, times) = (
+                self.failures().saturating_add(1),
+                self.began.times(self.failures(), context),
+            );
+            observe::recovered(context.operation, attempt, times);
+        }
+    }
+
+    #[cfg(feature = "test-util")]
+    fn record(&self, operation: &'static str, attempt: u32, what: What) {
+        crate::testing::note(Event {
+            call: core::ptr::from_ref(self).addr(),
+            operation,
+            attempt,
+            what,
+        });
+    }
+}
+
+/// An attempt that did not end its call with success, on its way to those who watch.
+#[derive(Debug)]
+pub(super) struct Report {
+    #[cfg(any(feature = "test-util", feature = "observe"))]
+    attempt: u32,
+    #[cfg(feature = "observe")]
+    failure: Option<observe::FailedAttempt>,
+}
+
+#[cfg_attr(
+    not(any(feature = "test-util", feature = "observe")),
+    expect(clippy::unused_self, reason = "nobody watches")
+)]
+impl Report {
+    /// Returns a report on attempt number `attempt`, of which nothing else is known.
+    pub(super) const fn of_attempt(attempt: u32) -> Self {
+        #[cfg(not(any(feature = "test-util", feature = "observe")))]
+        let _ = attempt;
+        Self {
+            #[cfg(any(feature = "test-util", feature = "observe"))]
+            attempt,
+            #[cfg(feature = "observe")]
+            failure: None,
+        }
+    }
+
+    pub(super) fn retries(
+        self,
+        call: &LiveCall,
+        operation: Operation<'_>,
+        result: AttemptResult,
+        delay: Duration,
+    ) {
+        let _ = (call, operation, result, delay);
+        #[cfg(feature = "test-util")]
+        call.record(operation.name(), self.attempt, What::Retry(result, delay));
+        #[cfg(feature = "observe")]
+        if let Some(failure) = self.failure {
+            observe::retries(operation, self.attempt, &failure, delay);
+        }
+    }
+
+    pub(super) fn gives_up(
+        self,
+        call: &LiveCall,
+        operation: Operation<'_>,
+        ending: Ending,
+        reason: GiveUpReason,
+    ) {
+        let _ = (call, operation, ending, reason);
+        #[cfg(feature = "test-util")]
+        call.record(operation.name(), self.attempt, What::GaveUp(ending, reason));
+        #[cfg(feature = "observe")]
+        observe::gives_up(
+            operation,
+            self.attempt,
+            self.failure.as_ref(),
+            ending,
+            reason,
+        );
+    }
+}
+
+#[cfg(feature = "test-util")]
+pub(crate) use recorded::{Event, What};
+
+/// What the record of a test is given.
+#[cfg(feature = "test-util")]
+mod recorded {
+    use super::{AttemptResult, Duration, Ending, GiveUpReason};
+
+    /// Something that happened to a call.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Event {
+        /// Tells calls apart that run at the same time; used again when a call is over.
+        pub(crate) call: usize,
+        /// The name of the operation; empty for a success, which is told apart by its call.
+        pub(crate) operation: &'static str,
+        /// The attempt that has just ended, from 1.
+        pub(crate) attempt: u32,
+        /// What it came to, and what follows.
+        pub(crate) what: What,
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) enum What {
+        /// Another attempt follows after a delay.
+        Retry(AttemptResult, Duration),
+        /// The call ends without success.
+        GaveUp(Ending, GiveUpReason),
+        /// The call ends with success, after at least one retry.
+        Succeeded,
+    }
+}

@@ -1,0 +1,39 @@
+//! What a response means for a retry: which statuses are worth another attempt, when the
+//! service asks to come back, and what a request needs so that it may be sent twice.
+//!
+//! A response of a bad status is no error by itself. [`CheckStatus::check_status`] makes one of it
+//! that keeps the response, headers and body included, and knows its verdict:
+//!
+//! ```
+//! # use retry_runtime as reattempt;
+//! use reattempt::http::{BadStatus, CheckStatus};
+//! use reattempt::{Classify, Verdict};
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let response = http::Response::builder().status(429).header("retry-after", "7").body("slow down")?;
+//! let bad: BadStatus<http::Response<&str>> = response.check_status().unwrap_err();
+//! assert_eq!(bad.classify(), Verdict::Throttled(Some(Duration::from_secs(7))));
+//! assert_eq!(bad.into_response().body(), &"slow down");
+//! # Ok(())
+//! # }
+//! ```
+
+use http::HeaderValue;
+pub use reattempt_core::http::{
+    BadStatus, CheckStatus, Failure, HasMethod, HasStatus, IDEMPOTENCY_KEY, Statuses, retry_after,
+};
+
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+pub use crate::adapt::RetryMiddleware;
+use crate::attempt::IdempotencyKey;
+
+impl From<IdempotencyKey> for HeaderValue {
+    #[expect(clippy::unreachable, reason = "hexadecimal digits are a valid value")]
+    fn from(key: IdempotencyKey) -> Self {
+        match Self::try_from(key.to_string()) {
+            Ok(value) => value,
+            Err(_) => unreachable!("hexadecimal digits are a valid value"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What an error says of itself to those who watch. Without the feature `observe` an expansion holds nothing of it.
+
+#[cfg(feature = "observe")]
+pub use observed::{ByDebug, ByDisplay, ByName, Error};
+
+pub use crate::engine::{Described, ErrorText};
+#[doc(hidden)]
+pub use crate::{__describe as describe, __keep as keep, __named as named};
+
+/// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
+#[cfg(feature = "observe")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __describe {
+    (opaque $cause:expr) => {
+        $crate::private::Described::new($cause, |error| {
+            $crate::private::ErrorText::new(error, ::core::option::Option::None)
+        })
+    };
+    ($cause:expr) => {
+        $crate::private::Described::new($cause, |error| {
+            use $crate::private::{ByDebug as _, ByDisplay as _, ByName as _};
+            let text = (&&$crate::private::Error(error)).reattempt_text();
+            $crate::private::ErrorText::new(error, text)
+        })
+    };
+}
+
+/// Describes nothing: nobody watches.
+#[cfg(not(feature = "observe"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __describe {
+    (opaque $cause:expr) => {
+        $crate::private::Described::new($cause, |_| $crate::private::ErrorText)
+    };
+    ($cause:expr) => {
+        $crate::private::Described::new($cause, |_| $crate::private::ErrorText)
+    };
+}
+
+/// Keeps what a call that the kill switch ends needs, where its type allows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __keep {
+    ($kept:expr) => {{
+        use $crate::private::{DropOther as _, KeepSend as _};
+        $crate::private::Keep(::core::option::Option::Some($kept)).reattempt_keep()
+    }};
+}
+
+/// Makes the site of a policy that has a name in the configuration.
+#[cfg(feature = "config")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __named {
+    ($operation:expr, $name:literal, $inline:expr) => {{
+        static POLICY: $crate::private::NamedPolicy =
+            $crate::private::NamedPolicy::new($operation, $name, $inline);
+        $crate::private::Site::named(&POLICY)
+    }};
+}
+
+/// Refuses a name: there is no configuration.
+#[cfg(not(feature = "config"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __named {
+    ($operation:expr, $name:literal, $inline:expr) => {{
+        ::core::compile_error!(::core::concat!(
+            "`policy = \"",
+            $name,
+            "\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`\nrule X15: https://docs.rs/reattempt/latest/reattempt/errors/#x15"
+        ));
+        $crate::private::Site::new($operation)
+    }};
+}
+
+#[cfg(feature = "observe")]
+mod observed {
+    use core::fmt;
+
+    use crate::said::{said, shown};
+
+    /// An error that describes itself as its type allows: the method that needs fewer references is found first.
+    #[derive(Debug)]
+    pub struct Error<'e, E: ?Sized>(pub &'e E);
+
+    // Whatever the error is.
+    impl<E: ?Sized> Clone for Error<'_, E> {
+        fn clone(&self) -> Self {
+            *self
+        }
+    }
+
+    impl<E: ?Sized> Copy for Error<'_, E> {}
+
+    /// Describes an error by its `Display`.
+    pub trait ByDisplay {
+        /// Returns what it says.
+        fn reattempt_text(self) -> Option<String>;
+    }
+
+    impl<E: fmt::Display + ?Sized> ByDisplay for &&Error<'_, E> {
+        fn reattempt_text(self) -> Option<String> {
+            Some(said(self.0))
+        }
+    }
+
+    /// Describes an error by its `Debug`.
+    pub trait ByDebug {
+        /// Returns what it says.
+        fn reattempt_text(self) -> Option<String>;
+    }
+
+    impl<E: fmt::Debug + ?Sized> ByDebug for &Error<'_, E> {
+        fn reattempt_text(self) -> Option<String> {
+            Some(shown(self.0))
+        }
+    }
+
+    /// Describes any other error by the name of its type.
+    pub trait ByName {
+        /// Returns nothing.
+        fn reattempt_text(self) -> Option<String>;
+    }
+
+    impl<E: ?Sized> ByName for Error<'_, E> {
+        fn reattempt_text(self) -> Option<String> {
+            None
+        }
+    }
+}

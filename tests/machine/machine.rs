@@ -1,0 +1,21 @@
+//! Every driver of the machine makes the same attempts of the same script, waits as long between them, and ends for
+//! the same reason; and they do so as they did when `recorded.txt` was written.
+//!
+//! `REATTEMPT_SEED` and `REATTEMPT_CASES` choose other cases; `REATTEMPT_RECORD=1` writes the record anew.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed"
+)]
+
+mod agree;
+mod case;
+mod clock;
+mod constants;
+mod drivers;
+mod names;
+mod random;
+mod recorded;
+mod spec;
+mod trace;
+mod world;
