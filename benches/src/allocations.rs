@@ -86,3 +86,12 @@ pub(crate) fn most_held(work: impl FnOnce()) -> i64 {
     COUNTER.weighs.store(false, Ordering::Relaxed);
     COUNTER.most.load(Ordering::Relaxed)
 }
+
+/// The bytes that `work` leaves allocated.
+pub(crate) fn kept(work: impl FnOnce()) -> i64 {
+    COUNTER.held.store(0, Ordering::Relaxed);
+    COUNTER.weighs.store(true, Ordering::Relaxed);
+    work();
+    COUNTER.weighs.store(false, Ordering::Relaxed);
+    COUNTER.held.load(Ordering::Relaxed)
+}

@@ -48,6 +48,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["--all"] => report::print(markdown),
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),
+        ["--bounds"] => peers::bounds::check("", markdown),
+        ["--bounds", word] => peers::bounds::check(word, markdown),
         [flag @ ("--weighed" | "--timed"), way, tasks] => {
             scale::one(way, tasks, *flag == "--weighed")
         }
@@ -57,7 +59,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["--scale", word] => scale::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
-            "arguments: nothing, a word in the title of a row, `--peers`, `--scale`, `--building` or `--all`, \
+            "arguments: nothing, a word in the title of a row, `--peers`, `--bounds`, `--scale`, `--building` or `--all`, \
              each with `--markdown`, or `--case CASE FAILURES CALLS`"
                 .into(),
         ),

@@ -13,7 +13,7 @@ mod sync;
 mod time;
 
 pub(crate) use asynchronous::{polled, polled_in_tokio};
-pub(crate) use by_hand::{exponential, exponential_from};
+pub(crate) use by_hand::{exponential, exponential_from, exponential_within};
 pub(crate) use service::Scripted;
 pub(crate) use time::Still;
 
@@ -24,7 +24,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use reattempt::breaker::Open;
-use reattempt::{Classify, Interrupted, Verdict};
+use reattempt::{Classify, GaveUp, Verdict};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::peers;
@@ -57,8 +57,8 @@ pub(crate) enum Fault {
 }
 
 // What a breaker refuses has no error of its own.
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self::Broken
     }
 }
@@ -66,6 +66,17 @@ impl From<Interrupted> for Fault {
 impl From<Open> for Fault {
     fn from(_: Open) -> Self {
         Self::Broken
+    }
+}
+
+/// An error of 8 bytes, whatever it says.
+#[derive(Debug, Clone, Copy)]
+#[expect(dead_code, reason = "nobody reads it")]
+pub(crate) struct Code(u64);
+
+impl From<GaveUp> for Code {
+    fn from(_: GaveUp) -> Self {
+        Self(0)
     }
 }
 
@@ -96,6 +107,11 @@ impl Script {
         self.failures.set(failures);
     }
 
+    /// Checks that the last call was retried until nothing failed any more.
+    pub(crate) fn finished(&self) {
+        assert_eq!(self.failures.get(), 0, "each failure is retried");
+    }
+
     #[inline]
     fn fails(&self) -> bool {
         match self.failures.get() {
@@ -111,6 +127,14 @@ impl Script {
     pub(crate) fn small(&self) -> Result<u64, Fault> {
         if self.fails() {
             return Err(black_box(Fault::Busy));
+        }
+        Ok(self.value)
+    }
+
+    #[inline]
+    pub(crate) fn coded(&self) -> Result<u64, Code> {
+        if self.fails() {
+            return Err(Code(black_box(7)));
         }
         Ok(self.value)
     }
@@ -132,6 +156,7 @@ pub(crate) fn repeat<A>(failures: u32, calls: u64, function: fn(&Script) -> A) {
         script.failures.set(failures);
         black_box(function(black_box(&script)));
     }
+    script.finished();
 }
 
 /// Polls as an executor does: without seeing into the future.

@@ -7,6 +7,7 @@ mod backon;
 mod backon_macros;
 mod bare;
 mod bodies;
+pub(crate) mod bounds;
 mod breakers;
 mod figures;
 mod hand;
@@ -55,13 +56,11 @@ const LOOPS: &[&str] = &["hand", "ours"];
 
 /// The case of a way.
 pub(crate) fn find(way: &str, kind: &str) -> Option<Run> {
-    let way = WAYS.iter().find(|known| known.name == way)?;
-    let (_, run) = way
-        .runs
-        .iter()
-        .copied()
-        .flatten()
-        .find(|(name, _)| *name == kind)?;
+    let ways = WAYS.iter().chain(bounds::WAYS);
+    let mut runs = ways
+        .filter(|known| known.name == way)
+        .flat_map(|known| known.runs.iter().copied().flatten());
+    let (_, run) = runs.find(|(name, _)| *name == kind)?;
     Some(*run)
 }
 

@@ -14,6 +14,8 @@ pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     peers::print("", markdown)?;
     say(include_str!("report/behind.md"));
     scale::print("", markdown)?;
+    say(include_str!("report/bounds.md"));
+    peers::bounds::print("", markdown)?;
     say(include_str!("report/building.md"));
     building::print("", markdown)
 }

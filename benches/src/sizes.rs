@@ -3,7 +3,7 @@
 use std::mem::size_of_val;
 use std::time::Duration;
 
-use reattempt::{Interrupted, retry};
+use reattempt::{GaveUp, retry};
 use tokio::time::{sleep, timeout};
 
 use crate::cases::{Yield, exponential};
@@ -21,8 +21,8 @@ enum Broken {
     Late,
 }
 
-impl From<Interrupted> for Broken {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Broken {
+    fn from(_: GaveUp) -> Self {
         Self::Late
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Numbers {
 
 impl Bound {
     /// The limit, and how it comes about.
-    fn limit(self, numbers: &Numbers, [bare, hand]: Columns) -> Option<(f64, String)> {
+    pub(crate) fn limit(self, numbers: &Numbers, [bare, hand]: Columns) -> Option<(f64, String)> {
         match self {
             Self::Nothing => None,
             Self::AtMost(limit) => Some((limit, String::new())),

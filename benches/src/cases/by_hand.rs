@@ -39,8 +39,14 @@ pub(crate) fn exponential(retry: u32) -> Duration {
 /// The same from another first delay.
 #[inline]
 pub(crate) fn exponential_from(base: Duration, retry: u32) -> Duration {
+    exponential_within(base, CAP, retry)
+}
+
+/// The same with another longest delay.
+#[inline]
+pub(crate) fn exponential_within(base: Duration, cap: Duration, retry: u32) -> Duration {
     let delay = base.saturating_mul(2_u32.saturating_pow(retry));
-    delay.min(CAP).mul_f64(unit())
+    delay.min(cap).mul_f64(unit())
 }
 
 /// 1 ms, give or take 20 %.

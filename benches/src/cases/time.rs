@@ -1,15 +1,16 @@
 //! A timer that does not wait, and so shows what the delay itself costs.
 
+use std::future::{Ready, ready};
 use std::hint::black_box;
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Moment};
+use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
 
 pub(crate) struct Still;
 
 impl Clock for Still {
-    fn now(&self) -> Moment {
-        Moment::from_origin(Duration::ZERO)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(Duration::ZERO)
     }
 }
 
@@ -17,5 +18,15 @@ impl Blocking for Still {
     #[inline]
     fn sleep(&self, delay: Duration) {
         black_box(delay);
+    }
+}
+
+impl Timer for Still {
+    type Sleep = Ready<()>;
+
+    #[inline]
+    fn sleep(&self, delay: Duration) -> Ready<()> {
+        black_box(delay);
+        ready(())
     }
 }

@@ -29,7 +29,7 @@ pub(super) const WAY: Way = Way {
 sync_functions!(sync, immediate);
 async_functions!(asynchronous);
 
-fn exponential() -> ExponentialBackoff {
+pub(super) fn exponential() -> ExponentialBackoff {
     ExponentialBackoffBuilder::new()
         .with_initial_interval(Duration::from_millis(1))
         .with_randomization_factor(1.0)
@@ -40,7 +40,7 @@ fn exponential() -> ExponentialBackoff {
 }
 
 #[inline]
-fn sync<T, E>(
+pub(super) fn sync<T, E>(
     attempt: impl FnMut() -> Result<T, E>,
     again: impl FnMut(&E) -> bool,
 ) -> Result<T, E> {
@@ -68,7 +68,7 @@ fn by<T, E>(
 }
 
 #[inline]
-fn judged<E>(error: E, mut again: impl FnMut(&E) -> bool) -> Error<E> {
+pub(super) fn judged<E>(error: E, mut again: impl FnMut(&E) -> bool) -> Error<E> {
     if again(&error) {
         Error::transient(error)
     } else {
@@ -77,7 +77,7 @@ fn judged<E>(error: E, mut again: impl FnMut(&E) -> bool) -> Error<E> {
 }
 
 #[inline]
-fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
+pub(super) fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
     mut attempt: impl FnMut() -> F,
     again: impl Fn(&E) -> bool + Copy,
 ) -> impl Future<Output = Result<T, E>> {

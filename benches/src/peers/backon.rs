@@ -43,7 +43,7 @@ pub(super) const fn without() -> ConstantBuilder {
 }
 
 #[inline]
-fn sync<T, E>(
+pub(super) fn sync<T, E>(
     attempt: impl FnMut() -> Result<T, E>,
     again: impl FnMut(&E) -> bool,
 ) -> Result<T, E> {
@@ -59,7 +59,7 @@ fn immediate<T, E>(
 }
 
 #[inline]
-fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
+pub(super) fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
     attempt: impl FnMut() -> F,
     again: impl FnMut(&E) -> bool,
 ) -> impl Future<Output = Result<T, E>> {

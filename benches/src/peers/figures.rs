@@ -60,6 +60,7 @@ impl Figures {
         match row.counted {
             Counted::Call(kind, failures) => call(kind, failures),
             Counted::Retry(kind, from, to) => each(kind, from, to),
+            Counted::More(kind, other) => Some(call(kind, 0)? - call(other, 0)?),
             Counted::Delay => {
                 let is_loop = super::LOOPS.contains(&way.name);
                 let around = if is_loop { each("none", 0, 2)? } else { 0.0 };
@@ -81,6 +82,7 @@ fn needed(counted: Counted) -> Vec<(&'static str, u32)> {
     match counted {
         Counted::Call(kind, failures) => vec![(kind, failures)],
         Counted::Retry(kind, from, to) => vec![(kind, from), (kind, to)],
+        Counted::More(kind, other) => vec![(kind, 0), (other, 0)],
         Counted::Delay => vec![("delay", 1), ("delay", 6), ("none", 0), ("none", 2)],
         Counted::Allocations(..) | Counted::Bytes(_) => Vec::new(),
     }

@@ -18,12 +18,12 @@ pub(super) const WAY: Way = Way {
 
 sync_functions!(sync, immediate);
 
-fn exponential() -> impl Iterator<Item = Duration> {
+pub(super) fn exponential() -> impl Iterator<Item = Duration> {
     Exponential::from_millis_with_factor(1, 2.0).map(jitter)
 }
 
 #[inline]
-fn sync<T, E>(
+pub(super) fn sync<T, E>(
     attempt: impl FnMut() -> Result<T, E>,
     again: impl FnMut(&E) -> bool,
 ) -> Result<T, E> {
@@ -39,7 +39,7 @@ fn immediate<T, E>(
 }
 
 #[inline]
-fn by<T, E>(
+pub(super) fn by<T, E>(
     delays: impl Iterator<Item = Duration>,
     mut attempt: impl FnMut() -> Result<T, E>,
     mut again: impl FnMut(&E) -> bool,

@@ -21,7 +21,7 @@ pub(super) const WAY: Way = Way {
     sizes: sizes!(),
 };
 
-fn exponential() -> impl Iterator<Item = Duration> {
+pub(super) fn exponential() -> impl Iterator<Item = Duration> {
     Exponential::exact_with_factor(Duration::from_millis(1), 2.0).map(jitter)
 }
 
@@ -30,7 +30,10 @@ fn without() -> impl Iterator<Item = Duration> {
 }
 
 #[inline]
-fn judged<T, E>(outcome: Result<T, E>, again: impl FnOnce(&E) -> bool) -> OperationResult<T, E> {
+pub(super) fn judged<T, E>(
+    outcome: Result<T, E>,
+    again: impl FnOnce(&E) -> bool,
+) -> OperationResult<T, E> {
     match outcome {
         Ok(value) => OperationResult::Ok(value),
         Err(error) if again(&error) => OperationResult::Retry(error),

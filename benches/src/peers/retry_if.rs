@@ -17,7 +17,7 @@ pub(super) const WAY: Way = Way {
     sizes: sizes!(),
 };
 
-const EXPONENTIAL: ExponentialBackoffConfig = ExponentialBackoffConfig {
+pub(super) const EXPONENTIAL: ExponentialBackoffConfig = ExponentialBackoffConfig {
     max_retries: 4,
     t_wait: Duration::from_millis(1),
     backoff: 2.0,
@@ -26,11 +26,11 @@ const EXPONENTIAL: ExponentialBackoffConfig = ExponentialBackoffConfig {
 };
 
 /// What it expands to names this crate, also where nothing is logged.
-mod tracing {
+pub(super) mod tracing {
     macro_rules! info {
         ($($token:tt)*) => {};
     }
-    pub(super) use info;
+    pub(in crate::peers) use info;
 }
 
 fn delays(count: u32, calls: u64) {

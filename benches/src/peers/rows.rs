@@ -9,6 +9,8 @@ pub(super) enum Counted {
     Call(&'static str, u32),
     /// Instructions of each failure from the first number to the second.
     Retry(&'static str, u32, u32),
+    /// Instructions of a call that succeeds, beyond those of another.
+    More(&'static str, &'static str),
     /// Instructions of a delay, without what surrounds it where it is measured inside a loop.
     Delay,
     /// Allocations of a call that fails so often.
@@ -125,10 +127,7 @@ pub(super) fn judged(ways: &[Way], numbers: &[Option<f64>]) -> Verdict {
 fn list(ahead: &[(&Way, f64)]) -> String {
     let mut words = Vec::new();
     for (way, _) in ahead {
-        match way.lacks {
-            Some(lacks) => words.push(format!("{} ({lacks})", way.name)),
-            None => words.push(way.name.to_owned()),
-        }
+        words.push(way.described());
         if way.lacks.is_none() {
             break;
         }

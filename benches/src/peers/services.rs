@@ -6,6 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use reattempt::budget::Class;
 use reattempt::tower::RetryLayer;
 use reattempt::{Budget, Policy, Shape};
 use tower::retry::backoff::{
@@ -41,6 +42,12 @@ pub(super) const TOWER: Way = Way {
             let policy = limited(2, Shared(&NOTHING), AtOnce);
             called::<'d', _>(k, n, Err(()), |inner| Retry::new(policy, inner));
         }),
+        ("withdraw", |k, n| {
+            for _ in 0..n {
+                (0..k).for_each(|_| assert!(black_box(&*PLENTY).withdraw(), "plenty"));
+                black_box(&*PLENTY).deposit();
+            }
+        }),
     ]],
     sizes: &[("service", || {
         let script = Script::default();
@@ -66,6 +73,8 @@ pub(super) const OURS: &[(&str, Run)] = &[
         let layer = RetryLayer::new(WITHOUT).budget(&OUR_NOTHING);
         called::<'D', _>(k, n, Err(()), |inner| layer.layer(inner));
     }),
+    ("withdraw", |k, n| withdrawn(k, n, &OUR_PLENTY)),
+    ("withdraw-tokens", |k, n| withdrawn(k, n, &TOKENS)),
 ];
 
 pub(super) fn our_size() -> usize {
@@ -86,7 +95,20 @@ static PLENTY: LazyLock<TpsBudget> =
 static NOTHING: LazyLock<TpsBudget> =
     LazyLock::new(|| TpsBudget::new(Duration::from_secs(60), 0, 0.1));
 static OUR_PLENTY: Budget = Budget::per_success(1.0);
+static TOKENS: Budget = Budget::tokens(500);
 static OUR_NOTHING: Budget = Budget::per_success(0.1).initial(0).floor(0.0);
+
+/// Pays for each retry of a call, which then succeeds.
+fn withdrawn(retries: u32, calls: u64, budget: &'static Budget) {
+    for _ in 0..calls {
+        let mut account = black_box(budget).account();
+        for _ in 0..retries {
+            assert!(account.withdraw(Class::Failed), "plenty");
+            account.spend();
+        }
+        account.succeeded();
+    }
+}
 
 /// A number of attempts, told apart by the error, with a budget and delays.
 #[derive(Clone)]

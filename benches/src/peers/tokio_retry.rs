@@ -19,14 +19,14 @@ pub(super) const WAY: Way = Way {
 
 async_functions!(asynchronous);
 
-fn exponential() -> impl Iterator<Item = Duration> {
+pub(super) fn exponential() -> impl Iterator<Item = Duration> {
     ExponentialBackoff::from_millis(2)
         .max_delay(Duration::from_secs(20))
         .map(jitter)
 }
 
 #[inline]
-fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
+pub(super) fn asynchronous<T, E, F: Future<Output = Result<T, E>>>(
     attempt: impl FnMut() -> F,
     again: impl FnMut(&E) -> bool,
 ) -> impl Future<Output = Result<T, E>> {

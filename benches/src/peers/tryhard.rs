@@ -19,7 +19,7 @@ pub(super) const WAY: Way = Way {
 async_functions!(asynchronous);
 
 #[inline]
-fn asynchronous<T, E: 'static, F: Future<Output = Result<T, E>>>(
+pub(super) fn asynchronous<T, E: 'static, F: Future<Output = Result<T, E>>>(
     attempt: impl FnMut() -> F,
     mut again: impl FnMut(&E) -> bool,
 ) -> impl Future<Output = Result<T, E>> {

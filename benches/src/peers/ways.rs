@@ -11,6 +11,16 @@ pub(super) struct Way {
     pub(super) sizes: &'static [(&'static str, Size)],
 }
 
+impl Way {
+    /// The name, and what it lacks.
+    pub(super) fn described(&self) -> String {
+        match self.lacks {
+            Some(lacks) => format!("{} ({lacks})", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
 /// Bytes of a future.
 pub(super) type Size = fn() -> usize;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
-use reattempt::Interrupted;
+use reattempt::GaveUp;
 
 use crate::cases::Yield;
 
@@ -22,8 +22,8 @@ pub(super) enum Fault {
     Broken,
 }
 
-impl From<Interrupted> for Fault {
-    fn from(_: Interrupted) -> Self {
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Self {
         Self::Broken
     }
 }

@@ -1,0 +1,166 @@
+//! Loops by hand: `naive` computes the delay where it stands, `cold` in a function that is out of the way.
+
+use std::hint::black_box;
+use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
+
+use reattempt::timer::{Blocking, Timer};
+
+use super::bodies::{self, RequestResult, request};
+use super::client::{Client, Limits, asleep, called, fetched, polled};
+use super::lists::{async_runs, async_still_runs, client_runs, sizes, still_runs, sync_runs};
+use crate::cases::{Run, Script, Still, exponential_from, exponential_within, repeat};
+use crate::peers::ways::{Size, Way};
+
+pub(super) const NAIVE: Way = Way {
+    name: "hand",
+    lacks: None,
+    runs: naive::RUNS,
+    sizes: naive::SIZES,
+};
+
+pub(super) const COLD: Way = Way {
+    name: "hand-cold",
+    lacks: None,
+    runs: cold::RUNS,
+    sizes: cold::SIZES,
+};
+
+const BASE: Duration = Duration::from_millis(1);
+
+static LIMITS: LazyLock<Limits> = LazyLock::new(|| black_box(Limits::USUAL));
+
+macro_rules! attempts {
+    ($max:expr, $attempt:expr, $retry:ident => $pause:expr) => {{
+        let mut $retry = 0;
+        loop {
+            match $attempt {
+                Err(_) if $retry + 1 < $max => {}
+                outcome => return outcome,
+            }
+            $pause;
+            $retry += 1;
+        }
+    }};
+}
+
+/// All loops. What is done between two attempts has these attributes.
+macro_rules! loops {
+    ($way:ident, $(#[$how:meta])+) => {
+        mod $way {
+            use super::*;
+
+            $(#[$how])+
+            fn sleep(retry: u32) {
+                thread::sleep(exponential_from(BASE, retry));
+            }
+
+            $(#[$how])+
+            fn sleep_async(retry: u32) -> tokio::time::Sleep {
+                tokio::time::sleep(exponential_from(BASE, retry))
+            }
+
+            $(#[$how])+
+            fn still(retry: u32) {
+                Blocking::sleep(&Still, exponential_from(BASE, retry));
+            }
+
+            $(#[$how])+
+            fn still_async(retry: u32) -> std::future::Ready<()> {
+                Timer::sleep(&Still, exponential_from(BASE, retry))
+            }
+
+            $(#[$how])+
+            fn sleep_within(limits: &Limits, retry: u32) {
+                thread::sleep(exponential_within(limits.base, limits.cap, retry));
+            }
+
+            $(#[$how])+
+            fn sleep_within_async(limits: &Limits, retry: u32) -> tokio::time::Sleep {
+                tokio::time::sleep(exponential_within(limits.base, limits.cap, retry))
+            }
+
+            fn inlined(script: &Script) -> RequestResult {
+                attempts!(5, script.coded(), retry => sleep(retry))
+            }
+
+            fn call(script: &Script) -> RequestResult {
+                attempts!(5, request(script), retry => sleep(retry))
+            }
+
+            fn still_inlined(script: &Script) -> RequestResult {
+                attempts!(5, script.coded(), retry => still(retry))
+            }
+
+            fn still_call(script: &Script) -> RequestResult {
+                attempts!(5, request(script), retry => still(retry))
+            }
+
+            async fn small(script: &Script) -> RequestResult {
+                attempts!(5, bodies::small(script).await, retry => sleep_async(retry).await)
+            }
+
+            async fn fetch(script: &Script) -> RequestResult {
+                attempts!(5, bodies::fetch(script).await, retry => sleep_async(retry).await)
+            }
+
+            async fn kept(script: &Script) -> RequestResult {
+                attempts!(5, bodies::kept(script).await, retry => sleep_async(retry).await)
+            }
+
+            async fn fetch_kept(script: &Script) -> RequestResult {
+                attempts!(5, bodies::fetch_kept(script).await, retry => sleep_async(retry).await)
+            }
+
+            async fn still_small(script: &Script) -> RequestResult {
+                attempts!(5, bodies::small(script).await, retry => still_async(retry).await)
+            }
+
+            async fn still_fetch(script: &Script) -> RequestResult {
+                attempts!(5, bodies::fetch(script).await, retry => still_async(retry).await)
+            }
+
+            fn shared(script: &Script) -> RequestResult {
+                let limits = &*LIMITS;
+                attempts!(limits.max, request(script), retry => sleep_within(limits, retry))
+            }
+
+            async fn shared_async(script: &Script) -> RequestResult {
+                let limits = &*LIMITS;
+                attempts!(
+                    limits.max,
+                    bodies::fetch(script).await,
+                    retry => sleep_within_async(limits, retry).await
+                )
+            }
+
+            fn own(client: &Client<Limits>) -> RequestResult {
+                let limits = &client.settings;
+                attempts!(limits.max, request(&client.script), retry => sleep_within(limits, retry))
+            }
+
+            async fn own_async(client: &Client<Limits>) -> RequestResult {
+                let limits = &client.settings;
+                attempts!(
+                    limits.max,
+                    bodies::fetch(&client.script).await,
+                    retry => sleep_within_async(limits, retry).await
+                )
+            }
+
+            pub(super) const RUNS: &[&[(&str, Run)]] = &[
+                sync_runs!(),
+                async_runs!(),
+                still_runs!(),
+                async_still_runs!(),
+                client_runs!(Limits::USUAL),
+            ];
+
+            pub(super) const SIZES: &[(&str, Size)] = sizes!(Limits::USUAL);
+        }
+    };
+}
+
+loops!(naive, #[inline(always)]);
+loops!(cold, #[cold] #[inline(never)]);
