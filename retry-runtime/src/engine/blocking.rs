@@ -18,7 +18,18 @@ impl LiveCall {
         &self,
         until: Until,
         context: impl IntoContext<'c, T>,
-        mut body: impl FnMut() -> R,
+        body: impl FnMut() -> R,
+    ) -> R {
+        self.inside(until, context, body)
+    }
+
+    /// Runs what belongs to one attempt: everything that it calls sees that it is a retry, and its deadline.
+    #[inline(always)]
+    pub(crate) fn inside<'c, R, T: Clock + 'c>(
+        &self,
+        until: Until,
+        context: impl IntoContext<'c, T>,
+        body: impl FnOnce() -> R,
     ) -> R {
         if self.retries() == 0 && until.is_never() {
             return body();
@@ -66,17 +77,6 @@ impl LiveCall {
                 Err(failed) => error = failed,
             }
         }
-    }
-
-    /// Returns what makes an attempt a retry, and its deadline visible to what it calls; nothing in a first attempt
-    /// without a deadline.
-    #[cfg(feature = "tower")]
-    #[inline(always)]
-    pub(crate) fn inside(&self, until: Until, clock: &impl Clock) -> Option<Inside> {
-        if self.retries() == 0 && until.is_never() {
-            return None;
-        }
-        Some(Inside::attempt(self.retries(), until, false, clock))
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.
@@ -148,7 +148,7 @@ impl LiveCall {
 fn attempt_inside<'c, R, T: Clock + 'c>(
     retries: u32,
     context: impl IntoContext<'c, T>,
-    mut body: impl FnMut() -> R,
+    body: impl FnOnce() -> R,
 ) -> R {
     let context = context.into_context();
     let _inside = Inside::attempt(retries, context.until, false, context.timer);

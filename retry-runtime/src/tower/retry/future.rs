@@ -43,17 +43,12 @@ pin_project! {
             #[pin]
             future: Spanned<F>,
         },
-        // Until the delay is over.
-        Delay {
+        Between {
+            in_delay: bool,
+            // The delay, and then the time that the service has to make room for another attempt.
             #[pin]
             sleep: Option<P>,
             // The answer before, where the call may end between two attempts.
-            last: Option<A>,
-        },
-        // Until the service has room for another attempt, or the deadline has passed.
-        Room {
-            #[pin]
-            limit: Option<P>,
             last: Option<A>,
         },
     }
@@ -76,10 +71,7 @@ where
         let budget = plan.operation.policy().budget;
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
         let call = LiveCall::start(context);
-        let future = {
-            let _inside = call.inside(context.until, context.timer);
-            ready.call(request)
-        };
+        let future = call.inside(context.until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
         };
@@ -112,7 +104,7 @@ where
                 Ok(answer) => return Poll::Ready(answer),
                 Err(failed) => Some(failed),
             },
-            _ => None,
+            State::Between { .. } => None,
         };
         self.go_on(failed, cx)
     }
@@ -167,15 +159,10 @@ where
             unreachable!("there is no attempt between two attempts")
         };
         let plan = &**this.plan;
-        let answer = {
-            let _inside = this.call.inside(*this.until, &plan.timer);
-            ready!(future.poll(cx))
-        };
+        let context = || plan.context(*this.until);
+        let answer = ready!(this.call.inside(*this.until, context, || future.poll(cx)));
         Poll::Ready(match plan.judge.judge(&answer) {
-            None => {
-                let context = plan.context(*this.until);
-                Ok(this.call.succeeded(answer, context, this.gates))
-            }
+            None => Ok(this.call.succeeded(answer, context(), this.gates)),
             Some(verdict) => Err((answer, verdict)),
         })
     }
@@ -209,7 +196,8 @@ where
         let delay = retry.delay();
         // The kill switch or the deadline may end the call between two attempts.
         let is_kept = cfg!(feature = "config") || context.remaining().is_some();
-        this.state.set(State::Delay {
+        this.state.set(State::Between {
+            in_delay: true,
             sleep: (!delay.is_zero()).then(|| plan.timer.sleep(delay)),
             last: is_kept.then_some(answer),
         });
@@ -226,38 +214,38 @@ where
         let mut this = self.project();
         let plan = &**this.plan;
         let context = plan.context(*this.until);
-        if let Now::Delay { sleep, last } = this.state.as_mut().project() {
-            if let Some(sleep) = sleep.as_pin_mut() {
-                ready!(sleep.poll(cx));
+        let Now::Between {
+            in_delay,
+            mut sleep,
+            last,
+        } = this.state.as_mut().project()
+        else {
+            return Poll::Ready(None);
+        };
+        if *in_delay {
+            if let Some(delay) = sleep.as_mut().as_pin_mut() {
+                ready!(delay.poll(cx));
             }
-            let mut last = last.take();
+            *in_delay = false;
             if last.is_some() && this.call.resume(context).is_err() {
-                return Poll::Ready(last);
+                return Poll::Ready(last.take());
             }
             let left = context.remaining();
             if left.is_none() {
                 // Nobody asks for it any more, and it may hold the room that the service waits for.
-                last = None;
+                *last = None;
             }
-            this.state.set(State::Room {
-                limit: left.map(|left| plan.timer.sleep(left)),
-                last,
-            });
+            sleep.set(left.map(|left| plan.timer.sleep(left)));
         }
-        let Now::Room { limit, last } = this.state.as_mut().project() else {
-            return Poll::Ready(None);
-        };
         if last.is_some()
-            && let Some(limit) = limit.as_pin_mut()
+            && let Some(limit) = sleep.as_pin_mut()
             && limit.poll(cx).is_ready()
         {
             this.call.ended(&context, GiveUpReason::Deadline);
             return Poll::Ready(last.take());
         }
-        let ready = {
-            let _inside = this.call.inside(*this.until, &plan.timer);
-            this.service.poll_ready(cx)
-        };
+        let (call, service) = (&*this.call, this.service);
+        let ready = call.inside(*this.until, context, || service.poll_ready(cx));
         if let Err(error) = ready!(ready) {
             return Poll::Ready(Some(closed(plan, context, this.call, error)));
         }
@@ -267,10 +255,7 @@ where
         *this.request = plan.copy.copy(&request);
         this.gates.begin(&plan.timer);
         this.call.retry_begins();
-        let future = {
-            let _inside = this.call.inside(*this.until, &plan.timer);
-            this.service.call(request)
-        };
+        let future = (this.call).inside(*this.until, context, || service.call(request));
         let future = spanned(attempt_span(context, this.call), future);
         this.state.set(State::Attempt { future });
         Poll::Ready(None)
