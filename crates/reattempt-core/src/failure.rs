@@ -9,8 +9,9 @@ use crate::verdict::{Classify, Verdict};
 /// attempt off, the last attempt timed out, or polling (`until`) ran out of
 /// attempts.
 ///
-/// A policy that can end so wants `From<GaveUp>` of the function's error;
-/// an error type that cannot have it is wrapped: `Result<T, RetryError<E>>`.
+/// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and the errors of sqlx,
+/// tonic, redis and reqwest-middleware with their features; so have boxed errors, `anyhow` and `eyre`. An error type that
+/// cannot have it, such as that of reqwest, is wrapped: `Result<T, RetryError<E>>`.
 // In this order, so that a `Result<(), GaveUp>` is distinguished by its first four bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,8 +151,16 @@ impl<E> From<GaveUp> for RetryError<E> {
     }
 }
 
-/// For a call around the one that was cut off: it may have been executed, unless
-/// the service or the policy ruled another attempt out.
+/// For a call around the one that was given up: it may have been executed, unless the service or the policy ruled another
+/// attempt out. The errors of libraries that are made of it mean the same.
+///
+/// | reason | verdict |
+/// |---|---|
+/// | `Permanent` | `Permanent` |
+/// | `RetryForbidden` | `RetryForbidden` |
+/// | `RetryAfterTooLong` | `Throttled(None)` |
+/// | `BreakerOpen`, `Throttle`, before the first attempt | `Refused` |
+/// | any other | `Transient` |
 impl Classify for GaveUp {
     fn classify(&self) -> Verdict {
         match self.reason {

@@ -217,12 +217,16 @@ impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
     }
 }
 
-/// By kind: what a connection or an interrupted call can cause is transient; where the connection
+/// As [`GaveUp`](crate::GaveUp) says, if it was made of one. Else by kind: what a connection or an interrupted call can cause is transient; where the connection
 /// was refused or the host has no address, certainly nothing was executed; everything else is final.
 #[cfg(feature = "std")]
 impl Classify for std::io::Error {
     fn classify(&self) -> Verdict {
         use std::io::ErrorKind as Kind;
+
+        if let Some(end) = crate::clients::gave_up::gave_up(self) {
+            return end.classify();
+        }
         match self.kind() {
             Kind::ConnectionRefused => Verdict::Refused,
             // Also said of a connection that stood and broke in the middle.

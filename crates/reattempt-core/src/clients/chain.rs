@@ -4,6 +4,8 @@
 use std::error::Error;
 use std::io;
 
+#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
+use crate::failure::GaveUp;
 #[cfg(feature = "hyper1")]
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -29,6 +31,9 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
         // What it wraps knows more than a kind.
         let inner = error.get_ref().and_then(|inner| in_chain(inner));
         return Some(inner.unwrap_or_else(|| of_standing(error)));
+    }
+    if let Some(end) = error.downcast_ref::<GaveUp>() {
+        return Some(end.classify());
     }
     #[cfg(feature = "hyper1")]
     if let Some(verdict) = super::hyper::of(error) {

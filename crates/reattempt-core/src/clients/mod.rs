@@ -7,6 +7,7 @@
     feature = "sqlx09"
 ))]
 mod chain;
+pub(crate) mod gave_up;
 #[cfg(feature = "http2")]
 mod h2;
 #[cfg(feature = "hyper1")]

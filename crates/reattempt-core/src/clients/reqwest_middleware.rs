@@ -5,6 +5,7 @@ use core::fmt;
 use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
+use crate::failure::GaveUp;
 use crate::http::{Failure, HasStatus};
 use crate::verdict::{Classify, Verdict};
 
@@ -17,9 +18,11 @@ macro_rules! reqwest_middleware {
             fn classify(&self) -> Verdict {
                 match self {
                     Self::Reqwest(error) => error.classify(),
-                    Self::Middleware(error) => {
-                        in_chain(error.as_ref()).map_or(Verdict::Permanent, Verdict::into_ambiguous)
-                    }
+                    Self::Middleware(error) => match error.downcast_ref::<GaveUp>() {
+                        Some(end) => end.classify(),
+                        None => in_chain(error.as_ref())
+                            .map_or(Verdict::Permanent, Verdict::into_ambiguous),
+                    },
                 }
             }
 
