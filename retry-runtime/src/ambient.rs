@@ -5,7 +5,9 @@
 use core::marker::PhantomData;
 use core::time::Duration;
 
+use crate::call::Call;
 use crate::engine::Until;
+use crate::nesting::VisibleMarks;
 use crate::timer::{Clock, Timestamp};
 
 #[derive(Debug, Clone, Copy)]
@@ -79,79 +81,97 @@ pub(crate) fn retries() -> u32 {
 /// What the code on this thread inherits until this is dropped.
 #[must_use = "dropped at once it changes nothing"]
 #[derive(Debug)]
-pub(crate) struct Inside {
+pub(crate) struct Inside<'c> {
     before: Inherited,
+    /// Those of the call whose retry this is.
+    #[expect(dead_code, reason = "visible until it is dropped")]
+    marks: Option<VisibleMarks<'c>>,
     this_thread: PhantomData<*const ()>,
 }
 
-impl Inside {
+impl<'c> Inside<'c> {
     #[inline(always)]
-    fn change(change: impl FnOnce(Inherited) -> Inherited) -> Self {
+    fn change(
+        marks: Option<VisibleMarks<'c>>,
+        change: impl FnOnce(Inherited) -> Inherited,
+    ) -> Self {
         let before = inherited();
         inherit(change(before));
         Self {
             before,
+            marks,
             this_thread: PhantomData,
         }
     }
 
-    /// Begins an attempt of a call of which so many attempts have failed, and which ends at `until`.
+    /// Begins an attempt of `call`, which ends at `until`.
     #[inline(never)]
     pub(crate) fn attempt(
-        failures: u32,
+        call: &'c mut Call,
         until: Until,
         is_enforced: bool,
         clock: &impl Clock,
     ) -> Self {
         let until = on_shared_clock(clock, until.timestamp());
-        Self::change(|before| Inherited {
-            retries: if failures > 0 {
-                failures
-            } else {
-                before.retries
-            },
+        let retries = call.retries();
+        let is_outermost = inherited().retries == 0;
+        let marks = (retries > 0).then(|| VisibleMarks::new(call, is_outermost));
+        Self::change(marks, |before| Inherited {
+            retries: if retries > 0 { retries } else { before.retries },
             ..before.shrunk(until, is_enforced)
         })
     }
 
     /// Sets a deadline. Deadlines only shrink: the earlier one holds.
     #[inline(always)]
-    pub(crate) fn deadline(until: Timestamp) -> Self {
-        Self::change(|before| before.shrunk(until, false))
+    pub(crate) fn deadline(until: Timestamp, is_enforced: bool) -> Self {
+        Self::change(None, |before| before.shrunk(until, is_enforced))
     }
 
-    /// Inherits nothing.
+    /// Sets how often the nearest call that is retrying has failed.
     #[cfg(feature = "std")]
-    pub(crate) fn nothing() -> Self {
-        Self::change(|_| Inherited::NOTHING)
+    pub(crate) fn retries(retries: u32) -> Self {
+        Self::change(None, |before| Inherited { retries, ..before })
+    }
+
+    /// Inherits no deadline.
+    #[cfg(feature = "std")]
+    pub(crate) fn no_deadline() -> Self {
+        Self::change(None, |before| Inherited {
+            retries: before.retries,
+            ..Inherited::NOTHING
+        })
     }
 }
 
 /// A retry under an unchanged deadline, until this is dropped. It saves four bytes where [`Inside`] saves sixteen.
 #[must_use = "dropped at once it changes nothing"]
 #[derive(Debug)]
-pub(crate) struct InsideRetry {
+pub(crate) struct InsideRetry<'c> {
     before: u32,
+    #[expect(dead_code, reason = "visible until it is dropped")]
+    marks: VisibleMarks<'c>,
     this_thread: PhantomData<*const ()>,
 }
 
-impl InsideRetry {
-    /// Begins a retry: an attempt after so many failures.
+impl<'c> InsideRetry<'c> {
+    /// Begins a retry of `call`.
     #[inline(always)]
-    pub(crate) fn new(failures: u32) -> Self {
+    pub(crate) fn new(call: &'c mut Call) -> Self {
         let before = inherited();
         inherit(Inherited {
-            retries: failures,
+            retries: call.retries(),
             ..before
         });
         Self {
             before: before.retries,
+            marks: VisibleMarks::new(call, before.retries == 0),
             this_thread: PhantomData,
         }
     }
 }
 
-impl Drop for InsideRetry {
+impl Drop for InsideRetry<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         inherit(Inherited {
@@ -177,7 +197,7 @@ impl Inherited {
 }
 
 // Out of line: the address of the thread's variable takes no register from a call that succeeds at once.
-impl Drop for Inside {
+impl Drop for Inside<'_> {
     #[inline(never)]
     fn drop(&mut self) {
         inherit(self.before);

@@ -8,6 +8,9 @@ pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::duration::{Nanos, is_shorter};
 use crate::jitter::unit;
+use crate::nesting;
+#[cfg(feature = "std")]
+use crate::nesting::Marks;
 use crate::policy::{Nested, Policy};
 use crate::strategy::Decision;
 use crate::verdict::Verdict;
@@ -93,13 +96,28 @@ pub trait CallEnv {
 /// let end = call.failed(&policy, Verdict::Transient, &mut Still);
 /// assert_eq!(end, Err(GiveUpReason::Attempts));
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Call {
     failures: u32,
-    /// How many of them count as retries of the next attempt: not those that ask again for a value that is not final.
-    pub(crate) retries: u32,
+    /// How many of them ask again for a value that is not final. Before the first failure, when the call
+    /// began: see [`nesting::begin`].
+    polls: u32,
+    pub(crate) memory: Option<Slot>,
+}
+
+#[cfg(feature = "std")]
+type Slot = Box<Memory>;
+#[cfg(not(feature = "std"))]
+type Slot = Memory;
+
+/// What a call remembers besides its counts. Only few calls have anything to remember, so it lies in a box where there is
+/// an allocator.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
     /// The delay before, in nanoseconds. Only decorrelated delays look at it.
     previous: u64,
+    #[cfg(feature = "std")]
+    pub(crate) marks: Marks,
 }
 
 impl Call {
@@ -108,8 +126,17 @@ impl Call {
     pub const fn new() -> Self {
         Self {
             failures: 0,
-            retries: 0,
-            previous: 0,
+            polls: 0,
+            memory: None,
+        }
+    }
+
+    /// Returns a call that begins on this thread.
+    #[inline(always)]
+    pub(crate) fn begin() -> Self {
+        Self {
+            polls: nesting::begin(),
+            ..Self::new()
         }
     }
 
@@ -117,6 +144,26 @@ impl Call {
     #[inline]
     pub const fn failures(&self) -> u32 {
         self.failures
+    }
+
+    /// Returns how many of them make the next attempt a retry: not those that ask again for a value that is not final.
+    #[inline(always)]
+    pub(crate) const fn retries(&self) -> u32 {
+        if self.failures == 0 {
+            0
+        } else {
+            self.failures.saturating_sub(self.polls)
+        }
+    }
+
+    /// Takes over the marks that an attempt has published, before its failure is counted.
+    #[inline(always)]
+    pub(crate) fn attempt_failed(&mut self, is_final: bool) {
+        let began = (self.failures == 0).then(|| core::mem::take(&mut self.polls));
+        self.take_marks(began);
+        if !is_final {
+            self.polls = self.polls.saturating_add(1);
+        }
     }
 
     /// Decides what follows a failed attempt: returns the delay before the next one.
@@ -170,9 +217,10 @@ impl Call {
         if !policy.looks_back() {
             return policy.draw(retry, None, || env.random());
         }
-        let previous = Duration::from_nanos(self.previous);
+        let memory = self.memory.get_or_insert_default();
+        let previous = Duration::from_nanos(memory.previous);
         let delay = policy.draw(retry, Some(previous), || env.random());
-        self.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        memory.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         delay
     }
 }

@@ -51,6 +51,11 @@ pub mod http;
 mod jitter;
 #[cfg(feature = "keyed")]
 mod keyed;
+#[cfg(feature = "std")]
+pub mod nesting;
+#[cfg(not(feature = "std"))]
+#[path = "nesting/alone.rs"]
+mod nesting;
 #[cfg(feature = "observe")]
 pub mod observe;
 mod operation;

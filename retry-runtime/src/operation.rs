@@ -1,5 +1,8 @@
 //! What is retried: a place in the program with a name, and the policy that holds there.
 
+use core::panic::Location;
+
+use crate::nesting::OperationId;
 use crate::policy::Policy;
 
 #[cfg(feature = "config")]
@@ -13,16 +16,51 @@ use crate::config::NamedPolicy;
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
     name: &'static str,
+    identity: Identity,
     #[cfg(feature = "config")]
     named: Option<&'static NamedPolicy>,
 }
 
+/// What makes two calls those of one operation.
+#[derive(Debug, Clone, Copy)]
+enum Identity {
+    /// The site itself: it is a `static`.
+    Site,
+    Name,
+    Caller(&'static Location<'static>),
+    #[cfg_attr(
+        not(any(
+            feature = "tower",
+            feature = "reqwest-middleware04",
+            feature = "reqwest-middleware05"
+        )),
+        expect(dead_code, reason = "there are no clients")
+    )]
+    Instance(u64),
+}
+
 impl Site {
-    /// Returns a site of this name.
+    /// Returns the site of an expansion, which is a `static`.
     #[inline(always)]
     pub const fn new(name: &'static str) -> Self {
+        Self::identified(name, Identity::Site)
+    }
+
+    /// Returns the site of all that is called by this name.
+    pub(crate) const fn of_name(name: &'static str) -> Self {
+        Self::identified(name, Identity::Name)
+    }
+
+    /// Returns the site of what is called where this is.
+    #[track_caller]
+    pub(crate) const fn of_caller() -> Self {
+        Self::identified(UNNAMED, Identity::Caller(Location::caller()))
+    }
+
+    const fn identified(name: &'static str, identity: Identity) -> Self {
         Self {
             name,
+            identity,
             #[cfg(feature = "config")]
             named: None,
         }
@@ -33,8 +71,22 @@ impl Site {
     pub const fn named(policy: &'static NamedPolicy) -> Self {
         Self {
             name: policy.operation(),
+            identity: Identity::Site,
             named: Some(policy),
         }
+    }
+
+    /// Returns what the operation is told from others by.
+    pub fn id(&self) -> OperationId {
+        OperationId(match self.identity {
+            Identity::Site => core::ptr::from_ref(self).addr() as u64,
+            Identity::Name => hash(self.name.as_bytes(), 0),
+            Identity::Caller(caller) => {
+                let place = u64::from(caller.line()) << 32 | u64::from(caller.column());
+                hash(caller.file().as_bytes(), place)
+            }
+            Identity::Instance(number) => !number,
+        })
     }
 
     /// Begins a call under the policy that has a name.
@@ -67,6 +119,15 @@ impl Site {
         #[cfg(not(feature = "config"))]
         before
     }
+}
+
+/// FNV-1a, from `seed` on.
+fn hash(bytes: &[u8], seed: u64) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// The policy of a running call, where there is no configuration.
@@ -122,6 +183,11 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// Returns what it is told from others by.
+    pub(crate) fn id(&self) -> OperationId {
+        self.site.id()
+    }
+
     /// Returns the name: `module::function` unless the key `name` says otherwise.
     pub const fn name(&self) -> &'static str {
         self.site.name
@@ -175,7 +241,9 @@ pub(crate) use client::ClientOperation;
     feature = "reqwest-middleware05"
 ))]
 mod client {
-    use super::{Operation, Site, UNNAMED};
+    use core::sync::atomic::{AtomicU64, Ordering};
+
+    use super::{Identity, Operation, Site, UNNAMED};
     use crate::budget::Budget;
     use crate::policy::Policy;
     use crate::rules::{Entry, Key};
@@ -200,14 +268,27 @@ mod client {
                 );
             }
             Self {
-                site: Site::new(UNNAMED),
+                site: Site::of_name(UNNAMED),
                 policy,
+            }
+        }
+
+        /// Returns it for one more client: without a name, each is an operation of its own.
+        pub(crate) fn for_instance(self) -> Self {
+            static INSTANCES: AtomicU64 = AtomicU64::new(0);
+            if self.site.name != UNNAMED {
+                return self;
+            }
+            let number = INSTANCES.fetch_add(1, Ordering::Relaxed);
+            Self {
+                site: Site::identified(UNNAMED, Identity::Instance(number)),
+                ..self
             }
         }
 
         pub(crate) const fn named(self, name: &'static str) -> Self {
             Self {
-                site: Site::new(name),
+                site: Site::of_name(name),
                 ..self
             }
         }
@@ -221,6 +302,12 @@ mod client {
 
         pub(crate) const fn policy(&self) -> &Policy {
             &self.policy
+        }
+
+        /// Returns its site.
+        #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+        pub(crate) const fn site(&self) -> &Site {
+            &self.site
         }
 
         /// Returns it for a decision.

@@ -81,8 +81,8 @@ impl Reasons {
         world
     }
 
-    /// Below what makes them hold.
-    fn hold<R>(&self, call: impl Fn() -> R) -> R {
+    /// Inside what makes them hold; `use_up` uses up the retries of the operation.
+    fn hold<R>(&self, use_up: impl Fn(), call: impl Fn() -> R) -> R {
         let limited = || {
             if self.has(GiveUpReason::Deadline) {
                 deadline::within_blocking(Duration::from_millis(1), &call)
@@ -99,6 +99,7 @@ impl Reasons {
         let outer = policy.on(|(): &()| true).timer(Still::pending(1));
         let _ = outer.run(|| {
             if is_first.replace(false) {
+                use_up();
                 return Err(());
             }
             *answer.borrow_mut() = Some(limited());
@@ -124,7 +125,11 @@ fn assert_order(call: impl Fn(&Reasons, &World) -> RetryError<Fault>) {
     for reasons in Reasons::all() {
         let world = reasons.world();
         let balance = world.budget.balance();
-        let end = reasons.hold(|| call(&reasons, &world));
+        let use_up = || {
+            let end = call(&Reasons(vec![GiveUpReason::Attempts]), &World::new(1));
+            assert_eq!(end.reason(), GiveUpReason::Attempts);
+        };
+        let end = reasons.hold(use_up, || call(&reasons, &world));
         assert_eq!(end.reason(), reasons.0[0], "{reasons:?}");
         assert_eq!((end.attempts(), world.attempts.get()), (1, 1));
         assert_eq!(end.last(), Some(&Fault::Down));

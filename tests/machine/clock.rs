@@ -46,6 +46,17 @@ pub(crate) fn start(case: &Case) -> impl Sized {
     )
 }
 
+/// Random numbers that the case does not count, until what is answered is dropped.
+pub(crate) fn uncounted() -> impl Sized {
+    struct Restore(Random);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            RANDOM.set(self.0);
+        }
+    }
+    (Restore(RANDOM.get()), testing::seed(0))
+}
+
 pub(crate) fn now() -> Duration {
     if TOKIO.get() {
         return Tokio.now().since(Timestamp::from_origin(Duration::ZERO));

@@ -63,6 +63,10 @@ pub(crate) fn budget(spec: &[String]) -> Option<&'static Budget> {
     BUDGETS.with(|budgets| budgets.get(index).copied())
 }
 
+pub(crate) fn multiplies(spec: &[String]) -> bool {
+    value(spec, "nested") == Some("multiply")
+}
+
 pub(crate) fn policy(spec: &[String]) -> Policy {
     POLICY.with_borrow_mut(|(last, policy)| {
         if last != spec {

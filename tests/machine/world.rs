@@ -78,7 +78,7 @@ impl World {
         for _ in 0..case.calls {
             world.log().since = now();
             world.log().trace.calls.push(Call::default());
-            let ending = around(case, || world.call(call));
+            let ending = around(case, call, || world.call(call));
             let mut log = world.log();
             let rest = now().saturating_sub(log.since);
             if let Some(call) = log.trace.calls.last_mut() {
@@ -88,6 +88,25 @@ impl World {
             assert_eq!(left, (None, 1), "something leaked: {case:?}");
         }
         std::mem::take(&mut world.log().trace)
+    }
+
+    /// Makes a call that ends because of a deadline that has passed.
+    fn use_up(case: &Case, call: fn(&Arc<Self>) -> Ending) {
+        let _uncounted = clock::uncounted();
+        let mut case = case.clone();
+        let fails = Act {
+            takes: Duration::ZERO,
+            end: End::Error(Verdict::Refused),
+        };
+        case.acts.insert(0, fails);
+        let world = Arc::new(Self {
+            policy: spec::policy(&case.spec),
+            breaker: case.breaker(),
+            case,
+            log: Mutex::default(),
+        });
+        let ending = deadline::within_blocking(Duration::ZERO, || world.call(call));
+        assert_ne!(ending, Ending::Value, "{world:?}");
     }
 
     /// Where the answer does not say why the call gave up, its events do.
@@ -203,13 +222,18 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A call inside the outer deadline of the case, and inside the second attempt of another call.
-fn around(case: &Case, call: impl Fn() -> Ending) -> Ending {
+/// A call inside the outer deadline of the case, and inside the second attempt of another call, in whose first attempt
+/// the operation has used up its retries.
+fn around(case: &Case, driver: fn(&Arc<World>) -> Ending, call: impl Fn() -> Ending) -> Ending {
     const OUTER: Policy = Policy::new().max(2).backoff(Shape::None);
     let nested = || {
         let (is_first, mut ending) = (Cell::new(true), None);
         let _second = OUTER.on(|(): &()| true).timer(Time).run(|| {
             if is_first.replace(false) {
+                // With `multiply` it would change nothing but its budget.
+                if !spec::multiplies(&case.spec) {
+                    World::use_up(case, driver);
+                }
                 return Err(());
             }
             ending = Some(call());

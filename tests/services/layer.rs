@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use http::Request;
 use reattempt::deadline::Deadline;
 use reattempt::tower::{ClientDeadline, RetryLayer};
@@ -302,15 +304,37 @@ async fn a_deadline_is_seen_inside_and_kept() {
 #[tokio::test(start_paused = true)]
 async fn inside_a_retry_there_is_one_attempt() {
     #[retry(max = 3, base = "1ms")]
-    async fn outer(service: &Scripted) -> Answer {
-        RetryLayer::new(POLICY)
+    async fn outer(call: &dyn Fn() -> BoxFuture<'static, Answer>) -> Answer {
+        call().await
+    }
+    let calls = async |service: &Scripted, call: &dyn Fn() -> BoxFuture<'static, Answer>| {
+        assert_eq!(outer(call).await, Err(Fault::Lost));
+        service.calls()
+    };
+    let failing = || Scripted::new([Err(Fault::Lost); 9]);
+    let layer = RetryLayer::new(POLICY);
+
+    // A client is one operation.
+    let service = failing();
+    let client = layer.layer(service.clone());
+    assert_eq!(
+        calls(&service, &|| client.clone().oneshot(()).boxed()).await,
+        5
+    );
+    // Another client is another one, unless it has the same name.
+    let service = failing();
+    let another = || layer.layer(service.clone()).oneshot(()).boxed();
+    assert_eq!(calls(&service, &another).await, 9);
+    let service = failing();
+    let named = || {
+        layer
+            .clone()
+            .name("named")
             .layer(service.clone())
             .oneshot(())
-            .await
-    }
-    let service = Scripted::new([Err(Fault::Lost); 9]);
-    assert_eq!(outer(&service).await, Err(Fault::Lost));
-    assert_eq!(service.calls(), 5);
+            .boxed()
+    };
+    assert_eq!(calls(&service, &named).await, 5);
 }
 
 #[tokio::test(start_paused = true)]

@@ -25,4 +25,5 @@ mod schedule;
 mod support;
 mod timeouts;
 mod timers;
+mod trees;
 mod warning;

@@ -314,10 +314,10 @@ async fn before_the_future() {
 
 /// Work of somebody else, taken out.
 #[test]
-fn outside() {
+fn isolated() {
     #[retry(max = 5, on(_), timer = Still)]
     async fn outer(service: &Service) -> Result<u32, u32> {
-        deadline::outside(alone(service)).await
+        deadline::isolate(alone(service)).await
     }
     let service = Service::default();
     assert!(drive(outer(&service)).is_err());

@@ -12,7 +12,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 .jitter(::reattempt::Jitter::Ratio(0.2f64))
         },
     );
-    let mut call = ::reattempt::__private::LiveCall::new();
+    let mut call = ::reattempt::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
     loop {
         let pause = {
             let attempt = async {
@@ -23,7 +23,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 }
                 client.get(url).await?.page()
             };
-            let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+            let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                 match ::reattempt::__private::split(attempt.await) {
                     ::core::result::Result::Ok(answer) => break answer,
                     ::core::result::Result::Err(error) => error,

@@ -17,10 +17,15 @@ pub fn fetch(url: &str) -> Result<Page, FetchError> {
             Page,
             FetchError,
         > { client().get(url)?.page() });
+        let call = ::reattempt::__private::LiveCall::new();
         match ::reattempt::__private::split(body()) {
-            ::core::result::Result::Ok(answer) => answer,
+            ::core::result::Result::Ok(answer) => {
+                call.finish();
+                answer
+            }
             ::core::result::Result::Err(error) => {
                 ::reattempt::__private::LiveCall::retried(
+                    call,
                     context,
                     error,
                     body,

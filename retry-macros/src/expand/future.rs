@@ -42,7 +42,7 @@ pub(super) fn expand(
         let (krate, statements) = (&parts.krate, parts.statements(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
         let (until, context) = (parts.until(), parts.attempt_context());
-        ours!(#krate::__private::LiveCall::attempt(&call, #until, #context, #closure))
+        ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure))
     });
     if boxed {
         let krate = model.krate();

@@ -72,7 +72,16 @@ impl Parts<'_> {
     /// A success on its way out of the loop, which may be a recovery.
     pub(super) fn succeeded(&self, answer: &TokenStream) -> TokenStream {
         let (context, gates) = (self.context(), self.gates());
-        ours!((&mut call).succeeded(#answer, #context, #gates))
+        let answered = ours!((&mut call).succeeded(#answer, #context, #gates));
+        self.finished(&answered)
+    }
+
+    /// A sync call has nothing to drop, which the compiler does not see.
+    fn finished(&self, answered: &TokenStream) -> TokenStream {
+        if self.asynchronous {
+            return answered.clone();
+        }
+        ours!({ let answer = #answered; call.finish(); answer })
     }
 
     /// The same of a first attempt, which cannot be a recovery.

@@ -78,7 +78,13 @@ impl Parts<'_> {
 
     fn is_first(&self) -> TokenStream {
         let krate = &self.krate;
-        ours!(#krate::__private::LiveCall::retries(&call) == 0)
+        let count = if self.model.until.is_some() {
+            "retries"
+        } else {
+            "failures"
+        };
+        let count = super::parts::method(count);
+        ours!(#krate::__private::LiveCall::#count(&call) == 0)
     }
 
     /// The statement before the next attempt, where the attempt itself does not say that it is a retry.
@@ -184,7 +190,7 @@ impl Parts<'_> {
             let located = self.model.krate_at(span);
             (
                 self.plain_or(attempt, &limit, |attempt, limit| {
-                    ours!(#krate::__private::limited(#attempt, #limit, #krate::__private::LiveCall::retries(&call), #kept))
+                    ours!(#krate::__private::limited(#attempt, #limit, &mut call, #kept))
                 }),
                 quote_spanned!(at(span)=> let cut = #located::__private::cut();),
                 ours!(_),
@@ -195,7 +201,7 @@ impl Parts<'_> {
                 self.plain_or(attempt, &limit, |attempt, limit| {
                     ours! {{
                         use #krate::__private::{MayCut as _, NeverCuts as _};
-                        #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, #krate::__private::LiveCall::retries(&call), #kept)
+                        #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, &mut call, #kept)
                     }}
                 }),
                 TokenStream::new(),

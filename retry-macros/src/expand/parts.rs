@@ -191,12 +191,16 @@ impl<'m> Parts<'m> {
     /// `let mut call = ...;`, and what a strategy remembers.
     pub(super) fn progress(&self) -> TokenStream {
         let (krate, state) = (&self.krate, self.strategy_state());
-        if self.may_be_timed() {
+        let call = if self.may_be_timed() {
             let context = self.context();
-            ours!(let mut call = #krate::__private::LiveCall::start(#context); #state)
+            ours!(#krate::__private::LiveCall::start(#context))
         } else {
-            ours!(let mut call = #krate::__private::LiveCall::new(); #state)
+            ours!(#krate::__private::LiveCall::new())
+        };
+        if !self.asynchronous {
+            return ours!(let mut call = #call; #state);
         }
+        ours!(let mut call = #call.guarded(|| &__REATTEMPT_SITE); #state)
     }
 
     /// Where errors about the answer as a whole belong.

@@ -3,9 +3,10 @@
 //! ```text
 //! static SITE: Site = Site::new(NAME);
 //! let mut body = LiveCall::body(|| -> R BODY);            // `?` and `return` leave the attempt
+//! let call = LiveCall::new();
 //! match split(body()) {
-//!     Ok(answer) => answer,
-//!     Err(error) => LiveCall::retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
+//!     Ok(answer) => { call.finish(); answer }
+//!     Err(error) => call.retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
 //! }
 //! ```
 //!
@@ -149,12 +150,16 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let at_timer = parts.model.krate_at(span);
     let retried = parts.out_of_line(|context| {
         let arguments = ours!(#context, error, body, |error| (#failure, #verdict), #split, |error, #end| #give_up);
-        quote_spanned!(at(span)=> #at_timer::__private::LiveCall::retried(#arguments))
+        quote_spanned!(at(span)=> #at_timer::__private::LiveCall::retried(call, #arguments))
     });
     let called = ours! {{
         let mut body = #krate::__private::LiveCall::body(#closure);
+        let call = #krate::__private::LiveCall::new();
         match #split(body()) {
-            ::core::result::Result::Ok(answer) => answer,
+            ::core::result::Result::Ok(answer) => {
+                call.finish();
+                answer
+            }
             ::core::result::Result::Err(error) => #retried,
         }
     }};
@@ -181,7 +186,7 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     // Where the compiler says that a timer is none: it points at the whole call.
     let span = parts.timer_span();
     let at_timer = parts.model.krate_at(span);
-    let run = |closure| quote_spanned!(at(span)=> #at_timer::__private::LiveCall::attempt(&call, #until, #context, #closure));
+    let run = |closure| quote_spanned!(at(span)=> #at_timer::__private::LiveCall::attempt(&mut call, #until, #context, #closure));
     if parts.may_be_timed() {
         parts.with_span(closure, |closure| {
             run(ours!(|| #krate::__private::in_span(&span, #closure)))

@@ -67,7 +67,7 @@ impl RetryMiddleware {
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         Self {
-            operation: ClientOperation::new(policy),
+            operation: ClientOperation::new(policy).for_instance(),
             statuses: Statuses::STANDARD,
             observer: (),
         }
@@ -81,12 +81,6 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
-    /// The name of the operation in telemetry.
-    pub fn name(mut self, name: &'static str) -> Self {
-        self.operation = self.operation.named(name);
-        self
-    }
-
     /// Told of each retry before its delay: `|retry: &Retry<'_, reqwest_middleware::Result<Response>>| ...`, where
     /// [`Retry::error`](crate::Retry::error) is the whole answer.
     pub fn on_retry<F>(self, observer: F) -> RetryMiddleware<Tell<F>> {
@@ -95,6 +89,12 @@ impl<O> RetryMiddleware<O> {
             statuses: self.statuses,
             observer: Tell(observer),
         }
+    }
+
+    /// Sets the name of the operation in telemetry. Middlewares of one name are one operation inside other retries.
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.operation = self.operation.named(name);
+        self
     }
 
     /// Pays for retries from `budget`, not from that of the policy; it is told of every answer. The policy
@@ -157,7 +157,7 @@ macro_rules! reqwest_middleware {
                 let context = CallContext::start(operation.operation(), &timer);
                 let budget = operation.policy().budget;
                 let mut gates = budget.map(|budget| BudgetGate::new(budget, &timer));
-                let mut call = LiveCall::start(context);
+                let mut call = LiveCall::start(context).guarded(|| operation.site());
                 let mut request = request;
                 let url = request.url().clone();
                 loop {
@@ -165,7 +165,7 @@ macro_rules! reqwest_middleware {
                     let again = request.try_clone();
                     let attempt = next.clone().run(request, extensions);
                     let attempt = spanned(attempt_span(context, &call), attempt);
-                    let Ok(answer) = endured(attempt, context.until, call.failures(), &timer).await;
+                    let Ok(answer) = endured(attempt, context.until, &mut call, &timer).await;
                     let last = match &answer {
                         Ok(response) => Some(response.url()),
                         Err(error) => error.url(),

@@ -47,6 +47,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use crate::ambient::{self, Inside};
+use crate::nesting;
 use crate::timer::Timestamp;
 
 #[cfg(feature = "http")]
@@ -160,14 +161,14 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
 /// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
 /// already; `None` changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _holds = Inside::deadline(moment(deadline.into()));
+    let _holds = Inside::deadline(moment(deadline.into()), false);
     f()
 }
 
-/// Runs `future` as if nothing were above: no deadline, and inside no retry.
+/// Runs `future` without a deadline, and as if no call around it were a retry.
 ///
-/// What an attempt polls itself is below it, though it may be work of somebody else:
-/// the tasks of a `LocalSet`, or of a runtime whose `block_on` runs inside it.
+/// What an attempt polls itself is inside it, though it may be work of somebody else: the tasks of a `LocalSet`, or of a
+/// runtime whose `block_on` runs inside it, and a future that several tasks share. [`nesting::isolate`] keeps the deadline.
 ///
 /// # Cancel safety
 ///
@@ -183,14 +184,25 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// deadline::within(Duration::from_secs(2), async {
-///     let other = deadline::outside(async { deadline::remaining() }).await;
+///     let other = deadline::isolate(async { deadline::remaining() }).await;
 ///     assert_eq!(other, None);
 /// })
 /// .await;
 /// # }
 /// ```
-pub const fn outside<F: Future>(future: F) -> Outside<F> {
-    Outside { future }
+pub const fn isolate<F: Future>(future: F) -> Isolated<F> {
+    Isolated {
+        future: nesting::isolate(future),
+    }
+}
+
+/// Runs `f` without a deadline, and as if no call around it were a retry.
+///
+/// A thread that waits may run other work meanwhile: a worker of rayon that waits in `join` takes up the next job, which
+/// then inherits what holds here. Such jobs begin with this.
+pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
+    let _inside = Inside::no_deadline();
+    nesting::isolate_blocking(f)
 }
 
 fn moment(deadline: Option<Deadline>) -> Timestamp {
@@ -213,26 +225,26 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _holds = Inside::deadline(*this.until);
+        let _holds = Inside::deadline(*this.until, false);
         this.future.poll(cx)
     }
 }
 
 pin_project! {
-    /// A future that nothing is above of: made by [`outside`].
+    /// A future without a deadline: made by [`isolate`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
-    pub struct Outside<F> {
+    pub struct Isolated<F> {
         #[pin]
-        future: F,
+        future: nesting::Scope<F>,
     }
 }
 
-impl<F: Future> Future for Outside<F> {
+impl<F: Future> Future for Isolated<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let _nothing = Inside::nothing();
+        let _inside = Inside::no_deadline();
         self.project().future.poll(cx)
     }
 }

@@ -11,6 +11,7 @@ use pin_project_lite::pin_project;
 use super::stop::TakeKept;
 use super::{CallContext, Gate, LiveCall};
 use crate::ambient::InsideRetry;
+use crate::call::Call;
 use crate::failure::GaveUp;
 use crate::timer::Timer;
 
@@ -18,21 +19,21 @@ pin_project! {
     /// An attempt that is a retry, which everything that it calls can see. The first attempt is awaited as it is: what
     /// nobody asks for costs nothing.
     #[derive(Debug)]
-    pub struct Again<F> {
+    pub struct Again<'c, F> {
         #[pin]
         body: F,
-        retries: u32,
+        call: &'c mut Call,
     }
 }
 
 impl LiveCall {
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
-    pub fn again<F>(&mut self, body: F) -> Again<F> {
+    pub fn again<F>(&mut self, body: F) -> Again<'_, F> {
         self.retry_begins();
         Again {
             body,
-            retries: self.retries(),
+            call: &mut self.machine,
         }
     }
 
@@ -71,14 +72,14 @@ impl LiveCall {
     }
 }
 
-impl<F: Future> Future for Again<F> {
+impl<F: Future> Future for Again<'_, F> {
     type Output = F::Output;
 
     #[cold]
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _inside = InsideRetry::new(*this.retries);
+        let _inside = InsideRetry::new(this.call);
         this.body.poll(cx)
     }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> K
     kept
 }
 
-/// Returns an attempt after `failures` failed ones, which `until` cuts off.
+/// Returns an attempt of `call`, which `until` cuts off.
 ///
 /// # Errors
 ///
@@ -63,10 +63,10 @@ pub(crate) async fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> K
 pub async fn limited<T: Timer, F: Future>(
     body: F,
     until: Until,
-    failures: u32,
+    call: &mut LiveCall,
     timer: T,
 ) -> Result<F::Output, TimedOut> {
-    let late = failures > 0 && until.is_over(&timer);
+    let late = call.retries() > 0 && until.is_over(&timer);
     if late {
         return Err(TimedOut {
             started: false,
@@ -84,7 +84,7 @@ pub async fn limited<T: Timer, F: Future>(
 pub async fn endured<T: Timer, F: Future>(
     body: F,
     _: Until,
-    _: u32,
+    _: &mut LiveCall,
     _: T,
 ) -> Result<F::Output, Infallible> {
     Ok(body.await)

@@ -6,6 +6,7 @@ use super::step::step;
 use super::watch::{Described, ErrorText};
 use super::{CallContext, Gate, IntoContext, LiveCall, Until};
 use crate::ambient::{Inside, InsideRetry};
+use crate::call::Call;
 use crate::failure::GaveUp;
 use crate::timer::{Blocking, Clock};
 use crate::verdict::Verdict;
@@ -15,7 +16,7 @@ impl LiveCall {
     /// at the parameter that the body moves.
     #[inline(always)]
     pub fn attempt<'c, R, T: Clock + 'c>(
-        &self,
+        &mut self,
         until: Until,
         context: impl IntoContext<'c, T>,
         body: impl FnMut() -> R,
@@ -26,7 +27,7 @@ impl LiveCall {
     /// Runs what belongs to one attempt: everything that it calls sees that it is a retry, and its deadline.
     #[inline(always)]
     pub(crate) fn inside<'c, R, T: Clock + 'c>(
-        &self,
+        &mut self,
         until: Until,
         context: impl IntoContext<'c, T>,
         body: impl FnOnce() -> R,
@@ -34,7 +35,7 @@ impl LiveCall {
         if self.retries() == 0 && until.is_never() {
             return body();
         }
-        attempt_inside(self.retries(), context, body)
+        attempt_inside(&mut self.machine, context, body)
     }
 
     /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
@@ -50,6 +51,7 @@ impl LiveCall {
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
     pub fn retried<'c, R, A, E, T: Blocking + 'c, D: FnOnce(&E) -> ErrorText>(
+        mut self,
         context: impl IntoContext<'c, T>,
         mut error: E,
         mut body: impl FnMut() -> R,
@@ -58,22 +60,21 @@ impl LiveCall {
         fail: impl FnOnce(E, GaveUp) -> A,
     ) -> A {
         let context = context.into_context();
-        let mut call = Self::new();
         loop {
             let (mut failure, verdict) = assess(&error);
             // Not in a closure, which would hide the caller.
-            let waited = match step(&mut call, &context, &mut (), &mut failure, verdict, None) {
-                Ok(delay) => call.wait(context, delay),
+            let waited = match step(&mut self, &context, &mut (), &mut failure, verdict, None) {
+                Ok(delay) => self.wait(context, delay),
                 Err(end) => Err(end),
             };
             if let Err(end) = waited {
                 return fail(error, end);
             }
-            let inside = InsideRetry::new(call.retries());
+            let inside = InsideRetry::new(&mut self.machine);
             let outcome = body();
             drop(inside);
             match split(outcome) {
-                Ok(answer) => return call.succeeded(answer, context, &mut ()),
+                Ok(answer) => return self.succeeded(answer, context, &mut ()),
                 Err(failed) => error = failed,
             }
         }
@@ -146,12 +147,12 @@ impl LiveCall {
 #[cold]
 #[inline(never)]
 fn attempt_inside<'c, R, T: Clock + 'c>(
-    retries: u32,
+    call: &mut Call,
     context: impl IntoContext<'c, T>,
     body: impl FnOnce() -> R,
 ) -> R {
     let context = context.into_context();
-    let _inside = Inside::attempt(retries, context.until, false, context.timer);
+    let _inside = Inside::attempt(call, context.until, false, context.timer);
     body()
 }
 

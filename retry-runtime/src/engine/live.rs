@@ -1,5 +1,7 @@
 //! A call that runs: how far it has come, since when, and what its driver does with it.
 
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 
 use super::step::{AskStrategy, AttemptResult, step};
@@ -9,6 +11,8 @@ use crate::ambient;
 use crate::attempt::Retry;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
+use crate::nesting;
+use crate::operation::Site;
 use crate::strategy::{Decision, Failure as FailedAttempt, Strategy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
@@ -25,9 +29,9 @@ impl LiveCall {
     /// Returns a call that has not been attempted yet.
     #[inline(always)]
     #[expect(clippy::new_without_default, reason = "only a driver makes one")]
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self {
-            machine: Call::new(),
+            machine: Call::begin(),
             began: Began::UNKNOWN,
         }
     }
@@ -36,7 +40,7 @@ impl LiveCall {
     #[inline(always)]
     pub fn start<T: Clock>(context: CallContext<'_, T>) -> Self {
         Self {
-            machine: Call::new(),
+            machine: Call::begin(),
             began: Began::start(context.operation.policy()),
         }
     }
@@ -50,13 +54,13 @@ impl LiveCall {
     /// Returns how many retries have been made, without those that ask again for a value that is not final.
     #[inline(always)]
     pub const fn retries(&self) -> u32 {
-        self.machine.retries
+        self.machine.retries()
     }
 
     /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
     #[inline(always)]
     pub fn is_plain(&self, limit: Until) -> bool {
-        self.retries() == 0 && limit.is_never() && ambient::until().is_endless()
+        self.failures() == 0 && limit.is_never() && ambient::until().is_endless()
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges: returns the delay before the next one.
@@ -183,21 +187,50 @@ impl LiveCall {
             Ending::Attempt(AttemptResult::CutOff),
         );
         let attempts = self.failures().saturating_add(1);
-        Report::of_attempt(attempts).gives_up(self, context.operation, ending, reason);
-        GaveUp::new(reason, attempts)
+        self.machine.attempt_failed(true);
+        self.end(
+            Report::of_attempt(attempts),
+            &context,
+            ending,
+            reason,
+            attempts,
+        )
     }
 
     /// Ends the call between two attempts, or before the first.
     #[cold]
     #[inline(never)]
     pub(crate) fn ended(
-        &self,
+        &mut self,
         context: &CallContext<'_, impl Clock>,
         reason: GiveUpReason,
     ) -> GaveUp {
-        let report = Report::of_attempt(self.failures());
-        report.gives_up(self, context.operation, Ending::BetweenAttempts, reason);
-        GaveUp::new(reason, self.failures())
+        let attempts = self.failures();
+        let report = Report::of_attempt(attempts);
+        self.end(report, context, Ending::BetweenAttempts, reason, attempts)
+    }
+
+    /// Ends the call: an operation that has used up its retries is marked in the calls around it.
+    pub(super) fn end(
+        &mut self,
+        report: Report,
+        context: &CallContext<'_, impl Clock>,
+        ending: Ending,
+        reason: GiveUpReason,
+        attempts: u32,
+    ) -> GaveUp {
+        report.gives_up(self, context.operation, ending, reason);
+        if matches!(
+            reason,
+            GiveUpReason::Attempts
+                | GiveUpReason::Deadline
+                | GiveUpReason::Strategy
+                | GiveUpReason::Budget
+        ) {
+            nesting::mark(context.operation.id());
+        }
+        self.machine = Call::new();
+        GaveUp::new(reason, attempts)
     }
 
     /// Ends the call because its deadline has passed between two attempts.
@@ -229,7 +262,7 @@ impl LiveCall {
     /// How the call ended.
     #[inline(always)]
     pub fn ask<T: Clock>(
-        &self,
+        &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
     ) -> Result<Duration, GaveUp> {
@@ -260,7 +293,7 @@ impl LiveCall {
     ///
     /// How the call ended.
     pub(super) fn ask_again<T: Clock>(
-        &self,
+        &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
     ) -> Result<Option<Duration>, GaveUp> {
@@ -287,11 +320,72 @@ impl LiveCall {
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
     ) -> R {
-        let is_watched = cfg!(any(feature = "observe", feature = "test-util"));
-        if is_watched && self.failures() > 0 {
+        if self.failures() > 0 {
             self.recovered(&context);
+            self.machine = Call::new();
         }
         gates.settle(context.timer);
         answer
+    }
+
+    /// Ends a call that has succeeded. There is nothing to drop, which the compiler does not see.
+    #[inline(always)]
+    pub fn finish(self) {
+        if self.failures() == 0 {
+            core::mem::forget(self);
+        }
+    }
+}
+
+/// A call whose future may be dropped: it then has used up the retries of its operation if an attempt has failed.
+#[derive(Debug)]
+pub struct GuardedCall<'s, I: Fn() -> &'s Site> {
+    // Dropped out of line, where there is anything to drop.
+    call: ManuallyDrop<LiveCall>,
+    site: I,
+}
+
+impl LiveCall {
+    /// Returns the same call of an operation, of which the calls around it learn also if it is dropped.
+    #[inline(always)]
+    pub const fn guarded<'s, I: Fn() -> &'s Site>(self, site: I) -> GuardedCall<'s, I> {
+        GuardedCall {
+            call: ManuallyDrop::new(self),
+            site,
+        }
+    }
+}
+
+impl<'s, I: Fn() -> &'s Site> Deref for GuardedCall<'s, I> {
+    type Target = LiveCall;
+
+    #[inline(always)]
+    fn deref(&self) -> &LiveCall {
+        &self.call
+    }
+}
+
+impl<'s, I: Fn() -> &'s Site> DerefMut for GuardedCall<'s, I> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut LiveCall {
+        &mut self.call
+    }
+}
+
+impl<'s, I: Fn() -> &'s Site> Drop for GuardedCall<'s, I> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.call.failures() > 0 {
+            self.abandon();
+        }
+    }
+}
+
+impl<'s, I: Fn() -> &'s Site> GuardedCall<'s, I> {
+    #[cold]
+    #[inline(never)]
+    fn abandon(&mut self) {
+        nesting::mark((self.site)().id());
+        self.call.machine = Call::new();
     }
 }

@@ -8,6 +8,7 @@ use crate::ambient;
 use crate::attempt::Cause;
 use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
+use crate::nesting;
 use crate::strategy::Decision;
 use crate::timer::Clock;
 use crate::verdict::Verdict;
@@ -63,9 +64,8 @@ pub(super) fn step<T: Clock, E: ?Sized>(
     let result = AttemptResult::of(&failure.cause, verdict);
     let report = call.attempt_ended(context, failure);
     gates.record(result, context.timer);
-    if result != AttemptResult::NotFinal {
-        call.machine.retries = call.machine.retries.saturating_add(1);
-    }
+    call.machine
+        .attempt_failed(result != AttemptResult::NotFinal);
     let mut env = LiveEnv {
         context,
         gates,
@@ -79,8 +79,8 @@ pub(super) fn step<T: Clock, E: ?Sized>(
             Ok(delay)
         }
         Err(reason) => {
-            report.gives_up(call, context.operation, Ending::Attempt(result), reason);
-            Err(GaveUp::new(reason, call.failures()))
+            let attempts = call.failures();
+            Err(call.end(report, context, Ending::Attempt(result), reason, attempts))
         }
     }
 }
@@ -116,7 +116,9 @@ impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
     // A value that is not final is not a failure: no call around this one would ask for it again.
     #[inline]
     fn is_nested(&self) -> bool {
-        self.result != AttemptResult::NotFinal && ambient::retries() > 0
+        self.result != AttemptResult::NotFinal
+            && ambient::retries() > 0
+            && nesting::is_marked(self.context.operation.id())
     }
 
     #[inline]

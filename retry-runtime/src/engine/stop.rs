@@ -105,8 +105,11 @@ impl<V> TakeKept for Kept<V> {
 /// What may be kept through a delay.
 pub trait Stopped<V> {
     /// Returns what was kept and how the call ended, if retries are switched off.
-    fn stopped<T: Clock>(self, call: &LiveCall, context: CallContext<'_, T>)
-    -> Option<(V, GaveUp)>;
+    fn stopped<T: Clock>(
+        self,
+        call: &mut LiveCall,
+        context: CallContext<'_, T>,
+    ) -> Option<(V, GaveUp)>;
 }
 
 #[cfg(feature = "config")]
@@ -114,7 +117,7 @@ impl<V> Stopped<V> for Kept<V> {
     #[inline(always)]
     fn stopped<T: Clock>(
         self,
-        call: &LiveCall,
+        call: &mut LiveCall,
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)> {
         let kept = self.0.filter(|_| context.is_disabled())?;
@@ -125,7 +128,7 @@ impl<V> Stopped<V> for Kept<V> {
 /// There is nothing to end with: the attempt that the machine allowed is made.
 impl<V> Stopped<V> for Dropped<V> {
     #[inline(always)]
-    fn stopped<T: Clock>(self, _: &LiveCall, _: CallContext<'_, T>) -> Option<(V, GaveUp)> {
+    fn stopped<T: Clock>(self, _: &mut LiveCall, _: CallContext<'_, T>) -> Option<(V, GaveUp)> {
         None
     }
 }

@@ -8,21 +8,24 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::Until;
 use super::context::shorter;
 use super::timed_out::TimedOut;
+use super::{LiveCall, Until};
 use crate::ambient::{self, Inside};
+use crate::call::Call;
 use crate::timer::{Clock, Timer, Timestamp};
 
 pin_project! {
     /// An attempt with a limit, which everything that it calls sees as its deadline. It asks the timer only when it has
     /// to wait.
     #[derive(Debug)]
-    pub struct Limited<T: Timer, F> {
+    pub struct Limited<'c, T: Timer, F> {
         #[pin]
         body: F,
         timer: T,
         limit: Limit<T::Sleep>,
+        // `None` for a hook, which is not an attempt.
+        call: Option<&'c mut Call>,
     }
 }
 
@@ -30,15 +33,11 @@ pin_project! {
 #[derive(Debug)]
 enum Limit<S> {
     Ahead {
-        failures: u32,
         // The body has been polled.
         is_begun: bool,
         until: Until,
     },
-    Near {
-        failures: u32,
-        sleep: Pin<Box<Near<S>>>,
-    },
+    Near(Pin<Box<Near<S>>>),
 }
 
 pin_project! {
@@ -53,46 +52,56 @@ pin_project! {
     }
 }
 
-/// Returns an attempt after `failures` failed ones, which `until` cuts off.
+/// Returns an attempt of `call`, which `until` cuts off.
 pub fn limited<T: Timer, F: Future>(
     body: F,
     until: Until,
-    failures: u32,
+    call: &mut LiveCall,
     timer: T,
-) -> Limited<T, F> {
+) -> Limited<'_, T, F> {
     Limited {
         body,
         timer,
-        limit: Limit::Ahead {
-            failures,
-            is_begun: false,
-            until,
-        },
+        limit: Limit::begins(until),
+        call: Some(&mut call.machine),
     }
 }
 
 /// Returns an async hook: under the deadline, but not an attempt.
-pub fn limited_hook<T: Timer, F: Future>(hook: F, until: Until, timer: T) -> Limited<T, F> {
-    limited(hook, until, 0, timer)
+pub const fn limited_hook<T: Timer, F: Future>(
+    hook: F,
+    until: Until,
+    timer: T,
+) -> Limited<'static, T, F> {
+    Limited {
+        body: hook,
+        timer,
+        limit: Limit::begins(until),
+        call: None,
+    }
 }
 
 impl<S> Limit<S> {
-    fn inside(&self, clock: &impl Clock) -> Inside {
+    const fn begins(until: Until) -> Self {
+        Self::Ahead {
+            is_begun: false,
+            until,
+        }
+    }
+
+    fn until(&self) -> Until {
         match self {
-            Self::Ahead {
-                failures, until, ..
-            } => Inside::attempt(*failures, *until, true, clock),
-            Self::Near { failures, sleep } => Inside::attempt(*failures, sleep.until, true, clock),
+            Self::Ahead { until, .. } => *until,
+            Self::Near(sleep) => sleep.until,
         }
     }
 
     /// Starts over where the inherited deadline is another: a future may be moved out of a scope, or into one.
     fn follow(&mut self) {
-        if let Self::Near { failures, sleep } = self
+        if let Self::Near(sleep) = self
             && sleep.inherited != ambient::unenforced()
         {
             *self = Self::Ahead {
-                failures: *failures,
                 is_begun: true,
                 until: sleep.until,
             };
@@ -101,9 +110,8 @@ impl<S> Limit<S> {
 
     /// Returns whether a retry, or a first attempt under an inherited deadline, comes too late: timers end late. The
     /// first attempt of a call has all of its own time.
-    fn is_over_at_start(&mut self, clock: &impl Clock) -> bool {
+    fn is_over_at_start(&mut self, is_retry: bool, clock: &impl Clock) -> bool {
         let Self::Ahead {
-            failures,
             is_begun: is_begun @ false,
             until,
         } = self
@@ -111,9 +119,8 @@ impl<S> Limit<S> {
             return false;
         };
         *is_begun = true;
-        let (failures, until) = (*failures, *until);
-        let left = if failures > 0 {
-            left(until, clock)
+        let left = if is_retry {
+            left(*until, clock)
         } else {
             ambient::remaining()
         };
@@ -121,30 +128,45 @@ impl<S> Limit<S> {
     }
 }
 
-impl<T: Timer, F: Future> Future for Limited<T, F> {
+/// Runs what belongs to an attempt of `call`, or to none.
+fn inside<'c>(
+    call: &'c mut Option<&mut Call>,
+    until: Until,
+    is_enforced: bool,
+    clock: &impl Clock,
+) -> Inside<'c> {
+    match call {
+        Some(call) => Inside::attempt(call, until, is_enforced, clock),
+        None => Inside::deadline(
+            ambient::on_shared_clock(clock, until.timestamp()),
+            is_enforced,
+        ),
+    }
+}
+
+impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
     type Output = Result<F::Output, TimedOut>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if this.limit.is_over_at_start(this.timer) {
+        let is_retry = this.call.as_ref().is_some_and(|call| call.retries() > 0);
+        if this.limit.is_over_at_start(is_retry, this.timer) {
             return Poll::Ready(Err(TimedOut {
                 started: false,
                 is_inherited: true,
             }));
         }
         {
-            let _inside = this.limit.inside(this.timer);
+            let _inside = inside(this.call, this.limit.until(), true, this.timer);
             if let Poll::Ready(outcome) = this.body.poll(cx) {
                 return Poll::Ready(Ok(outcome));
             }
         }
         this.limit.follow();
         let near = match this.limit {
-            Limit::Near { sleep, .. } => sleep,
-            Limit::Ahead {
-                failures, until, ..
-            } => {
-                let (failures, until) = (*failures, *until);
+            Limit::Near(sleep) => sleep,
+            Limit::Ahead { until, .. } => {
+                let until = *until;
                 let Some(left) = left(until, this.timer) else {
                     return Poll::Pending;
                 };
@@ -154,9 +176,9 @@ impl<T: Timer, F: Future> Future for Limited<T, F> {
                     is_inherited: until.own_remaining(this.timer).is_none_or(|own| left < own),
                     sleep: this.timer.sleep(left),
                 });
-                *this.limit = Limit::Near { failures, sleep };
+                *this.limit = Limit::Near(sleep);
                 match this.limit {
-                    Limit::Near { sleep, .. } => sleep,
+                    Limit::Near(sleep) => sleep,
                     Limit::Ahead { .. } => return Poll::Pending,
                 }
             }
@@ -177,36 +199,36 @@ fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
 pin_project! {
     /// An attempt whose limit everything that it calls can see, and that nothing cuts off.
     #[derive(Debug)]
-    pub struct Endured<T, F> {
+    pub struct Endured<'c, T, F> {
         #[pin]
         body: F,
         timer: T,
-        failures: u32,
+        call: &'c mut Call,
         until: Until,
     }
 }
 
-/// Returns an attempt after `failures` failed ones that sees `until` and is not cut off.
+/// Returns an attempt of `call` that sees `until` and is not cut off.
 pub fn endured<T: Timer, F: Future>(
     body: F,
     until: Until,
-    failures: u32,
+    call: &mut LiveCall,
     timer: T,
-) -> Endured<T, F> {
+) -> Endured<'_, T, F> {
     Endured {
         body,
         timer,
-        failures,
+        call: &mut call.machine,
         until,
     }
 }
 
-impl<T: Timer, F: Future> Future for Endured<T, F> {
+impl<T: Timer, F: Future> Future for Endured<'_, T, F> {
     type Output = Result<F::Output, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = Inside::attempt(*this.failures, *this.until, false, this.timer);
+        let _inside = Inside::attempt(this.call, *this.until, false, this.timer);
         this.body.poll(cx).map(Ok)
     }
 }

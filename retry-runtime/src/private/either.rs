@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::future::Future;
 
 use super::Cut;
-use crate::engine::{TimedOut, Until, endured, limited};
+use crate::engine::{LiveCall, TimedOut, Until, endured, limited};
 use crate::timer::Timer;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub trait MayCut {
         self,
         limit: Until,
         until: Until,
-        failures: u32,
+        call: &mut LiveCall,
         timer: T,
     ) -> impl Future<Output = Result<Self::Output, TimedOut>>;
 }
@@ -33,11 +33,11 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
         self,
         limit: Until,
         _: Until,
-        failures: u32,
+        call: &mut LiveCall,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         match self.0 {
-            Some(body) => limited(body, limit, failures, timer),
+            Some(body) => limited(body, limit, call, timer),
             None => unreachable!("made with its attempt"),
         }
     }
@@ -46,28 +46,28 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
 pub trait NeverCuts {
     type Output;
 
-    fn reattempt_limited<T: Timer>(
+    fn reattempt_limited<'c, T: Timer>(
         &mut self,
         limit: Until,
         until: Until,
-        failures: u32,
+        call: &'c mut LiveCall,
         timer: T,
-    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<Self, T>;
+    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<'c, Self, T>;
 }
 
 impl<F: Future> NeverCuts for Either<F> {
     type Output = F::Output;
 
     #[expect(clippy::unreachable, reason = "an expansion asks once")]
-    fn reattempt_limited<T: Timer>(
+    fn reattempt_limited<'c, T: Timer>(
         &mut self,
         _: Until,
         until: Until,
-        failures: u32,
+        call: &'c mut LiveCall,
         timer: T,
-    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<F, T> {
+    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<'c, F, T> {
         match self.0.take() {
-            Some(body) => endured(body, until, failures, timer),
+            Some(body) => endured(body, until, call, timer),
             None => unreachable!("an attempt is made once"),
         }
     }

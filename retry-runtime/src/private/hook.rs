@@ -16,7 +16,7 @@ pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)
 
 /// Runs a hook: under the deadline, but not as an attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _inside = Inside::deadline(ambient::on_shared_clock(clock, until.timestamp()));
+    let _inside = Inside::deadline(ambient::on_shared_clock(clock, until.timestamp()), false);
     hook()
 }
 

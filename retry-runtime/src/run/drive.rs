@@ -148,7 +148,11 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
             let span = attempt_span(context, &call);
             let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
             let error = match outcome.split() {
-                Ok(value) => return Ok(call.succeeded(value, context, &mut gates)),
+                Ok(value) => {
+                    let value = call.succeeded(value, context, &mut gates);
+                    call.finish();
+                    return Ok(value);
+                }
                 Err(error) => error,
             };
             let verdict = self.judge.judge(&error);
@@ -186,7 +190,8 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let policy = S::policy(self.plan.policy);
         let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
         let mut gates = self.plan.gates(&self.gates, &timer);
-        let (mut call, mut state) = (LiveCall::start(context), S::State::default());
+        let (site, mut state) = (&self.plan.site, S::State::default());
+        let mut call = LiveCall::start(context).guarded(|| site);
         // What the attempt before came to, where the call may end between two attempts.
         let mut last = None;
         loop {
@@ -211,9 +216,9 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
                 );
                 let attempt = spanned(attempt_span(context, &call), attempt);
                 let outcome = if CUTS {
-                    limited(attempt, limit, call.failures(), &timer).await
+                    limited(attempt, limit, &mut call, &timer).await
                 } else {
-                    let outcome = endured(attempt, limit, call.failures(), &timer).await;
+                    let outcome = endured(attempt, limit, &mut call, &timer).await;
                     outcome.map_err(|never| never.timed_out())
                 };
                 let outcome = match call.in_time(outcome, context, &mut gates) {

@@ -45,7 +45,7 @@ impl Policy {
     /// # Ok::<(), Error>(())
     /// ```
     #[cfg(feature = "std")]
-    #[cfg_attr(feature = "tracing", track_caller)]
+    #[track_caller]
     pub fn run<R>(&self, operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
@@ -66,22 +66,25 @@ impl Policy {
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
     #[cfg(any(feature = "tokio", feature = "smol"))]
-    pub async fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> R
+    #[track_caller]
+    pub fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> impl Future<Output = R>
     where
         F: Future<Output = R>,
         R: Outcome,
         R::Error: Classify,
     {
-        self.runner().run_async(operation).await
+        self.runner().run_async(operation)
     }
 
     /// Says which errors are retried: a function of the error that answers with
     /// a `bool` or a [`Verdict`].
+    #[track_caller]
     pub const fn on<J>(&self, on: J) -> Runner<'_, On<J>, (), ByFeature> {
         Runner::new(self, On(on))
     }
 
     /// A runner, for an observer, a timer or a name.
+    #[track_caller]
     pub const fn runner(&self) -> Runner<'_, ByClassify, (), ByFeature> {
         Runner::new(self, ByClassify)
     }

@@ -8,7 +8,7 @@ use crate::budget::Budget;
 #[cfg(feature = "std")]
 use crate::engine::{BreakerGate, BudgetGate, ThrottleGate};
 use crate::engine::{Gate, Gates};
-use crate::operation::{Site, UNNAMED};
+use crate::operation::Site;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
 use crate::throttle::Throttle;
@@ -55,11 +55,12 @@ impl Plan<'_> {
 }
 
 impl<'p, J> Runner<'p, J, (), ByFeature> {
+    #[track_caller]
     pub(super) const fn new(policy: &'p Policy, judge: J) -> Self {
         Runner {
             plan: Plan {
                 policy,
-                site: Site::new(UNNAMED),
+                site: Site::of_caller(),
                 #[cfg(feature = "std")]
                 budget: None,
             },
@@ -75,7 +76,7 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
 impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     /// The name of the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {
-        self.plan.site = Site::new(name);
+        self.plan.site = Site::of_name(name);
         self
     }
 

@@ -50,6 +50,7 @@ impl Middleware for Scripted {
 pub(crate) fn middleware(world: &Arc<World>) -> Ending {
     let observer = Arc::clone(world);
     let retries = RetryMiddleware::new(world.policy)
+        .name("middleware")
         .on_retry(move |retry: &Retry<'_, Result<Response>>| observer.announced(retry.delay()));
     let client = ClientBuilder::new(CLIENT.with(Client::clone))
         .with(retries)

@@ -46,7 +46,7 @@ pub(crate) fn run_async(world: &Arc<World>) -> Ending {
 }
 
 pub(crate) fn layer(world: &Arc<World>) -> Ending {
-    let layer = RetryLayer::new(world.policy).timer(Time);
+    let layer = RetryLayer::new(world.policy).timer(Time).name("layer");
     let layer = layer.on_retry(|retry: &Retry<'_, ScriptResult>| world.announced(retry.delay()));
     let mut service = layer.layer(service_fn(|()| world.attempt_async()));
     drive(service.call(())).into()

@@ -40,7 +40,7 @@ fn every_hook() {
                     &::again::__private::ASYNC_TIMER,
                 );
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
-                let mut call = ::again::__private::LiveCall::new();
+                let mut call = ::again::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
                 let answer = 'answer: {
                     let end: Result<Page, RetryError<Error>> = loop {
                         {
@@ -61,7 +61,7 @@ fn every_hook() {
                                         get(name, attempt).await
                                     },
                                     until,
-                                    ::again::__private::LiveCall::retries(&call),
+                                    &mut call,
                                     ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
@@ -221,14 +221,18 @@ fn a_strategy() {
                 let mut state = ::core::option::Option::None;
                 loop {
                     let outcome = ::reattempt::__private::LiveCall::attempt(
-                        &call,
+                        &mut call,
                         until,
                         || context(until),
                         || -> Result<Page, FetchError> { self.get() },
                     );
                     let error = match ::reattempt::__private::split(outcome) {
                         ::core::result::Result::Ok(answer) => {
-                            break (&mut call).succeeded(answer, context(until), &mut ());
+                            break {
+                                let answer = (&mut call).succeeded(answer, context(until), &mut ());
+                                call.finish();
+                                answer
+                            };
                         }
                         ::core::result::Result::Err(error) => error,
                     };

@@ -51,10 +51,15 @@ fn sync_function() {
                         Page,
                         FetchError,
                     > { client().get(url)?.page() });
+                    let call = ::reattempt::__private::LiveCall::new();
                     match ::reattempt::__private::split(body()) {
-                        ::core::result::Result::Ok(answer) => answer,
+                        ::core::result::Result::Ok(answer) => {
+                            call.finish();
+                            answer
+                        }
                         ::core::result::Result::Err(error) => {
                             ::reattempt::__private::LiveCall::retried(
+                                call,
                                 context,
                                 error,
                                 body,
@@ -94,7 +99,7 @@ fn async_function() {
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
                     },
                 );
-                let mut call = ::reattempt::__private::LiveCall::new();
+                let mut call = ::reattempt::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let attempt = async {
@@ -105,7 +110,7 @@ fn async_function() {
                             }
                             client.get(url).await?.page()
                         };
-                        let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+                        let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                             match ::reattempt::__private::split(attempt.await) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,
@@ -170,14 +175,18 @@ fn a_delay_that_the_error_asks_for() {
         let mut call = ::reattempt::__private::LiveCall::new();
         loop {
         let outcome = ::reattempt::__private::LiveCall::attempt(
-        &call,
+        &mut call,
         ::reattempt::__private::Until::NEVER,
         context,
         || -> Result<Page, FetchError> { self.get() },
         );
         let error = match ::reattempt::__private::split(outcome) {
         ::core::result::Result::Ok(answer) => {
-        break (&mut call).succeeded(answer, context(), &mut ());
+        break {
+        let answer = (&mut call).succeeded(answer, context(), &mut ());
+        call.finish();
+        answer
+        };
         }
         ::core::result::Result::Err(error) => error,
         };

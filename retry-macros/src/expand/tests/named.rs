@@ -53,7 +53,7 @@ fn a_policy_with_a_name() {
                             &call,
                         );
                         ::reattempt::__private::LiveCall::attempt(
-                            &call,
+                            &mut call,
                             until,
                             ::reattempt::__private::CallContext::of_attempt(
                                 until,
@@ -67,17 +67,21 @@ fn a_policy_with_a_name() {
                     };
                     let error = match ::reattempt::__private::split(outcome) {
                         ::core::result::Result::Ok(answer) => {
-                            break (&mut call)
-                                .succeeded(
-                                    answer,
-                                    ::reattempt::__private::CallContext::live(
-                                        &__REATTEMPT_SITE,
-                                        &live,
-                                        until,
-                                        &::reattempt::__private::BLOCKING_TIMER,
-                                    ),
-                                    &mut gates,
-                                );
+                            break {
+                                let answer = (&mut call)
+                                    .succeeded(
+                                        answer,
+                                        ::reattempt::__private::CallContext::live(
+                                            &__REATTEMPT_SITE,
+                                            &live,
+                                            until,
+                                            &::reattempt::__private::BLOCKING_TIMER,
+                                        ),
+                                        &mut gates,
+                                    );
+                                call.finish();
+                                answer
+                            };
                         }
                         ::core::result::Result::Err(error) => error,
                     };
@@ -142,13 +146,14 @@ fn a_policy_with_a_name_in_an_async_function() {
                     ),
                 );
                 let mut call = ::reattempt::__private::LiveCall::start(
-                    ::reattempt::__private::CallContext::live(
-                        &__REATTEMPT_SITE,
-                        &live,
-                        until,
-                        &::reattempt::__private::ASYNC_TIMER,
-                    ),
-                );
+                        ::reattempt::__private::CallContext::live(
+                            &__REATTEMPT_SITE,
+                            &live,
+                            until,
+                            &::reattempt::__private::ASYNC_TIMER,
+                        ),
+                    )
+                    .guarded(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let outcome = {
@@ -190,7 +195,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                         .reattempt_limited(
                                             limit,
                                             until,
-                                            ::reattempt::__private::LiveCall::retries(&call),
+                                            &mut call,
                                             ::reattempt::__private::ASYNC_TIMER,
                                         )
                                 }
@@ -318,7 +323,7 @@ fn the_kill_switch_in_an_async_function() {
                     &__REATTEMPT_SITE,
                     const { &::reattempt::Policy::new() },
                 );
-                let mut call = ::reattempt::__private::LiveCall::new();
+                let mut call = ::reattempt::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let attempt = async {
@@ -329,7 +334,7 @@ fn the_kill_switch_in_an_async_function() {
                             }
                             client().get(url).await
                         };
-                        let error = if ::reattempt::__private::LiveCall::retries(&call) == 0 {
+                        let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                             match ::reattempt::__private::split(attempt.await) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => error,

@@ -16,6 +16,7 @@ use crate::call::GiveUpReason;
 use crate::engine::{
     BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span, spanned,
 };
+use crate::nesting;
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
@@ -33,6 +34,15 @@ pin_project! {
         gates: Option<BudgetGate<'static>>,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
+    }
+
+    impl<S: Service<Req>, Req, J, C, O, T: Timer> PinnedDrop for RetryFuture<S, Req, J, C, O, T> {
+        #[inline]
+        fn drop(this: Pin<&mut Self>) {
+            if this.call.failures() > 0 {
+                nesting::mark(this.plan.operation.operation().id());
+            }
+        }
     }
 }
 
@@ -70,7 +80,7 @@ where
         let context = CallContext::start(plan.operation.operation(), &plan.timer);
         let budget = plan.operation.policy().budget;
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
-        let call = LiveCall::start(context);
+        let mut call = LiveCall::start(context);
         let future = call.inside(context.until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
@@ -244,8 +254,8 @@ where
             this.call.ended(&context, GiveUpReason::Deadline);
             return Poll::Ready(last.take());
         }
-        let (call, service) = (&*this.call, this.service);
-        let ready = call.inside(*this.until, context, || service.poll_ready(cx));
+        let service = this.service;
+        let ready = (this.call).inside(*this.until, context, || service.poll_ready(cx));
         if let Err(error) = ready!(ready) {
             return Poll::Ready(Some(closed(plan, context, this.call, error)));
         }

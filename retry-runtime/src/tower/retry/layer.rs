@@ -243,7 +243,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// The name of the operation in telemetry.
+    /// Sets the name of the operation in telemetry. Layers of one name are one operation inside other retries.
     pub fn name(mut self, name: &'static str) -> Self {
         self.operation = self.operation.named(name);
         self
@@ -277,7 +277,7 @@ where
         RetryService {
             inner,
             plan: Arc::new(Plan {
-                operation: self.operation,
+                operation: self.operation.for_instance(),
                 judge: self.judge.clone(),
                 copy: self.copy.clone(),
                 observer: self.observer.clone(),

@@ -1,0 +1,352 @@
+//! The operations that have used up their retries.
+//!
+//! An operation that ends because of attempts, strategy, deadline or budget, or whose future is dropped after a failure, is marked
+//! in the calls around it for a minute. Inside a retry of such a call it makes a single attempt.
+//!
+//! A call keeps its marks itself. A retry makes them visible on its thread, and takes over what is published meanwhile. A
+//! first attempt costs nothing and so knows nothing of the calls inside it: the first failure of its call takes over what
+//! has been published just before, in the same poll. Marks are published once more when the call that has them ends, for
+//! the calls around it.
+
+use std::cell::{Cell, RefCell};
+use std::mem;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::vec::Vec;
+
+use crate::ambient;
+use crate::call::Call;
+use crate::timer::Timestamp;
+
+/// How long an operation is marked.
+const LIFE: Duration = Duration::from_secs(60);
+
+/// How old a published mark may be for a call to take it over that does not know in which task it runs.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The most marks of a call; the oldest goes.
+const MOST: usize = 8;
+
+/// What is retried: a place in the code, a name, or an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationId(pub(crate) u64);
+
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    operation: OperationId,
+    at: Timestamp,
+}
+
+/// The operations that have used up their retries during a call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Marks(Vec<Mark>);
+
+impl Drop for Marks {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            publish(&self.0);
+        }
+    }
+}
+
+fn add(marks: &mut Vec<Mark>, mark: Mark) {
+    marks.retain(|other| other.operation != mark.operation);
+    marks.push(mark);
+    if marks.len() > MOST
+        && let Some((oldest, _)) = marks.iter().enumerate().min_by_key(|(_, mark)| mark.at)
+    {
+        marks.remove(oldest);
+    }
+}
+
+struct Thread {
+    /// The marks of the calls whose retries run here.
+    visible: Vec<Mark>,
+    /// What the retries that run here, and a first failure, take over.
+    published: Vec<Published>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Published {
+    mark: Mark,
+    at: Timestamp,
+    number: u32,
+    task: Task,
+}
+
+#[cfg(feature = "tokio")]
+type Task = Option<tokio::task::Id>;
+#[cfg(not(feature = "tokio"))]
+type Task = Option<core::convert::Infallible>;
+
+/// Returns the task that runs here, if tokio runs it.
+fn task() -> Task {
+    #[cfg(feature = "tokio")]
+    return tokio::task::try_id();
+    #[cfg(not(feature = "tokio"))]
+    None
+}
+
+/// How many marks have been published. All calls read it, and only those that give up change it.
+static PUBLISHED: AtomicU32 = AtomicU32::new(0);
+
+/// Returns the number of marks so far: what a call takes over has been published after it began.
+#[inline(always)]
+pub(crate) fn begin() -> u32 {
+    PUBLISHED.load(Ordering::Relaxed)
+}
+
+thread_local! {
+    static THREAD: RefCell<Thread> = const {
+        RefCell::new(Thread {
+            visible: Vec::new(),
+            published: Vec::new(),
+        })
+    };
+    /// Since when the outermost of them runs.
+    static BEGAN: Cell<u32> = const { Cell::new(0) };
+    // Asked far more often than it changes.
+    static HAS_PUBLISHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// `None` in the last moments of a thread.
+fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    let asked = THREAD.try_with(|thread| Some(f(&mut *thread.try_borrow_mut().ok()?)));
+    asked.ok().flatten()
+}
+
+#[inline(always)]
+fn has_published() -> bool {
+    HAS_PUBLISHED.try_with(Cell::get).unwrap_or(false)
+}
+
+fn began() -> u32 {
+    BEGAN.try_with(Cell::get).unwrap_or(0)
+}
+
+#[inline(always)]
+fn set_began(began: u32) {
+    let _set = BEGAN.try_with(|cell| cell.set(began));
+}
+
+fn set_published(has: bool) {
+    let _set = HAS_PUBLISHED.try_with(|flag| flag.set(has));
+}
+
+#[inline(always)]
+fn is_outermost() -> bool {
+    ambient::retries() == 0
+}
+
+/// Marks an operation that has used up its retries.
+#[cold]
+pub(crate) fn mark(operation: OperationId) {
+    let at = ambient::now();
+    publish(&[Mark { operation, at }]);
+}
+
+#[cold]
+fn publish(marks: &[Mark]) {
+    let Here { now: at, task } = Here::look();
+    let number = PUBLISHED.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+    let published = with(|thread| {
+        for &mark in marks {
+            // More than a call keeps, for those of other tasks.
+            if thread.published.len() >= 4 * MOST {
+                thread.published.remove(0);
+            }
+            thread.published.push(Published {
+                mark,
+                at,
+                number,
+                task,
+            });
+        }
+    });
+    set_published(published.is_some());
+}
+
+impl Published {
+    /// Returns whether it has been published by what runs here, since that began.
+    fn is_by(&self, here: Here, began: u32) -> bool {
+        let is_later = self.number.wrapping_sub(began).cast_signed() > 0;
+        let is_fresh = self.task.is_some() || here.now.since(self.at) < FRESH;
+        is_later && is_fresh && self.task == here.task
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Here {
+    now: Timestamp,
+    task: Task,
+}
+
+impl Here {
+    fn look() -> Self {
+        Self {
+            now: ambient::now(),
+            task: task(),
+        }
+    }
+}
+
+impl Thread {
+    /// Returns the marks of the retries that run here.
+    fn marks(&self, here: Here) -> impl Iterator<Item = &Mark> {
+        let began = began();
+        let published = self.published.iter();
+        let published = published.filter(move |published| published.is_by(here, began));
+        (self.visible.iter()).chain(published.map(|published| &published.mark))
+    }
+}
+
+/// Returns whether an operation may make a single attempt only. Asked in a retry.
+#[cold]
+pub(crate) fn is_marked(operation: OperationId) -> bool {
+    let here = Here::look();
+    let is_marked = with(|thread| {
+        (thread.marks(here))
+            .any(|mark| mark.operation == operation && here.now.since(mark.at) < LIFE)
+    });
+    is_marked.unwrap_or(false)
+}
+
+impl Call {
+    /// Takes over, after a failed attempt, what it has marked. The first failure says when the call `began`.
+    #[inline(always)]
+    pub(crate) fn take_marks(&mut self, began: Option<u32>) {
+        if has_published() {
+            self.take_published(began, is_outermost());
+        }
+    }
+
+    /// Takes over what has been published since the call, or the retries here, `began`. The outermost leaves nothing.
+    #[cold]
+    #[inline(never)]
+    fn take_published(&mut self, began: Option<u32>, is_outermost: bool) {
+        let here = Here::look();
+        let has = with(|thread| {
+            let began = began.unwrap_or_else(self::began);
+            for published in &thread.published {
+                if published.is_by(here, began) {
+                    let marks = &mut self.memory.get_or_insert_default().marks.0;
+                    add(marks, published.mark);
+                }
+            }
+            if is_outermost {
+                thread.published.retain(|published| {
+                    !published.is_by(here, began) && here.now.since(published.at) < LIFE
+                });
+            }
+            !thread.published.is_empty()
+        });
+        set_published(has.unwrap_or(false));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn show_marks(&self) -> usize {
+        let shown = with(|thread| {
+            let before = thread.visible.len();
+            if let Some(memory) = &self.memory {
+                thread.visible.extend_from_slice(&memory.marks.0);
+            }
+            before
+        });
+        shown.unwrap_or(0)
+    }
+}
+
+/// The marks of a call, visible to what its retry calls until this is dropped.
+#[must_use = "dropped at once it shows nothing"]
+#[derive(Debug)]
+pub(crate) struct VisibleMarks<'c> {
+    call: &'c mut Call,
+    /// How many marks were visible before; `None` where the call has none.
+    before: Option<usize>,
+    is_outermost: bool,
+}
+
+impl<'c> VisibleMarks<'c> {
+    /// Shows the marks of a call whose retry begins, or goes on, here.
+    #[inline(always)]
+    pub(crate) fn new(call: &'c mut Call, is_outermost: bool) -> Self {
+        if is_outermost {
+            set_began(begin());
+        }
+        let before = call.memory.is_some().then(|| call.show_marks());
+        Self {
+            call,
+            before,
+            is_outermost,
+        }
+    }
+}
+
+impl Drop for VisibleMarks<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if has_published() {
+            self.call.take_published(None, self.is_outermost);
+        }
+        if let Some(before) = self.before {
+            with(|thread| thread.visible.truncate(before));
+        }
+    }
+}
+
+/// The marks that are visible to a piece of code.
+#[derive(Debug, Clone)]
+pub(crate) struct InheritedMarks(Vec<Mark>);
+
+impl InheritedMarks {
+    pub(crate) const NONE: Self = Self(Vec::new());
+
+    pub(crate) fn current() -> Self {
+        let visible = with(|thread| {
+            if is_outermost() {
+                Vec::new()
+            } else {
+                thread.marks(Here::look()).copied().collect()
+            }
+        });
+        Self(visible.unwrap_or_default())
+    }
+}
+
+/// What is marked on this thread, replaced until this is dropped. What is published meanwhile is forgotten.
+#[must_use = "dropped at once it changes nothing"]
+#[derive(Debug)]
+pub(crate) struct ScopeMarks {
+    visible: Vec<Mark>,
+    published: Vec<Published>,
+    began: u32,
+}
+
+impl ScopeMarks {
+    pub(crate) fn new(marks: &InheritedMarks) -> Self {
+        let before = with(|thread| Self {
+            visible: mem::replace(&mut thread.visible, marks.0.clone()),
+            published: mem::take(&mut thread.published),
+            began: began(),
+        });
+        set_published(false);
+        before.unwrap_or(Self {
+            visible: Vec::new(),
+            published: Vec::new(),
+            began: 0,
+        })
+    }
+}
+
+impl Drop for ScopeMarks {
+    fn drop(&mut self) {
+        let has = with(|thread| {
+            thread.visible = mem::take(&mut self.visible);
+            thread.published = mem::take(&mut self.published);
+            !thread.published.is_empty()
+        });
+        set_published(has.unwrap_or(false));
+        set_began(self.began);
+    }
+}

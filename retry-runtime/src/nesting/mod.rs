@@ -1,0 +1,113 @@
+//! Retries inside retries, for code that starts work elsewhere.
+//!
+//! Inside a retry of an outer call, an operation makes a single attempt if it has used up its retries during that call within
+//! the last minute. So five layers of five attempts each make 21 calls of a dead service, not 3125.
+//!
+//! What an attempt polls or calls on its own thread is inside it. A spawned task is not, nor is a closure for
+//! `spawn_blocking` or rayon: [`current`] and [`scope`] hand over what holds here. [`isolate`] leaves it behind, for work
+//! that is not part of the call, such as a refresh of a cache that many callers wait for.
+//!
+//! # Examples
+//!
+//! ```
+//! # use retry_runtime as reattempt;
+//! use reattempt::nesting;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), tokio::task::JoinError> {
+//! let here = nesting::current();
+//! tokio::spawn(nesting::scope(here, async { /* calls are nested as they would be here */ })).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod marks;
+
+pub use marks::OperationId;
+pub(crate) use marks::{Marks, VisibleMarks, begin, is_marked, mark};
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::ambient::{Inside, retries};
+use marks::{InheritedMarks, ScopeMarks};
+
+/// The retries around a piece of code, and the operations that have used up theirs in them: made by [`current`].
+#[derive(Debug, Clone)]
+pub struct Nesting {
+    retries: u32,
+    marks: InheritedMarks,
+}
+
+/// Returns the retries around the code that runs here, for [`scope`] in another task or thread.
+#[must_use = "it has to be handed over"]
+pub fn current() -> Nesting {
+    Nesting {
+        retries: retries(),
+        marks: InheritedMarks::current(),
+    }
+}
+
+/// Runs `future` inside the retries of `nesting`. What it marks is not handed back.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub const fn scope<F: Future>(nesting: Nesting, future: F) -> Scope<F> {
+    Scope { future, nesting }
+}
+
+/// Runs `f` inside the retries of `nesting`. What it marks is not handed back.
+pub fn scope_blocking<R>(nesting: &Nesting, f: impl FnOnce() -> R) -> R {
+    let _inside = nesting.enter();
+    f()
+}
+
+/// Runs `future` as if no call around it were a retry. The deadline still holds.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops `future`; nothing else is kept.
+pub const fn isolate<F: Future>(future: F) -> Scope<F> {
+    scope(Nesting::NONE, future)
+}
+
+/// Runs `f` as if no call around it were a retry. The deadline still holds.
+pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
+    scope_blocking(&Nesting::NONE, f)
+}
+
+impl Nesting {
+    const NONE: Self = Self {
+        retries: 0,
+        marks: InheritedMarks::NONE,
+    };
+
+    fn enter(&self) -> (Inside<'static>, ScopeMarks) {
+        (Inside::retries(self.retries), ScopeMarks::new(&self.marks))
+    }
+}
+
+pin_project! {
+    /// A future inside the retries of another piece of code: made by [`scope`] and [`isolate`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Scope<F> {
+        #[pin]
+        future: F,
+        nesting: Nesting,
+    }
+}
+
+impl<F: Future> Future for Scope<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _inside = this.nesting.enter();
+        this.future.poll(cx)
+    }
+}
