@@ -243,7 +243,11 @@ fn without_a_runtime_tokio_says_so() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     drop(runtime.unwrap());
     let policy = Policy::new().jitter(Jitter::None);
-    let mut call = Box::pin(policy.run_async(async || Err::<(), _>(Unspeakable)));
+    let mut call = Box::pin(
+        policy
+            .runner()
+            .try_run_async(async || Err::<(), _>(Unspeakable)),
+    );
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let _polled = call.as_mut().poll(&mut context);
 }

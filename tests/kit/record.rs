@@ -107,7 +107,7 @@ async fn every_form_and_end() {
     let faults = Faults::always(reset);
     assert!(STILL.runner().name("run").run(|| faults.check()).is_err());
     let runner = STILL.runner().name("run_async");
-    assert!(runner.run_async(async || faults.check()).await.is_err());
+    assert!(runner.try_run_async(async || faults.check()).await.is_err());
     record.assert(
         "
         hangs

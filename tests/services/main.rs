@@ -11,6 +11,7 @@ mod http;
 mod http2;
 mod layer;
 mod layer_http;
+mod limits;
 mod middleware;
 mod outage;
 mod postgres;

@@ -320,9 +320,12 @@ async fn runners() {
     let service = Service::failing(u32::MAX);
     let answer = later
         .strategy(FOUR)
-        .run_async(async || service.call())
+        .try_run_async(async || service.call())
         .await;
-    assert_eq!(answer, Err(Fault(4)));
+    assert_eq!(
+        answer.map_err(|failed| failed.into_last()),
+        Err(Some(Fault(4)))
+    );
     let decide = strategy::from_fn(|_: &Failure<'_, Fault>| Decision::Stop);
     let failed = later
         .strategy(decide)

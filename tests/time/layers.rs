@@ -230,13 +230,14 @@ fn every_form_below_every_other() {
     fn over_tried(bottom: &Bottom) -> Answer {
         tried(bottom)
     }
-    async fn run_async(bottom: &Bottom) -> Answer {
+    async fn innermost(bottom: &Bottom) -> Answer {
         let runner = FIVE.on(|_: &u32| true).timer(Still);
-        runner.run_async(async || bottom.fail()).await
+        let answer = runner.try_run_async(async || bottom.fail()).await;
+        answer.map_err(|failed| failed.into_last().unwrap_or_default())
     }
     async fn tried_async(bottom: &Bottom) -> Answer {
         let runner = FIVE.on(|_: &u32| true).timer(Still);
-        let answer = runner.try_run_async(async || run_async(bottom).await).await;
+        let answer = runner.try_run_async(async || innermost(bottom).await).await;
         answer.map_err(|failed| failed.into_last().unwrap_or_default())
     }
     async fn async_block(bottom: &Bottom) -> Answer {

@@ -105,6 +105,7 @@ fn by_name() {
     let runner = quick.on(|_: &u32| true);
     assert_eq!(runner.timer(Threads).run(body), Err(3));
     assert_eq!(runner.timer(ByFeature).run(body), Err(6));
-    let on_smol = runner.timer(Smol).run_async(async || body());
-    assert_eq!(async_io::block_on(on_smol), Err(9));
+    let on_smol = runner.timer(Smol).try_run_async(async || body());
+    let answer = async_io::block_on(on_smol);
+    assert_eq!(answer.map_err(|failed| failed.into_last()), Err(Some(9)));
 }

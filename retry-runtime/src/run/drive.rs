@@ -8,13 +8,13 @@ use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    CallContext, Described, ErrorText, LiveCall, Lost, TimedOut, attempt_span, endured, in_span,
-    limited, pause, spanned,
+    CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span, limited, pause,
+    spanned,
 };
 use crate::failure::{GaveUp, RetryError};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
-use crate::private::verdict;
+use crate::private::{Cut, verdict};
 use crate::timer::{ForAsync, ForSync};
 
 /// How a call ended without success: with its last error, if there is one.
@@ -41,32 +41,11 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
     {
         answer(self.blocking(operation))
     }
-
-    /// As [`Policy::run_async`](crate::Policy::run_async).
-    ///
-    /// # Errors
-    ///
-    /// The last error, untouched.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future ends the attempt or the wait that is under way.
-    pub async fn run_async<R, F>(self, operation: impl FnMut() -> F) -> R
-    where
-        F: Future<Output = R>,
-        R: Outcome,
-        J: Judge<R::Error>,
-        O: Observe<R::Error>,
-        S: Decide<R::Error>,
-        T: ForAsync,
-    {
-        answer(self.asynchronous::<false, _, _>(operation).await)
-    }
 }
 
 #[expect(
     clippy::unreachable,
-    reason = "nothing cuts an attempt off, or turns the first one away"
+    reason = "nothing cuts a sync attempt off, or turns the first one away"
 )]
 fn answer<R: Outcome>(ended: Result<R::Value, Ended<R::Error>>) -> R {
     match ended {
@@ -120,8 +99,33 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         S: Decide<E>,
         T: ForAsync,
     {
-        let ended = self.asynchronous::<true, _, _>(operation).await;
+        let ended = self.asynchronous(operation).await;
         ended.map_err(|(error, end)| RetryError::new(end, error))
+    }
+
+    /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker or a throttle.
+    ///
+    /// # Errors
+    ///
+    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn run_async<R, F>(self, operation: impl FnMut() -> F) -> R
+    where
+        F: Future<Output = R>,
+        R: Outcome + Cut,
+        J: Judge<R::Error>,
+        O: Observe<R::Error>,
+        S: Decide<R::Error>,
+        T: ForAsync,
+    {
+        match self.asynchronous(operation).await {
+            Ok(value) => R::success(value),
+            Err((Some(error), _)) => R::failure(error),
+            Err((None, end)) => R::cut(end),
+        }
     }
 
     #[cfg_attr(feature = "tracing", track_caller)]
@@ -176,7 +180,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
     }
 
     /// `CUTS` says that the answer can say that an attempt was cut off.
-    async fn asynchronous<const CUTS: bool, R: Outcome, F: Future<Output = R>>(
+    async fn asynchronous<R: Outcome, F: Future<Output = R>>(
         mut self,
         mut operation: impl FnMut() -> F,
     ) -> Result<R::Value, Ended<R::Error>>
@@ -204,23 +208,14 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
                 return Err(ended(last, end));
             }
             let delay = {
-                let limit = if CUTS {
-                    context.attempt_limit()
-                } else {
-                    context.until
-                };
+                let limit = context.attempt_limit();
                 let attempt = call.attempt(
                     limit,
                     || CallContext::of_attempt(limit, &timer),
                     &mut operation,
                 );
                 let attempt = spanned(attempt_span(context, &call), attempt);
-                let outcome = if CUTS {
-                    limited(attempt, limit, &mut call, &timer).await
-                } else {
-                    let outcome = endured(attempt, limit, &mut call, &timer).await;
-                    outcome.map_err(|never| never.timed_out())
-                };
+                let outcome = limited(attempt, limit, &mut call, &timer).await;
                 let outcome = match call.in_time(outcome, context, &mut gates) {
                     Ok(outcome) => outcome,
                     Err((TimedOut { .. }, end)) => return Err((None, end)),

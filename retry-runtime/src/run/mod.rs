@@ -15,6 +15,8 @@ use crate::attempt::Retry;
 #[cfg(feature = "std")]
 use crate::outcome::Outcome;
 use crate::policy::Policy;
+#[cfg(any(feature = "tokio", feature = "smol"))]
+use crate::private::Cut;
 use crate::timer::ByFeature;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
@@ -58,9 +60,8 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// The last error, untouched. The deadline is looked at between attempts, and
-    /// no attempt is cut off, not by a `timeout` either: for that there is
-    /// [`Runner::try_run_async`], whose error can say so.
+    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end: `timeout` and the deadline cut attempts
+    /// off. [`Runner::try_run_async`] is for errors that cannot say so.
     ///
     /// # Cancel safety
     ///
@@ -70,7 +71,7 @@ impl Policy {
     pub fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> impl Future<Output = R>
     where
         F: Future<Output = R>,
-        R: Outcome,
+        R: Outcome + Cut,
         R::Error: Classify,
     {
         self.runner().run_async(operation)

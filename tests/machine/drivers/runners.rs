@@ -42,7 +42,14 @@ pub(crate) fn run(world: &Arc<World>) -> Ending {
 
 pub(crate) fn run_async(world: &Arc<World>) -> Ending {
     let runner = world.policy.runner().timer(Time);
-    drive(runner.run_async(|| world.attempt_async())).into()
+    Ending::from(match world.case.breaker {
+        Some(_) => drive(
+            runner
+                .breaker(&world.breaker)
+                .run_async(|| world.attempt_async()),
+        ),
+        None => drive(runner.run_async(|| world.attempt_async())),
+    })
 }
 
 pub(crate) fn layer(world: &Arc<World>) -> Ending {
