@@ -42,6 +42,8 @@ const fn case(
 
 const P: Policy = Policy::new();
 
+const RESETS: Policy = P.reset_after(ms(60_000)).deadline(HOURS_24);
+
 static BUDGET: Budget = Budget::per_success(0.1);
 
 const CASES: &[Case] = &[
@@ -328,7 +330,83 @@ const CASES: &[Case] = &[
         "`jitter` has no effect on `backoff = \"decorrelated\"`; drop `jitter` or write `backoff = \"exp\"`",
         P.backoff(Shape::Decorrelated).base(ms(5)),
     ),
+    case(
+        "R2",
+        RESETS.reset_after(HOURS_24.saturating_add(ms(1000))),
+        Key::ResetAfter,
+        "`reset_after` of 24h 1s is above the longest duration of a policy; lower it to 24h or less",
+        RESETS.reset_after(HOURS_24),
+    ),
+    case(
+        "X5",
+        RESETS.max(1),
+        Key::ResetAfter,
+        "`reset_after` matters only for a retry, and `max = 1` allows none; drop `reset_after` or write `max = 3`",
+        RESETS.max(2),
+    ),
+    case(
+        "X6",
+        P.reset_after(ms(60_000)),
+        Key::ResetAfter,
+        "`reset_after` makes the number of attempts unlimited, which needs a bound of another kind; add `deadline = \"24h\"` or `budget = 0.1`, or drop `reset_after`",
+        P.reset_after(ms(60_000)).deadline(HOURS_24),
+    ),
+    case(
+        "X6",
+        RESETS.backoff(Shape::None),
+        Key::ResetAfter,
+        "`reset_after` makes the number of attempts unlimited, which with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or drop `reset_after`",
+        RESETS.backoff(Shape::Exp),
+    ),
+    case(
+        "X18",
+        RESETS.cap(ms(5_000)).reset_after(ms(9_999)),
+        Key::ResetAfter,
+        "`reset_after` of 9.999s is below 10s, and an attempt that fails so soon was not a healthy one; write `reset_after = \"1m\"`",
+        RESETS.cap(ms(5_000)).reset_after(ms(10_000)),
+    ),
+    case(
+        "X18",
+        RESETS.reset_after(ms(19_999)),
+        Key::ResetAfter,
+        "`reset_after` of 19.999s is below `cap`, which is 20s by default; write `reset_after = \"20s\"`, or lower `cap`",
+        RESETS.reset_after(ms(20_000)),
+    ),
+    case(
+        "X18",
+        RESETS.cap(ms(60_001)),
+        Key::ResetAfter,
+        "`reset_after` of 1m is below `cap`, which is 1m 0.001s; write `reset_after = \"1m 0.001s\"`, or lower `cap`",
+        RESETS.cap(ms(60_000)),
+    ),
 ];
+
+/// 21 attempts are not above 20 where the count starts anew, and a strategy bounds what it decides.
+#[test]
+fn a_count_that_starts_anew_is_unlimited() {
+    for accepted in [
+        RESETS.max(21),
+        RESETS.unlimited(),
+        P.reset_after(ms(60_000)).decided(),
+    ] {
+        assert_eq!(accepted.violation(), None, "{accepted:?}");
+    }
+    let worst = RESETS.worst_case();
+    assert_eq!((worst.attempts(), worst.sleeping()), (None, Some(HOURS_24)));
+    let worst = P.reset_after(ms(60_000)).budget(&BUDGET).worst_case();
+    assert_eq!(
+        (worst.attempts(), worst.sleeping(), worst.wall()),
+        (None, None, None)
+    );
+    assert_eq!(
+        P.reset_after(ms(60_000))
+            .budget(&BUDGET)
+            .explain()
+            .to_string(),
+        "Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; after an attempt of 1 m or more \
+         the count starts anew; retries while the budget lasts."
+    );
+}
 
 #[test]
 fn refused_and_nearest_accepted() {

@@ -23,6 +23,16 @@ pub trait CallEnv {
     /// Returns 64 random bits.
     fn random(&self) -> u64;
 
+    /// Returns how long the attempt ran that has failed; `None` where nobody knows. The machine asks under a policy
+    /// with `reset_after`.
+    ///
+    /// # Default
+    ///
+    /// `None`.
+    fn attempt_time(&self) -> Option<Duration> {
+        None
+    }
+
     /// Returns how much later than asked a delay may end.
     ///
     /// # Default
@@ -140,7 +150,7 @@ impl Call {
         }
     }
 
-    /// Returns how many attempts have failed so far.
+    /// Returns how many attempts have failed so far, since the count last started anew.
     #[inline]
     pub const fn failures(&self) -> u32 {
         self.failures
@@ -158,16 +168,20 @@ impl Call {
 
     /// Takes over the marks that an attempt has published, before its failure is counted.
     #[inline(always)]
-    pub(crate) fn attempt_failed(&mut self, is_final: bool) {
+    pub(crate) fn attempt_failed(&mut self) {
         let began = (self.failures == 0).then(|| core::mem::take(&mut self.polls));
         self.take_marks(began);
-        if !is_final {
-            self.polls = self.polls.saturating_add(1);
-        }
+    }
+
+    /// Counts the last failure as one that asks again for a value that is not final.
+    #[inline(always)]
+    pub(crate) fn asks_again(&mut self) {
+        self.polls = self.polls.saturating_add(1);
     }
 
     /// Decides what follows a failed attempt: returns the delay before the next one.
     ///
+    /// After an attempt that ran for the policy's `reset_after` the count starts anew, with this failure as its first.
     /// The first rule that forbids a retry ends the call, in this order: `Permanent` (also an ambiguous error of an
     /// operation that is not idempotent), `RetryForbidden`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
     /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `Throttle`, `Budget`.
@@ -183,6 +197,10 @@ impl Call {
         verdict: Verdict,
         env: &mut impl CallEnv,
     ) -> Result<Duration, GiveUpReason> {
+        let is_reset = ran_well(policy, env);
+        if is_reset {
+            *self = Self::new();
+        }
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
         let retry_after = retry_after(policy, verdict)?;
@@ -202,6 +220,8 @@ impl Call {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) => spread(delay, env.random()),
             (Some(Decision::Retry(delay)), None) => delay,
+            // What comes at once comes once in a call.
+            (None, None) if is_reset => self.draw(&policy.fast_first(false), retry, env),
             (None, None) => self.draw(policy, retry, env),
         };
         let fits = |left| ends_in_time(delay, left, || env.slack());
@@ -223,6 +243,15 @@ impl Call {
         memory.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         delay
     }
+}
+
+/// Returns whether the attempt that has failed ran long enough to start the count anew.
+#[inline(always)]
+fn ran_well(policy: &Policy, env: &impl CallEnv) -> bool {
+    policy.reset_after.is_some_and(|enough| {
+        let ran = env.attempt_time();
+        ran.is_some_and(|ran| !is_shorter(ran, enough))
+    })
 }
 
 /// Returns the delay that the error asks for.

@@ -47,6 +47,13 @@ impl fmt::Display for Explanation<'_> {
         if policy.attempts() != Some(1) {
             self.delays(f)?;
         }
+        if let Some(healthy) = policy.reset_after {
+            write!(
+                f,
+                "; after an attempt of {} or more the count starts anew",
+                Human(healthy)
+            )?;
+        }
         if policy.is_budgeted() {
             f.write_str("; retries while the budget lasts")?;
         }

@@ -50,6 +50,7 @@ pub struct Policy {
     pub(crate) cap: Nanos,
     pub(crate) jitter: Jitter,
     pub(crate) fast_first: bool,
+    pub(crate) reset_after: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) patience: Duration,
@@ -92,6 +93,7 @@ impl Policy {
             cap: Nanos::new(Duration::from_secs(20)),
             jitter: Jitter::Full,
             fast_first: false,
+            reset_after: None,
             deadline: None,
             timeout: None,
             patience: Duration::from_secs(60),
@@ -252,6 +254,42 @@ impl Policy {
         self
     }
 
+    /// Starts the count and the delays anew after an attempt that ran at least this long before it failed: for
+    /// calls that live long, such as a session that reconnects.
+    ///
+    /// That attempt counts as the first of `max`, and the delay after it is the first one, also with `fast_first`,
+    /// which applies once in a call. The deadline and the budget go on. Each attempt reads the clock when it begins.
+    ///
+    /// # Units and ranges
+    ///
+    /// At least 10 s, and not below `cap`. The number of attempts is then unlimited.
+    ///
+    /// # Default
+    ///
+    /// None: a call counts all its attempts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Policy};
+    /// use std::time::Duration;
+    ///
+    /// static RECONNECTS: Budget = Budget::per_success(0.1);
+    /// const SESSION: Policy = Policy::new()
+    ///     .max(10)
+    ///     .reset_after(Duration::from_secs(60))
+    ///     .budget(&RECONNECTS)
+    ///     .checked();
+    ///
+    /// assert_eq!(SESSION.worst_case().attempts(), None);
+    /// ```
+    pub const fn reset_after(mut self, healthy: Duration) -> Self {
+        self.reset_after = Some(healthy);
+        self.given = self.given.with(Key::ResetAfter);
+        self
+    }
+
     /// One limit over all attempts and delays together.
     ///
     /// A delay that would not end before it is not begun: the call ends at
@@ -407,6 +445,7 @@ impl Policy {
             Key::Cap => self.cap = layer.cap,
             Key::Jitter => self.jitter = layer.jitter,
             Key::FastFirst => self.fast_first = layer.fast_first,
+            Key::ResetAfter => self.reset_after = layer.reset_after,
             Key::Deadline => self.deadline = layer.deadline,
             Key::Timeout => self.timeout = layer.timeout,
             Key::Patience => self.patience = layer.patience,
@@ -454,6 +493,15 @@ impl Policy {
         }
     }
 
+    /// How many starts of an attempt a call keeps, to know how long it ran: one, with `reset_after`.
+    #[doc(hidden)]
+    pub const fn kept_starts(&self) -> usize {
+        match self.reset_after {
+            Some(_) => 1,
+            None => 0,
+        }
+    }
+
     /// `deadline`, `timeout` and `patience`: for what explains a policy or simulates one.
     #[doc(hidden)]
     pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
@@ -487,6 +535,7 @@ impl Policy {
     pub(crate) const fn counts_from_start(&self) -> bool {
         self.deadline.is_some()
             || self.timeout.is_some()
+            || self.reset_after.is_some()
             || self.is_budgeted()
             || self.telemetry.times
             || self.telemetry.spans

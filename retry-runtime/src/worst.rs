@@ -17,12 +17,13 @@ pub struct WorstCase {
 }
 
 impl WorstCase {
-    /// The number of attempts; `None` without a limit.
+    /// The number of attempts; `None` without a limit, or with `reset_after`.
     pub const fn attempts(&self) -> Option<u32> {
         self.attempts
     }
 
-    /// The longest time that all delays take together; `None` without a limit.
+    /// The longest time that all delays take together; `None` without a limit: `reset_after` lets them start anew as
+    /// often as it takes.
     ///
     /// A delay that an error asks for is not counted: each can be as long as
     /// the policy's `patience`, and 10 % more.
@@ -62,7 +63,7 @@ impl Policy {
     /// ```
     pub const fn worst_case(&self) -> WorstCase {
         let sleeping = self.longest_sleeping();
-        let trying = match (self.attempts(), self.timeout) {
+        let trying = match (self.all_attempts(), self.timeout) {
             (Some(1), _) => Some(Duration::ZERO),
             (Some(max), Some(timeout)) => Some(timeout.saturating_mul(max.saturating_sub(1))),
             _ => None,
@@ -76,9 +77,17 @@ impl Policy {
             shortest(wall, self.deadline),
         );
         WorstCase {
-            attempts: self.attempts(),
+            attempts: self.all_attempts(),
             sleeping,
             wall,
+        }
+    }
+
+    /// The number of attempts in all; a count that starts anew has no end.
+    const fn all_attempts(&self) -> Option<u32> {
+        match self.reset_after {
+            Some(_) if self.max > 1 => None,
+            _ => self.attempts(),
         }
     }
 
@@ -87,7 +96,7 @@ impl Policy {
         if self.decided && self.max > 1 {
             return None;
         }
-        let Some(max) = self.attempts() else {
+        let Some(max) = self.all_attempts() else {
             return if self.shape.is_none() {
                 Some(Duration::ZERO)
             } else {

@@ -39,6 +39,7 @@ pub struct Args {
     pub cap: Option<Value<Duration>>,
     pub jitter: Option<Value<Jitter>>,
     pub fast_first: Option<Value<bool>>,
+    pub reset_after: Option<Value<Duration>>,
     pub deadline: Option<Value<Duration>>,
     pub timeout: Option<Value<Duration>>,
     pub patience: Option<Value<Duration>>,

@@ -184,6 +184,11 @@ impl Model {
         self.is_inherited() || self.has(Key::Deadline)
     }
 
+    /// Whether a call may have to know how long an attempt ran: by a key, or by an inherited policy.
+    pub fn may_reset(&self) -> bool {
+        self.is_inherited() || self.has(Key::ResetAfter)
+    }
+
     /// Whether a call may be turned away before an attempt.
     pub fn is_gated(&self) -> bool {
         self.breaker.is_some() || self.throttle.is_some()

@@ -27,7 +27,7 @@ fn layer() -> impl Strategy<Value = (Policy, String)> {
         of(0_usize..6),
         of(0.0_f64..=1.0),
     );
-    let times = (time(), time(), time(), time(), time(), time());
+    let times = (time(), time(), time(), time(), time(), time(), time());
     let flag = || of(any::<bool>());
     let flags = (flag(), flag(), flag());
     (numbers, times, flags).prop_map(|(numbers, times, flags)| {
@@ -66,14 +66,15 @@ fn layer() -> impl Strategy<Value = (Policy, String)> {
             policy = policy.backoff(shapes[shape]);
             write("backoff", &format!("\"{}\"", shapes[shape].word()));
         }
-        let (base, first, cap, deadline, timeout, patience) = times;
-        let setters: [(&str, Option<u64>, Set); 6] = [
+        let (base, first, cap, deadline, timeout, patience, reset_after) = times;
+        let setters: [(&str, Option<u64>, Set); 7] = [
             ("base", base, Policy::base),
             ("first", first, Policy::first),
             ("cap", cap, Policy::cap),
             ("deadline", deadline, Policy::deadline),
             ("timeout", timeout, Policy::timeout),
             ("patience", patience, Policy::patience),
+            ("reset_after", reset_after, Policy::reset_after),
         ];
         for (key, nanos, set) in setters {
             if let Some(nanos) = nanos {

@@ -75,6 +75,7 @@ fn what_the_schema_refuses() {
         ("jitter = 1.5", "jitter = 1"),
         ("jitter = \"half\"", "jitter = \"equal\""),
         ("fast_first = 1", "fast_first = true"),
+        ("reset_after = 60", "reset_after = \"1m\""),
         ("nested = \"no\"", "nested = \"multiply\""),
         ("budget = 0", "budget = 0.1"),
         (

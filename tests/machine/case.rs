@@ -50,6 +50,9 @@ pub(crate) enum End {
     Hangs,
 }
 
+/// What the rules accept as `reset_after`, also beside the default of `cap`.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
 /// The breakers of cases, all different.
 const BREAKERS: [fn() -> Breaker; 5] = [
     || Breaker::count(1).cooldown(Duration::from_millis(30)),
@@ -87,6 +90,9 @@ impl Case {
                 case.spec.push(format!("budget = {budget}"));
             }
         }
+        if random.percent(30) {
+            case.live_long(&mut random);
+        }
         case
     }
 
@@ -123,6 +129,25 @@ impl Case {
             case.drop_acts(End::Hangs);
         }
         case
+    }
+
+    /// Some attempts run for long, and that starts the count anew.
+    fn live_long(&mut self, random: &mut Random) {
+        let short = Duration::from_millis(1 << random.below(10));
+        let healthy = random.pick(&[short, LONG]);
+        for act in &mut self.acts {
+            if random.percent(50) {
+                act.takes = random.pick(&[
+                    healthy,
+                    healthy * 2,
+                    healthy.saturating_sub(Duration::from_nanos(1)),
+                ]);
+            }
+        }
+        if self.constant.is_none() {
+            self.spec
+                .push(format!("reset_after = \"{}ns\"", healthy.as_nanos()));
+        }
     }
 
     pub(crate) fn has(&self, end: End) -> bool {

@@ -99,6 +99,10 @@ whole_story! { constants! { |world|
     both { idempotent = true, nested = "collapse", deadline = "5s", max = 4 }
     both { nested = "multiply", max = 5, jitter = "none" }
     both { nested = "multiply", deadline = "4s", backoff = "decorrelated" }
+    both { reset_after = "20s", max = 4, deadline = "5m" }
+    both { reset_after = "10s", cap = "5s", fast_first = true, max = 3, deadline = "40s" }
+    both { reset_after = "20s", backoff = "decorrelated", fast_first = true, max = 3, deadline = "2h" }
+    asynchronous { reset_after = "10s", cap = "1s", timeout = "15s", max = 3, deadline = "1h" }
     asynchronous { timeout = "200ms" }
     asynchronous { timeout = "5ms", max = 5, base = "1ms", jitter = "none" }
     asynchronous { timeout = "1s", deadline = "3s", backoff = "fixed", jitter = "equal" }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reattempt::testing::{CallEnd, RecordedCall};
+use reattempt::testing::{CallEnd, RecordedAttempt, RecordedCall};
 use reattempt::{Breaker, Budget, Classify, Policy, Shape, Verdict, deadline, testing};
 
 use crate::case::{Act, Case, End};
@@ -123,7 +123,11 @@ impl World {
         match (ending, record.calls().last().map(RecordedCall::end)) {
             (Ending::Failed, Some(CallEnd::GaveUp(reason))) => {
                 let attempts = log.trace.calls.last().map_or(0, |call| call.attempts.len());
-                Ending::GaveUp(reason, u32::try_from(attempts).unwrap_or(u32::MAX))
+                let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+                // Where the count may have started anew, only the events say how far it came.
+                let restarts = spec::value(&self.case.spec, "reset_after").is_some();
+                let told = record.calls().last().map_or(0, last_number);
+                Ending::GaveUp(reason, if restarts { told } else { attempts })
             }
             (Ending::GaveUp(reason, _), Some(CallEnd::GaveUp(recorded))) => {
                 assert_eq!(reason, recorded, "the reason that the events say");
@@ -194,6 +198,10 @@ impl World {
         log.acts += 1;
         (act, UnderWay(Some(self)))
     }
+}
+
+fn last_number(call: &RecordedCall) -> u32 {
+    call.attempts().last().map_or(0, RecordedAttempt::number)
 }
 
 /// An attempt; dropped before its end it was cut off.

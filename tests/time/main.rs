@@ -20,6 +20,7 @@ mod layers;
 mod nested;
 mod panics;
 mod random;
+mod resets;
 mod retry_after;
 mod schedule;
 mod support;

@@ -259,6 +259,7 @@ pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
         ("jitter", Value::Jitter(jitter)) => policy.jitter(jitter),
         ("jitter", value) => policy.jitter(Jitter::Ratio(number(value)?)),
         ("fast_first", Value::Flag(on)) => policy.fast_first(on),
+        ("reset_after", Value::Time(time)) => policy.reset_after(time),
         ("deadline", Value::Time(time)) => policy.deadline(time),
         ("timeout", Value::Time(time)) => policy.timeout(time),
         ("patience", Value::Time(time)) => policy.patience(time),

@@ -45,7 +45,7 @@ pub(super) fn looped(
     let entered = parts.entered();
     let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt(&parts))));
     let (progress, uses) = (parts.progress(), parts.uses());
-    let renewed = parts.renewed();
+    let (renewed, start) = (parts.renewed(), parts.attempt_start());
     let Step {
         bind,
         decided,
@@ -56,6 +56,7 @@ pub(super) fn looped(
         loop {
             #entered
             #bind {
+                #start
                 #bound
                 #attempted
                 #renewed

@@ -107,22 +107,39 @@ impl Parts<'_> {
             _ => {}
         }
         // A constant policy without a budget keeps nothing for one.
-        let is_budgeted = match &self.model.inherited {
-            Some(inherited)
-                if inherited.constant
-                    && self.model.budget.is_none()
-                    && !mentions(&self.policy(), &self.model.generics) =>
-            {
-                let policy = self.policy();
-                ours!({ #krate::Policy::is_budgeted(&#policy) })
-            }
-            _ => ours!(true),
-        };
+        let known = self.known_policy().filter(|_| self.model.budget.is_none());
+        let is_budgeted = known.map_or_else(
+            || ours!(true),
+            |policy| ours!({ #krate::Policy::is_budgeted(&#policy) }),
+        );
         let policy = self.policy_ref();
         let gate = ours! {
             <#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::BudgetByPolicy>::gate(#policy, #timer)
         };
         (TokenStream::new(), gate)
+    }
+
+    /// `let start = ...;`: when an attempt begins, where the policy may want to know. For a constant policy that does
+    /// not it takes no place.
+    pub(super) fn attempt_start(&self) -> TokenStream {
+        if !self.model.may_reset() {
+            return TokenStream::new();
+        }
+        let (krate, timer, policy) = (&self.krate, &self.timer, self.policy_ref());
+        let taken = self.known_policy().map_or_else(
+            || ours!(1),
+            |policy| ours!({ #krate::Policy::kept_starts(&#policy) }),
+        );
+        ours!(let start = #krate::__private::AttemptStart::<#taken>::now(#policy, #timer);)
+    }
+
+    /// An inherited policy that the compiler can look at, and an item too.
+    fn known_policy(&self) -> Option<TokenStream> {
+        let inherited = self.model.inherited.as_ref();
+        let policy = self.policy();
+        let is_known = inherited.is_some_and(|inherited| inherited.constant)
+            && !mentions(&policy, &self.model.generics);
+        is_known.then_some(policy)
     }
 
     /// The gates, as the steps of the loop take them.

@@ -59,7 +59,12 @@ impl Parts<'_> {
         let krate = &self.krate;
         let opaque = self.model.until.is_none() && !self.knows_error();
         let opaque = opaque.then(|| ours!(opaque));
-        ours!(#krate::__private::describe!(#opaque #cause))
+        let failure = ours!(#krate::__private::describe!(#opaque #cause));
+        if self.model.may_reset() {
+            ours!(#krate::__private::Described::since(#failure, start))
+        } else {
+            failure
+        }
     }
 
     fn knows_error(&self) -> bool {

@@ -49,7 +49,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (progress, uses) = (parts.progress(), parts.uses());
     let (context, gates) = (parts.context(), parts.gates());
     let (end, give_up) = (parts.end(), parts.give_up());
-    let renewed = parts.renewed();
+    let (renewed, start) = (parts.renewed(), parts.attempt_start());
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let (judged, (failure, failed)) = (parts.judged(), parts.failed());
@@ -87,6 +87,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let looped = ours! {
         loop {
             #entered
+            #start
             #bound
             #attempted
             #renewed
@@ -106,7 +107,10 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
 /// the body does: then the body is one closure, and the runtime makes the retries.
 fn is_bare(parts: &Parts<'_>) -> bool {
     let model = parts.model;
-    let has_limits = model.is_limited() || model.may_have_deadline() || parts.may_be_timed();
+    let has_limits = model.is_limited()
+        || model.may_have_deadline()
+        || model.may_reset()
+        || parts.may_be_timed();
     let has_hooks = parts.has_cause() || model.fallback.is_some() || model.retry_after.is_some();
     let predicates = model.on.iter().chain(&model.except);
     let is_known = matches!(

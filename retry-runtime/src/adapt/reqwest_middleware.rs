@@ -8,8 +8,8 @@ use crate::attempt::Cause;
 use crate::budget::Budget;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, attempt_span, endured,
-    pause, spanned,
+    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, attempt_span,
+    endured, pause, spanned,
 };
 use crate::http::{HasMethod as _, HasStatus, Statuses};
 use crate::operation::ClientOperation;
@@ -163,6 +163,7 @@ macro_rules! reqwest_middleware {
                 loop {
                     gates.begin(&timer);
                     let again = request.try_clone();
+                    let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
                     let attempt = next.clone().run(request, extensions);
                     let attempt = spanned(attempt_span(context, &call), attempt);
                     let Ok(answer) = endured(attempt, context.until, &mut call, &timer).await;
@@ -183,7 +184,8 @@ macro_rules! reqwest_middleware {
                             Ok(response) => Some(response.status().to_string()),
                             Err(error) => error.message().map(ToString::to_string),
                         })
-                    });
+                    })
+                    .since(start);
                     let Ok(retry) = call.failed(context, &mut gates, failure, verdict) else {
                         return answer;
                     };

@@ -101,6 +101,7 @@ impl Reader<'_> {
             Key::Cap => policy.cap(self.take(value)?),
             Key::Jitter => policy.jitter(self.take::<Jitter>(value)?),
             Key::FastFirst => policy.fast_first(self.take(value)?),
+            Key::ResetAfter => policy.reset_after(self.take(value)?),
             Key::Deadline => policy.deadline(self.take(value)?),
             Key::Timeout => policy.timeout(self.take(value)?),
             Key::Patience => policy.patience(self.take(value)?),

@@ -143,6 +143,10 @@ fn of_key(key: Key) -> (Json, &'static str) {
             flag(),
             "whether the first retry comes at once (default: false)",
         ),
+        Key::ResetAfter => (
+            duration(),
+            "an attempt that ran at least this long before it failed starts the count and the delays anew (default: none)",
+        ),
         Key::Deadline => (
             duration(),
             "one limit over all attempts and delays (default: none)",

@@ -205,6 +205,29 @@ impl Until {
     }
 }
 
+/// When an attempt began. `TAKEN` is 1 where the policy may have `reset_after`; with 0 it takes no place in a future.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptStart<const TAKEN: usize>([Timestamp; TAKEN]);
+
+impl<const TAKEN: usize> AttemptStart<TAKEN> {
+    /// Returns the start of an attempt that begins now. Only for a policy with `reset_after` it reads the clock.
+    #[inline(always)]
+    pub fn now(policy: &Policy, clock: &impl Clock) -> Self {
+        let now = || match policy.reset_after {
+            Some(_) => clock.now(),
+            None => Timestamp::ENDLESS,
+        };
+        Self(core::array::from_fn(|_| now()))
+    }
+
+    /// Returns it, if it was taken.
+    #[inline(always)]
+    pub(super) fn timestamp(self) -> Option<Timestamp> {
+        let start = self.0.first().copied();
+        start.filter(|start| !start.is_endless())
+    }
+}
+
 /// Returns the shorter of two times.
 #[inline(always)]
 pub(crate) fn shorter(own: Option<Duration>, inherited: Option<Duration>) -> Option<Duration> {

@@ -114,6 +114,10 @@ impl LiveCall {
         strategy: &S,
     ) -> Result<Retry<'a, E>, GaveUp> {
         let decide = |failure: &FailedAttempt<'_, E>| {
+            // The count has started anew, and so does the strategy.
+            if failure.attempt == 1 {
+                *state = None;
+            }
             strategy.failed(state.get_or_insert_with(|| strategy.start()), failure)
         };
         self.failed_with(context, gates, failure, verdict, decide)
@@ -187,7 +191,7 @@ impl LiveCall {
             Ending::Attempt(AttemptResult::CutOff),
         );
         let attempts = self.failures().saturating_add(1);
-        self.machine.attempt_failed(true);
+        self.machine.attempt_failed();
         self.end(
             Report::of_attempt(attempts),
             &context,

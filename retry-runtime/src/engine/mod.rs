@@ -30,7 +30,7 @@ pub(crate) use bare::pause;
 #[cfg(not(feature = "std"))]
 pub use bare::{endured, limited, limited_hook};
 pub(crate) use context::IntoContext;
-pub use context::{CallContext, Until};
+pub use context::{AttemptStart, CallContext, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
 pub use live::LiveCall;
 #[cfg(feature = "std")]

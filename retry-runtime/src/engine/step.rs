@@ -10,7 +10,7 @@ use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::nesting;
 use crate::strategy::Decision;
-use crate::timer::Clock;
+use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 
 /// What an attempt came to that has not ended its call with success.
@@ -64,17 +64,22 @@ pub(super) fn step<T: Clock, E: ?Sized>(
     let result = AttemptResult::of(&failure.cause, verdict);
     let report = call.attempt_ended(context, failure);
     gates.record(result, context.timer);
-    call.machine
-        .attempt_failed(result != AttemptResult::NotFinal);
+    call.machine.attempt_failed();
     let mut env = LiveEnv {
         context,
         gates,
         result,
+        started: failure.started,
         strategy,
     };
     let policy = context.operation.policy();
-    match call.machine.failed(policy, verdict, &mut env) {
+    let decided = call.machine.failed(policy, verdict, &mut env);
+    let report = report.numbered(call.failures());
+    match decided {
         Ok(delay) => {
+            if result == AttemptResult::NotFinal {
+                call.machine.asks_again();
+            }
             report.retries(call, context.operation, result, delay);
             Ok(delay)
         }
@@ -90,6 +95,7 @@ struct LiveEnv<'a, 's, T, G> {
     context: &'a CallContext<'a, T>,
     gates: &'a mut G,
     result: AttemptResult,
+    started: Option<Timestamp>,
     strategy: Option<AskStrategy<'s>>,
 }
 
@@ -102,6 +108,11 @@ impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
     #[inline]
     fn random(&self) -> u64 {
         self.context.timer.random()
+    }
+
+    fn attempt_time(&self) -> Option<Duration> {
+        let started = self.started?;
+        Some(self.context.timer.now().since(started))
     }
 
     fn slack(&self) -> Duration {

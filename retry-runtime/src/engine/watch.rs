@@ -4,17 +4,17 @@
 use core::time::Duration;
 
 use super::step::AttemptResult;
-use super::{CallContext, LiveCall};
+use super::{AttemptStart, CallContext, LiveCall};
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::timer::Clock;
+use crate::timer::{Clock, Timestamp};
 
 #[cfg(feature = "observe")]
 pub use crate::observe::ErrorText;
 #[cfg(feature = "observe")]
-use crate::{ambient, observe, timer::Timestamp};
+use crate::{ambient, observe};
 
 /// What an error says of itself, where nobody watches.
 #[cfg(not(feature = "observe"))]
@@ -52,6 +52,8 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 pub struct Described<'a, E: ?Sized, D> {
     pub(super) cause: Cause<'a, E>,
+    /// When the attempt began, if the policy wants to know.
+    pub(super) started: Option<Timestamp>,
     /// Gone once it is asked.
     describe: Option<D>,
 }
@@ -62,7 +64,18 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
     pub fn new(cause: impl Into<Cause<'a, E>>, describe: D) -> Self {
         Self {
             cause: cause.into(),
+            started: None,
             describe: Some(describe),
+        }
+    }
+
+    /// Returns the same failure, of an attempt that began then.
+    #[inline(always)]
+    #[must_use]
+    pub fn since<const TAKEN: usize>(self, start: AttemptStart<TAKEN>) -> Self {
+        Self {
+            started: start.timestamp(),
+            ..self
         }
     }
 
@@ -178,6 +191,8 @@ impl LiveCall {
         #[cfg(not(feature = "observe"))]
         let _ = (context, &mut failure.describe);
         Report {
+            #[cfg(feature = "test-util")]
+            before: self.failures(),
             #[cfg(any(feature = "test-util", feature = "observe"))]
             attempt: self.failures().saturating_add(1),
             #[cfg(feature = "observe")]
@@ -201,7 +216,10 @@ impl LiveCall {
         #[cfg(not(feature = "observe"))]
         let _ = context;
         #[cfg(feature = "test-util")]
-        self.record("", self.failures().saturating_add(1), What::Succeeded);
+        {
+            let before = self.failures();
+            self.record("", before, before.saturating_add(1), What::Succeeded);
+        }
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let (attempt, times) = (
@@ -213,10 +231,11 @@ impl LiveCall {
     }
 
     #[cfg(feature = "test-util")]
-    fn record(&self, operation: &'static str, attempt: u32, what: What) {
+    fn record(&self, operation: &'static str, before: u32, attempt: u32, what: What) {
         crate::testing::note(Event {
             call: core::ptr::from_ref(self).addr(),
             operation,
+            before,
             attempt,
             what,
         });
@@ -226,6 +245,9 @@ impl LiveCall {
 /// An attempt that did not end its call with success, on its way to those who watch.
 #[derive(Debug)]
 pub(super) struct Report {
+    /// The number of the attempt before it, which is higher where the count has started anew.
+    #[cfg(feature = "test-util")]
+    before: u32,
     #[cfg(any(feature = "test-util", feature = "observe"))]
     attempt: u32,
     #[cfg(feature = "observe")]
@@ -242,11 +264,26 @@ impl Report {
         #[cfg(not(any(feature = "test-util", feature = "observe")))]
         let _ = attempt;
         Self {
+            #[cfg(feature = "test-util")]
+            before: attempt.saturating_sub(1),
             #[cfg(any(feature = "test-util", feature = "observe"))]
             attempt,
             #[cfg(feature = "observe")]
             failure: None,
         }
+    }
+
+    /// Returns the same report on attempt number `attempt`: the count may have started anew.
+    #[cfg(any(feature = "test-util", feature = "observe"))]
+    pub(super) const fn numbered(mut self, attempt: u32) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
+    /// Returns it as it is: nobody watches.
+    #[cfg(not(any(feature = "test-util", feature = "observe")))]
+    pub(super) const fn numbered(self, _: u32) -> Self {
+        self
     }
 
     pub(super) fn retries(
@@ -258,7 +295,12 @@ impl Report {
     ) {
         let _ = (call, operation, result, delay);
         #[cfg(feature = "test-util")]
-        call.record(operation.name(), self.attempt, What::Retry(result, delay));
+        call.record(
+            operation.name(),
+            self.before,
+            self.attempt,
+            What::Retry(result, delay),
+        );
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
             observe::retries(operation, self.attempt, &failure, delay);
@@ -274,7 +316,12 @@ impl Report {
     ) {
         let _ = (call, operation, ending, reason);
         #[cfg(feature = "test-util")]
-        call.record(operation.name(), self.attempt, What::GaveUp(ending, reason));
+        call.record(
+            operation.name(),
+            self.before,
+            self.attempt,
+            What::GaveUp(ending, reason),
+        );
         #[cfg(feature = "observe")]
         observe::gives_up(
             operation,
@@ -301,6 +348,8 @@ mod recorded {
         pub(crate) call: usize,
         /// The name of the operation; empty for a success, which is told apart by its call.
         pub(crate) operation: &'static str,
+        /// The number of the attempt before it; 0 for the first of a call.
+        pub(crate) before: u32,
         /// The attempt that has just ended, from 1.
         pub(crate) attempt: u32,
         /// What it came to, and what follows.

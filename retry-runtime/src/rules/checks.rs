@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::Key::{
     self, Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested,
-    Patience, Timeout,
+    Patience, ResetAfter, Timeout,
 };
 use crate::backoff::Shape;
 use crate::duration::{LONGEST, is_shorter};
@@ -44,6 +44,7 @@ pub(super) const fn too_long(policy: &Policy) -> Broken {
         (Base, policy.base.duration()),
         (First, policy.first.duration()),
         (Cap, policy.cap.duration()),
+        (ResetAfter, or_zero(policy.reset_after)),
         (Deadline, or_zero(policy.deadline)),
         (Timeout, or_zero(policy.timeout)),
         (Patience, policy.patience),
@@ -304,6 +305,7 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
         Cap,
         Key::Jitter,
         FastFirst,
+        ResetAfter,
         Patience,
         Idempotent,
         Nested,
@@ -320,10 +322,22 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
     None
 }
 
+/// The number of attempts as X6 and X7 see it: a count that starts anew bounds nothing.
+const fn bounded_attempts(policy: &Policy) -> Option<u32> {
+    match policy.reset_after {
+        Some(_) => None,
+        None => policy.attempts(),
+    }
+}
+
 /// X6: a call that may never end. What a strategy decides it bounds, here and in X7.
 pub(super) const fn endless(policy: &Policy) -> Broken {
-    if policy.attempts().is_some() || policy.decided {
+    // Of a single attempt X5 speaks.
+    if bounded_attempts(policy).is_some() || policy.decided || policy.max == 1 {
         return None;
+    }
+    if policy.attempts().is_some() {
+        return endless_by_reset(policy);
     }
     if policy.shape.is_none() {
         return Some((
@@ -344,9 +358,29 @@ pub(super) const fn endless(policy: &Policy) -> Broken {
     ))
 }
 
+/// The same where the attempts have a number, and the count starts anew.
+const fn endless_by_reset(policy: &Policy) -> Broken {
+    let text = say("`reset_after` makes the number of attempts unlimited, which ");
+    if policy.shape.is_none() {
+        let text = text.push("with `backoff = \"none\"` would call without pause for ever");
+        return Some((
+            ResetAfter,
+            text.push("; write `backoff = \"exp\"`, or drop `reset_after`"),
+        ));
+    }
+    if policy.deadline.is_some() || policy.has(Budget) {
+        return None;
+    }
+    let text = text.push("needs a bound of another kind");
+    Some((
+        ResetAfter,
+        text.push("; add `deadline = \"24h\"` or `budget = 0.1`, or drop `reset_after`"),
+    ))
+}
+
 /// X7: a policy that would hammer a service.
 pub(super) const fn too_many(policy: &Policy) -> Broken {
-    let Some(max) = policy.attempts() else {
+    let Some(max) = bounded_attempts(policy) else {
         return None;
     };
     if policy.has(Budget) || policy.decided {
@@ -398,3 +432,27 @@ pub(super) const fn without_effect(policy: &Policy) -> Broken {
     }
     None
 }
+
+/// X18: an attempt that was no better than a failure must not start the count anew.
+pub(super) const fn reset_too_soon(policy: &Policy) -> Broken {
+    let Some(reset_after) = policy.reset_after else {
+        return None;
+    };
+    let text = say("`reset_after` of ").duration(reset_after, "");
+    if is_shorter(reset_after, SHORTEST_RESET) {
+        let text =
+            text.push(" is below 10s, and an attempt that fails so soon was not a healthy one");
+        return Some((ResetAfter, text.push("; write `reset_after = \"1m\"`")));
+    }
+    let cap = policy.cap.duration();
+    // What does not read the cap has no delay as long.
+    if policy.shape.is_none() || !is_shorter(reset_after, cap) {
+        return None;
+    }
+    let text = text.push(" is below `cap`, which is ").duration(cap, "");
+    let text = text.push(if policy.has(Cap) { "" } else { " by default" });
+    let text = text.push("; write `reset_after = \"").duration(cap, "");
+    Some((ResetAfter, text.push("\"`, or lower `cap`")))
+}
+
+const SHORTEST_RESET: Duration = Duration::from_secs(10);

@@ -15,6 +15,7 @@ pub enum Key {
     Cap,
     Jitter,
     FastFirst,
+    ResetAfter,
     Deadline,
     Timeout,
     Patience,
@@ -26,7 +27,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Max,
         Self::Backoff,
         Self::Base,
@@ -35,6 +36,7 @@ impl Key {
         Self::Cap,
         Self::Jitter,
         Self::FastFirst,
+        Self::ResetAfter,
         Self::Deadline,
         Self::Timeout,
         Self::Patience,
@@ -55,6 +57,7 @@ impl Key {
             Self::Cap => "cap",
             Self::Jitter => "jitter",
             Self::FastFirst => "fast_first",
+            Self::ResetAfter => "reset_after",
             Self::Deadline => "deadline",
             Self::Timeout => "timeout",
             Self::Patience => "patience",

@@ -20,7 +20,10 @@ use core::fmt;
 use crate::policy::Policy;
 use crate::text::Text;
 
-use Key::{Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, Timeout};
+use Key::{
+    Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, ResetAfter,
+    Timeout,
+};
 pub use entry::Entry;
 #[cfg(feature = "config")]
 pub(crate) use entry::INDEX;
@@ -107,7 +110,7 @@ macro_rules! rules {
 // One value first: a rule about several speaks of values that are sound alone.
 rules! {
     NoAttempt, R1, reads &[Max], no_attempt;
-    TooLong, R2, reads &[Base, First, Cap, Deadline, Timeout, Patience], too_long;
+    TooLong, R2, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, Patience], too_long;
     NoBase, R3, reads &[Backoff, Base], no_base;
     FactorRange, R4, reads &[Factor], factor_range;
     JitterRange, R5, reads &[Key::Jitter], jitter_range;
@@ -119,9 +122,10 @@ rules! {
     TimeoutAboveDeadline, X3, reads &[Max, Deadline, Timeout], timeout_above_deadline;
     NeverStarts, X4, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
     OnlyForRetries, X5, reads &[Max], only_for_retries;
-    Endless, X6, reads &[Max, Backoff, Deadline, Budget], endless;
-    TooMany, X7, reads &[Max, Backoff, Deadline, Budget], too_many;
+    Endless, X6, reads &[Max, Backoff, ResetAfter, Deadline, Budget], endless;
+    TooMany, X7, reads &[Max, Backoff, ResetAfter, Deadline, Budget], too_many;
     WithoutEffect, X8, reads &[Backoff], without_effect;
+    ResetTooSoon, X18, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
 }
 
 impl Policy {

@@ -8,8 +8,8 @@ use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span, limited, pause,
-    spanned,
+    AttemptStart, CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span,
+    limited, pause, spanned,
 };
 use crate::failure::{GaveUp, RetryError};
 use crate::operation::Operation;
@@ -150,6 +150,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
                 return Err((last, end));
             }
             let span = attempt_span(context, &call);
+            let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
             let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
             let error = match outcome.split() {
                 Ok(value) => {
@@ -162,7 +163,8 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
             let verdict = self.judge.judge(&error);
             let failure = Described::new(Cause::Error(&error), |error| {
                 ErrorText::message(error, self.judge.message(error))
-            });
+            })
+            .since(start);
             let failed = (self.strategy)
                 .failed(&mut state, &mut call, context, &mut gates, failure, verdict);
             let delay = match failed {
@@ -209,6 +211,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
             }
             let delay = {
                 let limit = context.attempt_limit();
+                let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
                 let attempt = call.attempt(
                     limit,
                     || CallContext::of_attempt(limit, &timer),
@@ -229,7 +232,8 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
                 let verdict = verdict(cause, |error| self.judge.judge(error));
                 let failure = Described::new(cause, |error| {
                     ErrorText::message(error, self.judge.message(error))
-                });
+                })
+                .since(start);
                 match self
                     .strategy
                     .failed(&mut state, &mut call, context, &mut gates, failure, verdict)

@@ -87,7 +87,7 @@ impl RecordedCall {
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
         self.end == CallEnd::Open
             && (event.operation.is_empty() || self.operation == event.operation)
-            && (event.attempt == last.saturating_add(1) || was_last(last, event))
+            && (event.before == last || was_last(last, event))
     }
 
     pub(super) fn add(&mut self, event: &Event) {
@@ -106,7 +106,7 @@ impl RecordedCall {
             }
         };
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
-        if event.attempt == last {
+        if was_last(last, event) {
             return; // no attempt was started
         }
         self.attempts.push(RecordedAttempt {

@@ -169,6 +169,7 @@ mod tests {
         note(Event {
             call,
             operation,
+            before: attempt.saturating_sub(1),
             attempt,
             what,
         });

@@ -212,6 +212,9 @@ fn policy(
     draft.take(Key::FastFirst, args.fast_first, |policy, on| {
         policy.fast_first(*on)
     });
+    draft.take(Key::ResetAfter, args.reset_after, |policy, healthy| {
+        policy.reset_after(*healthy)
+    });
     draft.take(Key::Deadline, args.deadline, |policy, deadline| {
         policy.deadline(*deadline)
     });

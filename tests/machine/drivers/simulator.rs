@@ -18,6 +18,7 @@ struct Env<'a, 'b> {
     verdict: Verdict,
     breaker: Option<&'a Breaker>,
     account: &'a mut Option<Account<'b>>,
+    started: Timestamp,
 }
 
 impl CallEnv for Env<'_, '_> {
@@ -28,6 +29,10 @@ impl CallEnv for Env<'_, '_> {
 
     fn random(&self) -> u64 {
         Time.random()
+    }
+
+    fn attempt_time(&self) -> Option<std::time::Duration> {
+        Some(Time.now().since(self.started))
     }
 
     fn is_nested(&self) -> bool {
@@ -60,6 +65,7 @@ pub(crate) fn simulator(world: &Arc<World>) -> Ending {
         if let Some(account) = &mut account {
             account.spend();
         }
+        let started = Time.now();
         let Err(fault) = world.attempt() else {
             if let Some(permit) = permit {
                 permit.succeeded_by(&Time);
@@ -81,6 +87,7 @@ pub(crate) fn simulator(world: &Arc<World>) -> Ending {
             verdict,
             breaker,
             account: &mut account,
+            started,
         };
         match call.failed(&world.policy, verdict, &mut env) {
             Ok(delay) => Time::spend(delay),

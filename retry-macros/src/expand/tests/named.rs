@@ -42,6 +42,12 @@ fn a_policy_with_a_name() {
                     ),
                 );
                 loop {
+                    let start = ::reattempt::__private::AttemptStart::<
+                        1,
+                    >::now(
+                        ::reattempt::__private::Live::policy(&live),
+                        &::reattempt::__private::BLOCKING_TIMER,
+                    );
                     let outcome = {
                         let span = ::reattempt::__private::attempt_span(
                             ::reattempt::__private::CallContext::live(
@@ -87,7 +93,10 @@ fn a_policy_with_a_name() {
                     };
                     live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
                     let assess = || (
-                        ::reattempt::__private::describe!(& error),
+                        ::reattempt::__private::Described::since(
+                            ::reattempt::__private::describe!(& error),
+                            start,
+                        ),
                         ::reattempt::__private::judge(&error, |error| ::core::matches!(error, _)),
                     );
                     match (&mut call)
@@ -156,6 +165,12 @@ fn a_policy_with_a_name_in_an_async_function() {
                     .guarded(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
+                        let start = ::reattempt::__private::AttemptStart::<
+                            1,
+                        >::now(
+                            ::reattempt::__private::Live::policy(&live),
+                            &::reattempt::__private::ASYNC_TIMER,
+                        );
                         let outcome = {
                             let limit = ::reattempt::__private::Until::of_attempt(
                                 until,
@@ -244,7 +259,10 @@ fn a_policy_with_a_name_in_an_async_function() {
                         let cause = ::reattempt::__private::cause_of(&error);
                         live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
                         let assess = || (
-                            ::reattempt::__private::describe!(cause),
+                            ::reattempt::__private::Described::since(
+                                ::reattempt::__private::describe!(cause),
+                                start,
+                            ),
                             ::reattempt::__private::verdict(
                                 cause,
                                 |error| ::reattempt::__private::judge(

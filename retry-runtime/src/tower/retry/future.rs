@@ -14,7 +14,8 @@ use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span, spanned,
+    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span,
+    spanned,
 };
 use crate::nesting;
 use crate::run::ObserveRetry;
@@ -52,6 +53,7 @@ pin_project! {
         Attempt {
             #[pin]
             future: Spanned<F>,
+            start: AttemptStart<1>,
         },
         Between {
             in_delay: bool,
@@ -64,8 +66,8 @@ pin_project! {
     }
 }
 
-/// An attempt that failed, with its answer.
-type Failed<A> = (A, Verdict);
+/// An attempt that failed: its answer, and when it began.
+type Failed<A> = (A, Verdict, AttemptStart<1>);
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
@@ -81,9 +83,11 @@ where
         let budget = plan.operation.policy().budget;
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
         let mut call = LiveCall::start(context);
+        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
         let future = call.inside(context.until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
+            start,
         };
         Self {
             until: context.until,
@@ -139,8 +143,8 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Result<S::Response, S::Error>> {
         loop {
-            if let Some((answer, verdict)) = failed
-                && let Some(answer) = self.as_mut().failed(answer, verdict)
+            if let Some(failed) = failed
+                && let Some(answer) = self.as_mut().failed(failed)
             {
                 return Poll::Ready(answer);
             }
@@ -165,7 +169,7 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Result<Result<S::Response, S::Error>, Failed<Result<S::Response, S::Error>>>> {
         let this = self.project();
-        let Now::Attempt { future } = this.state.project() else {
+        let Now::Attempt { future, start } = this.state.project() else {
             unreachable!("there is no attempt between two attempts")
         };
         let plan = &**this.plan;
@@ -173,15 +177,14 @@ where
         let answer = ready!(this.call.inside(*this.until, context, || future.poll(cx)));
         Poll::Ready(match plan.judge.judge(&answer) {
             None => Ok(this.call.succeeded(answer, context(), this.gates)),
-            Some(verdict) => Err((answer, verdict)),
+            Some(verdict) => Err((answer, verdict, *start)),
         })
     }
 
     /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
     fn failed(
         self: Pin<&mut Self>,
-        answer: Result<S::Response, S::Error>,
-        verdict: Verdict,
+        (answer, verdict, start): Failed<Result<S::Response, S::Error>>,
     ) -> Option<Result<S::Response, S::Error>> {
         let mut this = self.project();
         let plan = &**this.plan;
@@ -197,7 +200,7 @@ where
             &once
         };
         let context = CallContext::of(operation.operation(), *this.until, &plan.timer);
-        let failure = plan.failure(&answer);
+        let failure = plan.failure(&answer).since(start);
         let retry = this.call.failed(context, this.gates, failure, verdict);
         let Ok(retry) = retry else {
             return Some(answer);
@@ -265,9 +268,10 @@ where
         *this.request = plan.copy.copy(&request);
         this.gates.begin(&plan.timer);
         this.call.retry_begins();
+        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
         let future = (this.call).inside(*this.until, context, || service.call(request));
         let future = spanned(attempt_span(context, this.call), future);
-        this.state.set(State::Attempt { future });
+        this.state.set(State::Attempt { future, start });
         Poll::Ready(None)
     }
 }
