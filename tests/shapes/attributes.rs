@@ -13,7 +13,6 @@ use crate::{Fault, Script};
 #[deprecated = "it is the shape"]
 #[doc(hidden)]
 #[inline(always)]
-#[track_caller]
 #[retry(max = 3, backoff = "none", on(_))]
 #[cold]
 /// Documentation below.

@@ -35,6 +35,7 @@ pub(super) fn signature(
         );
     }
     second_attribute(function, faults);
+    track_caller(function, faults);
     let mends =
         "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
     match answer {
@@ -82,6 +83,19 @@ fn second_attribute(function: &Function, faults: &mut Faults) {
             attribute.path().span(),
             Entry::S8,
             "a function has one `#[retry]`; put all keys into one of them",
+        );
+    }
+}
+
+/// The body becomes a closure or a future, which knows nothing of the caller: `Location::caller()` in it would be a
+/// place in the body.
+fn track_caller(function: &Function, faults: &mut Faults) {
+    let tracks = |path: &syn::Path| path.is_ident("track_caller");
+    for attribute in (function.attributes.iter()).filter(|attribute| tracks(attribute.path())) {
+        faults.push(
+            attribute.path().span(),
+            Entry::S3,
+            "`#[track_caller]` has no effect on a retried function, whose body does not know its caller; drop it, or leave it on a function that passes `Location::caller()` to the retried one",
         );
     }
 }

@@ -24,7 +24,6 @@ fn below(value: u32) -> Result<(), Fault> {
 ///
 /// As told.
 #[cold]
-#[track_caller]
 #[expect(clippy::unwrap_used, reason = "the expectation has to be met")]
 #[retry(max = 2, on(_), on_retry = seen)]
 fn above(value: Option<u32>) -> Result<u32, Fault> {
