@@ -179,6 +179,8 @@ mod async_instrument;
 mod async_parameters;
 #[path = "shapes/attributes.rs"]
 mod attributes;
+#[path = "shapes/auto_traits.rs"]
+mod auto_traits;
 #[path = "shapes/blocks.rs"]
 mod blocks;
 #[path = "shapes/bodies.rs"]

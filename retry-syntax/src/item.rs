@@ -367,6 +367,34 @@ pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     }
 }
 
+/// The parameters that are passed by value and have a name, each `mut` from now on: what an attempt may borrow so that
+/// nobody else can meanwhile. A reference is one anyway, and `unless` says which are not meant.
+pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> Vec<Ident> {
+    let mut names = Vec::new();
+    for input in &mut signature.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        if let syn::Pat::Ident(pat) = &mut *typed.pat
+            && pat.by_ref.is_none()
+            && !matches!(bare(&typed.ty), Type::Reference(_))
+            && !unless(&pat.ident)
+        {
+            let span = pat.ident.span();
+            pat.mutability.get_or_insert(Token![mut](span));
+            names.push(pat.ident.clone());
+        }
+    }
+    names
+}
+
+/// Whether `name` is among the tokens.
+pub fn names(tokens: &TokenStream, name: &Ident) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => names(&group.stream(), name),
+        _ => false,
+    })
+}
+
 /// Splits the inner attributes (`#![...]`) off a body.
 #[expect(clippy::disallowed_methods, reason = "three have been matched")]
 pub fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {

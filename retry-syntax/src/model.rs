@@ -52,6 +52,8 @@ pub struct Model {
     pub context: Option<Ident>,
     /// Parameters to clone for each attempt, and whether each is `mut`.
     pub clone: Vec<(Ident, bool)>,
+    /// Parameters that an async attempt borrows for itself alone.
+    pub borrowed: Vec<Ident>,
     /// The name of the operation, as an expression.
     pub name: TokenStream,
     /// `strategy = ...`

@@ -96,22 +96,34 @@ fn step(parts: &Parts<'_>) -> Step {
     // before the wait, or kept for the kill switch.
     if before_retry.is_some() || model.is_gated() {
         let (judged, unkept) = (parts.judged(), pause(ours!(())));
-        let decided = ours! {
-            #judged
-            #failure
-            match #failed {
-                ::core::result::Result::Ok(retry) => {
-                    #on_retry
-                    let delay = #krate::Retry::delay(&retry);
-                    #unkept.await;
-                    if let ::core::result::Result::Err(#end) = (&mut call).resume(#context) {
-                        break #give_up;
-                    }
-                    #before_retry
-                    #again
-                }
-                #ended
+        let waited = ours! {
+            #unkept.await;
+            if let ::core::result::Result::Err(#end) = (&mut call).resume(#context) {
+                break #give_up;
             }
+            #before_retry
+            #again
+        };
+        let decide = |then: TokenStream| {
+            ours! {
+                #judged
+                #failure
+                match #failed {
+                    ::core::result::Result::Ok(retry) => {
+                        #on_retry
+                        let delay = #krate::Retry::delay(&retry);
+                        #then
+                    }
+                    #ended
+                }
+            }
+        };
+        // A retry that lives through a wait borrows the error, which then has to be `Sync` for the future to be `Send`.
+        let decided = if parts.shows_retry() {
+            decide(waited)
+        } else {
+            let delay = decide(ours!(delay));
+            ours!(let delay = { #delay }; #waited)
         };
         return Step {
             bind: TokenStream::new(),
@@ -174,6 +186,6 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
             }
         }
     };
-    let start = at(body.span_open());
-    quote_spanned!(start=> async { #typed #statements })
+    let (start, borrowed) = (at(body.span_open()), parts.borrowed());
+    quote_spanned!(start=> async { #typed #borrowed #statements })
 }

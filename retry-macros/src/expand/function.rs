@@ -9,7 +9,7 @@
 
 use proc_macro2::{Group, TokenStream};
 
-use syn::Signature;
+use syn::{Ident, Signature};
 
 use super::{asynchronous, docs, future, sync};
 use crate::instrument::{self, braces};
@@ -20,11 +20,12 @@ use retry_syntax::{args, check, item};
 
 pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
+    let keys = arguments.clone();
     let arguments = args::parse(arguments, &mut faults);
     let (flow, answer) = item::flow(&function.signature);
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
-    let model = faults.finish(model)?;
+    let mut model = faults.finish(model)?;
 
     let Function {
         attributes,
@@ -37,6 +38,14 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     };
     let (inner, statements) = item::inner_attributes(body.stream());
     item::without_mut(&mut signature, &model.clone);
+    // What a key names is borrowed by others too, and copies of an attempt share all of it.
+    if matches!(flow, Flow::Async) && model.hedge.is_none() {
+        let is_cloned = |name: &Ident| model.clone.iter().any(|(cloned, _)| cloned == name);
+        let is_shared = |name: &Ident| {
+            is_cloned(name) || item::names(&keys, name) || !item::names(&statements, name)
+        };
+        model.borrowed = item::made_mut(&mut signature, is_shared);
+    }
     let mut retried = |body: &Group| body_of(&model, &signature, &flow, &answer, body);
     let whole = braces(&body, statements.clone());
     let expanded = if matches!(flow, Flow::Future { .. }) && future::ends_in_block(&whole) {

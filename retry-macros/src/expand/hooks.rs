@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Pat};
 
 use super::outcome::Cutting;
 use super::parts::{Parts, hook};
@@ -102,7 +103,11 @@ impl Parts<'_> {
         let (span, hook, context) = (code.span(), hook(code), self.context());
         let (end, give_up) = (self.end(), self.give_up());
         let located = self.model.krate_at(span);
-        let reply = quote_spanned!(at(span)=> #located::__private::before(&retry, #hook));
+        let reply = if self.shows_retry() {
+            quote_spanned!(at(span)=> #located::__private::before(&retry, #hook))
+        } else {
+            quote_spanned!(at(span)=> #located::__private::before_unseen(#hook))
+        };
         let reply = self.settled(reply, &ours!((&mut call).late(#context)));
         Some(quote_spanned! {at(span)=>
             let () = #reply;
@@ -110,6 +115,12 @@ impl Parts<'_> {
                 break #give_up;
             }
         })
+    }
+
+    /// Whether `before_retry` looks at the retry: unless it is a closure that takes none, or ignores it.
+    pub(super) fn shows_retry(&self) -> bool {
+        let code = self.model.before_retry.as_ref();
+        code.is_some_and(|code| !ignores_retry(code))
     }
 
     /// Ends the call because time is over; `how` is an expression for its end.
@@ -199,5 +210,19 @@ impl Parts<'_> {
                 }
             }
         }
+    }
+}
+
+fn ignores_retry(code: &Expr) -> bool {
+    match code {
+        Expr::Closure(closure) => {
+            (closure.inputs.iter()).all(|input| matches!(input, Pat::Wild(_)))
+        }
+        Expr::Group(group) => ignores_retry(&group.expr),
+        Expr::Paren(paren) => ignores_retry(&paren.expr),
+        // One whose `self` has another name.
+        Expr::Verbatim(tokens) => syn::parse2::<ExprClosure>(tokens.clone())
+            .is_ok_and(|closure| ignores_retry(&Expr::Closure(closure))),
+        _ => false,
     }
 }

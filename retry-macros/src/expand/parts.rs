@@ -167,6 +167,18 @@ impl<'m> Parts<'m> {
         })
     }
 
+    /// Never runs: a parameter that an attempt borrows alone need not be `Sync` for the future to be `Send`.
+    pub(super) fn borrowed(&self) -> Option<TokenStream> {
+        let (krate, names) = (&self.krate, &self.model.borrowed);
+        (!names.is_empty()).then(|| {
+            ours! {
+                if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
+                    #(let _ = &mut #names;)*
+                }
+            }
+        })
+    }
+
     /// The statements of the body, after fresh clones of the parameters it moves.
     pub(super) fn statements(&self, body: &Group) -> TokenStream {
         let mut statements = body.stream();

@@ -30,6 +30,16 @@ pub fn before<'r, 'e, E: ?Sized, O>(
     hook(retry)
 }
 
+// The same for a hook that looks at no retry: nothing borrows the error while it runs.
+#[inline(always)]
+pub fn before_unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {
+    hook(Unseen)
+}
+
+/// In place of the retry.
+#[derive(Debug)]
+pub struct Unseen;
+
 // `Reply(Some(answer)).settle().await`: a future is awaited, a value is taken.
 // The method that takes `self` is tried before the one that takes `&mut self`.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ pub use cut::{
 };
 pub use describe::*;
 pub use either::{Either, MayCut, NeverCuts};
-pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, observe};
+pub use hook::{Reply, SettleFuture, SettleValue, before, before_unseen, hooked, observe};
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{

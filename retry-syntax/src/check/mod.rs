@@ -268,6 +268,7 @@ fn policy(
             .map_or_else(Vec::new, |names| {
                 function::cloned(names, parameters, faults)
             }),
+        borrowed: Vec::new(),
         name: args
             .name
             .and_then(|name| operation_name(name, faults))

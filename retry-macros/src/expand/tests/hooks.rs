@@ -82,85 +82,84 @@ fn every_hook() {
                                 ::core::result::Result::Err(error) => error,
                             };
                             let cause = ::again::__private::cause_of(&error);
-                            let verdict = ::again::__private::verdict(
-                                cause,
-                                |error| ::again::__private::unless(
-                                    ::again::__private::exclude(error, is_final),
-                                    || ::again::__private::judge(
-                                        error,
-                                        |error| {
-                                            ::core::matches!(
-                                                error, Error::Busy | Error::Lost(_) if cold
-                                            )
-                                        },
+                            let delay = {
+                                let verdict = ::again::__private::verdict(
+                                    cause,
+                                    |error| ::again::__private::unless(
+                                        ::again::__private::exclude(error, is_final),
+                                        || ::again::__private::judge(
+                                            error,
+                                            |error| {
+                                                ::core::matches!(
+                                                    error, Error::Busy | Error::Lost(_) if cold
+                                                )
+                                            },
+                                        ),
                                     ),
-                                ),
-                            );
-                            let failure = ::again::__private::describe!(cause);
-                            match (&mut call).failed(context(until), &mut (), failure, verdict) {
-                                ::core::result::Result::Ok(retry) => {
-                                    ::again::__private::hooked(
+                                );
+                                let failure = ::again::__private::describe!(cause);
+                                match (&mut call).failed(context(until), &mut (), failure, verdict) {
+                                    ::core::result::Result::Ok(retry) => {
+                                        ::again::__private::hooked(
+                                            until,
+                                            &::again::__private::ASYNC_TIMER,
+                                            || ::again::__private::observe(&retry, |retry| log(retry)),
+                                        );
+                                        let delay = ::again::Retry::delay(&retry);
+                                        delay
+                                    }
+                                    ::core::result::Result::Err(end) => {
+                                        break ::again::__private::fail_limited_retry_error(
+                                            error,
+                                            end,
+                                        );
+                                    }
+                                }
+                            };
+                            (&mut call).pause(context(until), delay, ()).await;
+                            if let ::core::result::Result::Err(end) = (&mut call)
+                                .resume(context(until))
+                            {
+                                break ::again::__private::fail_limited_retry_error(error, end);
+                            }
+                            let () = {
+                                let reply = ::again::__private::limited_hook(
+                                        {
+                                            use ::again::__private::{
+                                                SettleFuture as _, SettleValue as _,
+                                            };
+                                            ::again::__private::Reply(
+                                                    ::core::option::Option::Some(
+                                                        ::again::__private::hooked(
+                                                            until,
+                                                            &::again::__private::ASYNC_TIMER,
+                                                            || ::again::__private::before_unseen(async |_| {
+                                                                renew().await
+                                                            }),
+                                                        ),
+                                                    ),
+                                                )
+                                                .reattempt_settle()
+                                        },
                                         until,
-                                        &::again::__private::ASYNC_TIMER,
-                                        || ::again::__private::observe(&retry, |retry| log(retry)),
-                                    );
-                                    let delay = ::again::Retry::delay(&retry);
-                                    (&mut call).pause(context(until), delay, ()).await;
-                                    if let ::core::result::Result::Err(end) = (&mut call)
-                                        .resume(context(until))
-                                    {
-                                        break ::again::__private::fail_limited_retry_error(
-                                            error,
-                                            end,
-                                        );
-                                    }
-                                    let () = {
-                                        let reply = ::again::__private::limited_hook(
-                                                {
-                                                    use ::again::__private::{
-                                                        SettleFuture as _, SettleValue as _,
-                                                    };
-                                                    ::again::__private::Reply(
-                                                            ::core::option::Option::Some(
-                                                                ::again::__private::hooked(
-                                                                    until,
-                                                                    &::again::__private::ASYNC_TIMER,
-                                                                    || ::again::__private::before(
-                                                                        &retry,
-                                                                        async |_| renew().await,
-                                                                    ),
-                                                                ),
-                                                            ),
-                                                        )
-                                                        .reattempt_settle()
-                                                },
-                                                until,
-                                                ::again::__private::ASYNC_TIMER,
-                                            )
-                                            .await;
-                                        match reply {
-                                            ::core::result::Result::Ok(reply) => reply,
-                                            ::core::result::Result::Err(_) => {
-                                                let end = (&mut call).late(context(until));
-                                                break ::again::__private::fail_limited_retry_error(
-                                                    error,
-                                                    end,
-                                                );
-                                            }
-                                        }
-                                    };
-                                    if let ::core::result::Result::Err(end) = (&mut call)
-                                        .resume(context(until))
-                                    {
+                                        ::again::__private::ASYNC_TIMER,
+                                    )
+                                    .await;
+                                match reply {
+                                    ::core::result::Result::Ok(reply) => reply,
+                                    ::core::result::Result::Err(_) => {
+                                        let end = (&mut call).late(context(until));
                                         break ::again::__private::fail_limited_retry_error(
                                             error,
                                             end,
                                         );
                                     }
                                 }
-                                ::core::result::Result::Err(end) => {
-                                    break ::again::__private::fail_limited_retry_error(error, end);
-                                }
+                            };
+                            if let ::core::result::Result::Err(end) = (&mut call)
+                                .resume(context(until))
+                            {
+                                break ::again::__private::fail_limited_retry_error(error, end);
                             }
                         };
                         (&mut call).retry_begins();

@@ -1,0 +1,156 @@
+//! The future of a retried function can be sent if that of the function as written can.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
+
+use reattempt::breaker::State;
+use reattempt::throttle::Throttle;
+use reattempt::{Breaker, GaveUp, RetryError, retry};
+
+use crate::{Script, sendable};
+
+/// It can be sent, but not shared.
+type Boxed = Box<dyn Error + Send>;
+
+static BREAKER: Breaker = Breaker::count(1000);
+
+async fn refresh() {
+    tokio::task::yield_now().await;
+}
+
+/// The error can be sent, but not shared.
+#[derive(Debug)]
+struct Unshared(Cell<u32>);
+
+impl From<GaveUp> for Unshared {
+    fn from(end: GaveUp) -> Self {
+        Self(Cell::new(end.attempts()))
+    }
+}
+
+async fn step(script: &Script) -> Result<u32, Unshared> {
+    let stepped = script.step_async().await;
+    stepped.map_err(|fault| Unshared(Cell::new(fault.0)))
+}
+
+#[retry(max = 3, on(_), before_retry = async |_| refresh().await)]
+async fn before_retry(script: &Script) -> Result<u32, Unshared> {
+    step(script).await
+}
+
+#[retry(max = 3, on(_), before_retry = async || refresh().await)]
+async fn before_retry_without_parameter(script: &Script) -> Result<u32, Boxed> {
+    let stepped = step(script).await;
+    stepped.map_err(|Unshared(at)| -> Boxed { Box::new(crate::Fault(at.get())) })
+}
+
+#[retry(max = 3, on(_), before_retry = |_| refresh(), on_retry = |retry| assert!(retry.error().is_some()))]
+async fn before_retry_gives_a_future(script: &Script) -> Result<u32, Unshared> {
+    step(script).await
+}
+
+#[retry(max = 3, on(_), breaker = &BREAKER)]
+async fn breaker(script: &Script) -> Result<u32, Unshared> {
+    step(script).await
+}
+
+#[retry(max = 3, on(_), breaker = &BREAKER, on_retry = |retry| assert!(retry.error().is_some()))]
+async fn breaker_and_on_retry(script: &Script) -> Result<u32, RetryError<Unshared>> {
+    step(script).await
+}
+
+#[retry(max = 3, on(_), throttle = limit, deadline = "1h", timeout = "1m", before_retry = async |_| refresh().await)]
+async fn throttle(script: &Script, limit: &Throttle) -> Result<u32, Unshared> {
+    step(script).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_cannot_be_shared() {
+    let limit = Throttle::adaptive();
+    let script = || Script::failing(2);
+    assert_eq!(sendable(before_retry(&script())).await.ok(), Some(3));
+    assert_eq!(
+        sendable(before_retry_without_parameter(&script()))
+            .await
+            .ok(),
+        Some(3)
+    );
+    assert_eq!(
+        sendable(before_retry_gives_a_future(&script())).await.ok(),
+        Some(3)
+    );
+    assert_eq!(sendable(breaker(&script())).await.ok(), Some(3));
+    assert_eq!(
+        sendable(breaker_and_on_retry(&script())).await.ok(),
+        Some(3)
+    );
+    assert_eq!(sendable(throttle(&script(), &limit)).await.ok(), Some(3));
+}
+
+/// It can be sent, but not shared.
+struct Counter(Cell<u32>);
+
+impl Counter {
+    fn count(&self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+#[retry(max = 3, on(_))]
+async fn by_value(script: Script, counter: Counter) -> Result<u32, crate::Fault> {
+    counter.count();
+    let stepped = script.step_async().await;
+    assert_eq!(counter.0.get(), script.attempts());
+    stepped
+}
+
+#[retry(max = 3, on(_), deadline = "1h", timeout = "1m", until = |value| *value > 0)]
+async fn by_value_and_limited(script: Script, cell: Cell<u32>) -> Result<u32, Unshared> {
+    cell.set(cell.get() + 1);
+    step(&script).await
+}
+
+struct Client;
+
+#[retry(max = 3, on(_))]
+impl Client {
+    async fn method(&self, script: Script, cell: Cell<u32>) -> Result<u32, crate::Fault> {
+        cell.set(cell.get() + 1);
+        script.step_async().await
+    }
+}
+
+/// What a key reads meanwhile is shared as before, and so is what copies of an attempt use.
+#[retry(max = 3, on(_), breaker = &breaker, on_retry = |_| seen.store(1, SeqCst))]
+async fn shared_with_keys(
+    script: Script,
+    breaker: Arc<Breaker>,
+    seen: Arc<AtomicU32>,
+) -> Result<u32, Unshared> {
+    assert_eq!(breaker.state(), State::Closed);
+    let _seen = seen.load(SeqCst);
+    step(&script).await
+}
+
+#[retry(max = 3, on(_), hedge = "1h")]
+async fn hedged(script: Script, limits: Vec<u32>) -> Result<u32, crate::Fault> {
+    assert!(limits.is_empty());
+    script.step_async().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parameter_that_cannot_be_shared() {
+    let script = || Script::failing(2);
+    let counter = Counter(Cell::new(0));
+    assert_eq!(sendable(by_value(script(), counter)).await, Ok(3));
+    let cell = || Cell::new(0);
+    let limited = sendable(by_value_and_limited(script(), cell()));
+    assert_eq!(limited.await.ok(), Some(3));
+    assert_eq!(sendable(Client.method(script(), cell())).await, Ok(3));
+    let shared = shared_with_keys(script(), Arc::new(Breaker::count(9)), Arc::default());
+    assert_eq!(sendable(shared).await.ok(), Some(3));
+    assert_eq!(sendable(hedged(script(), Vec::new())).await, Ok(3));
+}
