@@ -15,12 +15,16 @@ impl LiveCall {
     /// Runs one attempt. `FnMut`, because a body that could run only once cannot be retried: the compiler then points
     /// at the parameter that the body moves.
     #[inline(always)]
-    pub fn attempt<'c, R, T: Clock + 'c>(
+    // The compiler shows the line of the bound where a body moves a parameter.
+    pub fn attempt<'c, R, T: Clock + 'c, F>(
         &mut self,
         until: Until,
         context: impl IntoContext<'c, T>,
-        body: impl FnMut() -> R,
-    ) -> R {
+        body: F,
+    ) -> R
+    where
+        F: FnMut() -> R, // may run again: clone what it moves, a parameter `x` by `#[retry(clone(x))]`
+    {
         self.inside(until, context, body)
     }
 
@@ -40,7 +44,10 @@ impl LiveCall {
 
     /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
     #[inline(always)]
-    pub const fn body<R, F: FnMut() -> R>(body: F) -> F {
+    pub const fn body<R, F>(body: F) -> F
+    where
+        F: FnMut() -> R, // may run again: clone what it moves, a parameter `x` by `#[retry(clone(x))]`
+    {
         body
     }
 
