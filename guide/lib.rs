@@ -20,6 +20,7 @@ chapters! {
     nesting: "nesting.md",
     overload: "overload.md",
     pictures: "storms/pictures.md",
+    daemons: "daemons.md",
     blocks: "blocks.md",
     transactions: "transactions.md",
     configuration: "configuration.md",

@@ -1,0 +1,11 @@
+//! What others retry by hand or with another library, as they would write it with this one.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic_in_result_fn,
+    reason = "a test that panics has failed"
+)]
+
+#[path = "ports/nebulastream.rs"]
+mod nebulastream;
+#[path = "ports/opendal.rs"]
+mod opendal;
