@@ -3,16 +3,20 @@
 use core::fmt;
 use core::time::Duration;
 
-/// The attempt that a body is running in: what `context = name` binds.
+use crate::private::Started;
+use crate::timer::Timestamp;
+
+/// The attempt that a body is running in: what `context = name` binds. It borrows from the call, so it cannot
+/// outlive it; [`idempotency_key`](Self::idempotency_key) and the numbers can.
 #[derive(Debug, Clone, Copy)]
-pub struct Attempt {
+pub struct Attempt<'a> {
     pub(crate) number: u32,
-    pub(crate) elapsed: Duration,
+    pub(crate) at: Timestamp,
     pub(crate) remaining: Option<Duration>,
-    pub(crate) key: u128,
+    pub(crate) started: &'a Started,
 }
 
-impl Attempt {
+impl Attempt<'_> {
     /// The number of this attempt, from 1.
     pub const fn number(&self) -> u32 {
         self.number
@@ -25,7 +29,7 @@ impl Attempt {
 
     /// Time from the start of the call to the start of this attempt.
     pub const fn elapsed(&self) -> Duration {
-        self.elapsed
+        self.at.since(self.started.at)
     }
 
     /// Time that was left until the deadline when this attempt started; `None`
@@ -34,17 +38,31 @@ impl Attempt {
         self.remaining
     }
 
-    /// A key that is the same for every attempt of one call and different for
-    /// every call: for the header or column by which a service tells a second
-    /// try from a second request.
-    pub const fn idempotency_key(&self) -> IdempotencyKey {
-        IdempotencyKey(self.key)
+    /// Returns a key that is the same for every attempt of one call and different for every call, in this process, in
+    /// its forks and in every other: for the header or column by which a service tells a second try from a second
+    /// request.
+    ///
+    /// The key is drawn when a call is first asked for it. Its 16 bytes come from the operating system, whatever the
+    /// call's timer says is random. Below `testing::seed` they come from the seed.
+    ///
+    /// Without the feature `std`, and in a browser (`wasm32-unknown-unknown`), nothing is known to be unique, and this
+    /// method does not exist: make a key before the call, from a source that you trust, and let the body send it.
+    ///
+    /// # Panics
+    ///
+    /// Where the operating system has no random numbers, as `HashMap::new` does.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    pub fn idempotency_key(&self) -> IdempotencyKey {
+        self.started.key()
     }
 }
 
 /// 128 random bits, shown as 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey(u128);
+pub struct IdempotencyKey(pub(crate) u128);
 
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,5 +8,6 @@
 
 mod clock;
 mod faults;
+mod keys;
 mod record;
 mod support;

@@ -1,15 +1,18 @@
-//! The random generator of the thread.
+//! Random numbers: a generator for each thread, and the operating system for what must be unique.
 
 use std::cell::RefCell;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
+use std::process;
 use std::sync::OnceLock;
 
 use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng as _};
+use rand::{Rng as _, SeedableRng as _};
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+use rand::{TryRng as _, rngs::SysRng};
 
 thread_local! {
     // Seeded where it is first drawn from: a constant needs no test whether it is there.
-    static GENERATOR: RefCell<Option<SmallRng>> = const { RefCell::new(None) };
+    static GENERATOR: RefCell<Option<Generator>> = const { RefCell::new(None) };
 }
 
 static SOURCE: OnceLock<fn() -> Option<u64>> = OnceLock::new();
@@ -26,32 +29,90 @@ pub(crate) fn random() -> u64 {
     if let Some(random) = SOURCE.get().and_then(|source| source()) {
         return random;
     }
+    let process = process::id();
     // Nothing of the user's runs while it is borrowed, so it never is already.
-    let drawn = GENERATOR.try_with(|generator| {
-        let mut generator = generator.try_borrow_mut().ok()?;
-        generator.as_mut().map(Rng::next_u64)
-    });
+    let drawn = GENERATOR.try_with(|kept| Some(draw(&mut *kept.try_borrow_mut().ok()?, process)));
     match drawn {
         Ok(Some(random)) => random,
-        _ => first(),
+        // The last moments of a thread, where the platform has dropped the generator by then.
+        _ => draw(&mut None, process),
     }
 }
 
-/// The first of a thread, and those of its last moments, where the platform has dropped the generator by then.
-#[cold]
-#[inline(never)]
-fn first() -> u64 {
-    let mut generator = seeded();
-    let random = generator.next_u64();
-    let _kept = GENERATOR.try_with(|kept| {
-        if let Ok(mut kept) = kept.try_borrow_mut() {
-            *kept = Some(generator);
-        }
-    });
-    random
+/// Draws from a generator, which is seeded in its first call in a process.
+fn draw(kept: &mut Option<Generator>, process: u32) -> u64 {
+    match kept {
+        Some(generator) if generator.process == process => generator.numbers.next_u64(),
+        _ => kept.insert(Generator::seeded(process)).numbers.next_u64(),
+    }
 }
 
-/// The keys of a `HashMap` come from the operating system; that spares a crate.
-fn seeded() -> SmallRng {
-    SmallRng::seed_from_u64(RandomState::new().build_hasher().finish())
+/// The generator of a thread, and the process that seeded it: a fork begins with a copy of its parent's.
+#[derive(Clone)]
+struct Generator {
+    numbers: SmallRng,
+    process: u32,
+}
+
+impl Generator {
+    #[cold]
+    fn seeded(process: u32) -> Self {
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        if let Ok(numbers) = SmallRng::try_from_rng(&mut SysRng) {
+            return Self { numbers, process };
+        }
+        // The keys of a `HashMap` come from the operating system, too, but a fork has those of its parent.
+        let seed = RandomState::new().hash_one(process);
+        Self {
+            numbers: SmallRng::seed_from_u64(seed),
+            process,
+        }
+    }
+}
+
+/// Returns 128 random bits of the operating system: no other call gets the same, in this process or in another, be it
+/// a fork of it. The numbers of a test come from its seed.
+///
+/// # Panics
+///
+/// Where the operating system has no random numbers, as `HashMap::new` does.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub fn unique() -> u128 {
+    if let Some(source) = SOURCE.get()
+        && let (Some(high), Some(low)) = (source(), source())
+    {
+        return u128::from(high) << 64 | u128::from(low);
+    }
+    let mut bytes = [0; 16];
+    #[expect(
+        clippy::expect_used,
+        reason = "a key that is not unique would lose a payment"
+    )]
+    SysRng
+        .try_fill_bytes(&mut bytes)
+        .expect("the operating system gives random numbers");
+    u128::from_ne_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three(kept: &mut Option<Generator>, process: u32) -> [u64; 3] {
+        core::array::from_fn(|_| draw(kept, process))
+    }
+
+    /// A fork begins with a copy of what its parent has in memory.
+    #[test]
+    fn the_children_of_a_process_draw_other_numbers() {
+        let mut parent = None;
+        three(&mut parent, 1);
+        let (mut first, mut second, mut thread) = (parent.clone(), parent.clone(), parent.clone());
+        let numbers = three(&mut parent, 1);
+        assert_eq!(three(&mut thread, 1), numbers);
+        let (first, second) = (three(&mut first, 2), three(&mut second, 3));
+        assert_ne!(first, numbers);
+        assert_ne!(second, numbers);
+        assert_ne!(first, second);
+    }
 }

@@ -1,6 +1,17 @@
 //! The timer of a policy that names none, and what a call reads of it.
 
+#[cfg(all(
+    feature = "std",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
+use std::sync::OnceLock;
+
 use crate::attempt::Attempt;
+#[cfg(all(
+    feature = "std",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
+use crate::attempt::IdempotencyKey;
 use crate::engine::{LiveCall, Until};
 use crate::timer::{Clock, Timestamp};
 
@@ -42,28 +53,48 @@ impl Clock for NoTimer {
     }
 }
 
-// What `context` needs from the start of the call on.
-#[derive(Debug, Clone, Copy)]
+/// What `context` needs from the start of the call on.
+#[derive(Debug)]
 pub struct Started {
-    at: Timestamp,
-    key: u128,
+    pub(crate) at: Timestamp,
+    /// The key, once it was asked for.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    key: OnceLock<[u8; 16]>,
 }
 
 impl Started {
+    /// Returns the start of a call that begins now.
     pub fn now(clock: &impl Clock) -> Self {
         Self {
             at: clock.now(),
-            key: u128::from(clock.random()) << 64 | u128::from(clock.random()),
+            #[cfg(all(
+                feature = "std",
+                not(all(target_family = "wasm", target_os = "unknown"))
+            ))]
+            key: OnceLock::new(),
         }
     }
 
+    /// Returns the key of the call, which is drawn when it is first asked for.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    pub(crate) fn key(&self) -> IdempotencyKey {
+        let unique = || reattempt_core::random::unique().to_be_bytes();
+        IdempotencyKey(u128::from_be_bytes(*self.key.get_or_init(unique)))
+    }
+
     /// Returns what the body of the next attempt sees.
-    pub fn attempt(&self, call: &LiveCall, until: Until, clock: &impl Clock) -> Attempt {
+    pub fn attempt(&self, call: &LiveCall, until: Until, clock: &impl Clock) -> Attempt<'_> {
         Attempt {
             number: call.failures().saturating_add(1),
-            elapsed: clock.now().since(self.at),
+            at: clock.now(),
             remaining: until.remaining(clock),
-            key: self.key,
+            started: self,
         }
     }
 }

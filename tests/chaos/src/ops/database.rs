@@ -22,7 +22,7 @@ fn pool() -> &'static PgPool {
 
 async fn attempt(
     call: &Call,
-    attempt: &Attempt,
+    attempt: &Attempt<'_>,
     work: impl Future<Output = Result<(), Error>>,
 ) -> Result<(), Wrong> {
     let body = call.attempt(attempt.number());

@@ -52,7 +52,7 @@ pub(super) async fn attempt(
     method: Method,
     path: &str,
     call: &Call,
-    attempt: &Attempt,
+    attempt: &Attempt<'_>,
 ) -> Result<(), Wrong> {
     let body = call.attempt(attempt.number());
     let answer = ask(method, path, call, attempt.number()).await;
