@@ -204,12 +204,10 @@ impl Drop for Inside<'_> {
     }
 }
 
-#[cfg(any(feature = "tokio", feature = "smol"))]
-pub(crate) use with_threads::is_virtual;
-#[cfg(feature = "std")]
-pub(crate) use with_threads::now;
 #[cfg(feature = "std")]
 use with_threads::{inherit, inherited};
+#[cfg(feature = "std")]
+pub(crate) use with_threads::{is_virtual, now};
 
 #[cfg(feature = "std")]
 mod with_threads {
@@ -236,7 +234,6 @@ mod with_threads {
     }
 
     /// Whether [`now`] is the virtual time of a test.
-    #[cfg(any(feature = "tokio", feature = "smol"))]
     pub(crate) fn is_virtual() -> bool {
         #[cfg(feature = "test-util")]
         return crate::testing::virtual_now().is_some();

@@ -109,3 +109,25 @@ fn by_name() {
     let answer = async_io::block_on(on_smol);
     assert_eq!(answer.map_err(|failed| failed.into_last()), Err(Some(9)));
 }
+
+/// Both features are on, and no runtime of tokio is: a delay is waited for all the same.
+#[test]
+fn outside_a_runtime() {
+    #[retry(max = 3, base = "1ns", on(_), deadline = "1h")]
+    async fn plain(calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+        assert!(deadline::remaining() <= Some(HOUR));
+        calls.set(calls.get() + 1);
+        Err(calls.get())
+    }
+    #[retry(max = 2, base = "1ns", timeout = "1ms", on(_))]
+    async fn stuck() -> Result<u32, RetryError<u32>> {
+        std::future::pending().await
+    }
+    let failed = futures::executor::block_on(plain(&Cell::default())).expect_err("always");
+    assert_eq!(failed.last(), Some(&3));
+    let failed = async_io::block_on(plain(&Cell::default())).expect_err("always");
+    assert_eq!(failed.last(), Some(&3));
+    let failed = futures::executor::block_on(stuck()).expect_err("always");
+    let reason = (failed.reason(), failed.attempts());
+    assert_eq!(reason, (GiveUpReason::Attempts, 2));
+}

@@ -5,7 +5,7 @@ use core::future::Future;
 use super::{Ended, Hedge, Latencies, When, hedged};
 use crate::run::{ByClassify, Judge, On};
 use crate::timer::{ByFeature, ForAsync};
-#[cfg(any(feature = "tokio", feature = "smol"))]
+#[cfg(feature = "std")]
 use crate::verdict::Classify;
 
 impl Hedge {
@@ -57,7 +57,7 @@ impl Hedge {
     /// # Ok(())
     /// # }
     /// ```
-    #[cfg(any(feature = "tokio", feature = "smol"))]
+    #[cfg(feature = "std")]
     #[track_caller]
     pub fn run<F, V, E>(self, operation: impl FnMut() -> F) -> impl Future<Output = F::Output>
     where

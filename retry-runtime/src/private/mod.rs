@@ -46,7 +46,7 @@ pub use outcome::{
 };
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
-#[cfg(not(any(feature = "tokio", feature = "smol")))]
+#[cfg(not(feature = "std"))]
 pub use timers::NoTimer;
 pub use timers::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault, Started};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -23,11 +23,9 @@ pub type BlockingDefault = crate::timer::Threads;
 pub type BlockingDefault = NoTimer;
 
 /// The timer of an async call without the key `timer`.
-#[cfg(feature = "tokio")]
-pub type AsyncDefault = crate::timer::Tokio;
-#[cfg(all(feature = "smol", not(feature = "tokio")))]
-pub type AsyncDefault = crate::timer::Smol;
-#[cfg(not(any(feature = "tokio", feature = "smol")))]
+#[cfg(feature = "std")]
+pub type AsyncDefault = crate::timer::ByFeature;
+#[cfg(not(feature = "std"))]
 pub type AsyncDefault = NoTimer;
 
 #[cfg(feature = "std")]
@@ -35,18 +33,17 @@ pub const BLOCKING_TIMER: BlockingDefault = crate::timer::Threads;
 #[cfg(not(feature = "std"))]
 pub const BLOCKING_TIMER: BlockingDefault = NoTimer;
 
-#[cfg(feature = "tokio")]
-pub const ASYNC_TIMER: AsyncDefault = crate::timer::Tokio;
-#[cfg(all(feature = "smol", not(feature = "tokio")))]
-pub const ASYNC_TIMER: AsyncDefault = crate::timer::Smol;
-#[cfg(not(any(feature = "tokio", feature = "smol")))]
+#[cfg(feature = "std")]
+pub const ASYNC_TIMER: AsyncDefault = crate::timer::ByFeature;
+#[cfg(not(feature = "std"))]
 pub const ASYNC_TIMER: AsyncDefault = NoTimer;
 
-#[cfg(not(any(feature = "tokio", feature = "smol")))]
+/// What a build without `std` has in place of a timer.
+#[cfg(not(feature = "std"))]
 #[derive(Debug, Clone, Copy)]
 pub struct NoTimer;
 
-#[cfg(not(any(feature = "tokio", feature = "smol")))]
+#[cfg(not(feature = "std"))]
 impl Clock for NoTimer {
     fn now(&self) -> Timestamp {
         Timestamp::from_origin(core::time::Duration::ZERO)

@@ -15,7 +15,7 @@ use crate::attempt::Retry;
 #[cfg(feature = "std")]
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-#[cfg(any(feature = "tokio", feature = "smol"))]
+#[cfg(feature = "std")]
 use crate::private::Cut;
 use crate::timer::ByFeature;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
@@ -66,7 +66,7 @@ impl Policy {
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
-    #[cfg(any(feature = "tokio", feature = "smol"))]
+    #[cfg(feature = "std")]
     #[track_caller]
     pub fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> impl Future<Output = R>
     where

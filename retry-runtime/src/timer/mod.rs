@@ -8,13 +8,19 @@ pub use reattempt_core::{Clock, Timestamp};
 #[cfg(feature = "std")]
 use crate::ambient;
 
+#[cfg(feature = "std")]
+mod default;
 #[cfg(feature = "smol")]
 mod smol;
+#[cfg(all(feature = "std", any(test, not(feature = "smol"))))]
+mod thread;
 #[cfg(feature = "std")]
 mod threads;
 #[cfg(feature = "tokio")]
 mod tokio;
 
+#[cfg(feature = "std")]
+pub use default::DefaultSleep;
 #[cfg(feature = "smol")]
 pub use smol::{Smol, SmolSleep};
 #[cfg(feature = "std")]
@@ -42,7 +48,7 @@ impl Clock for Shared {
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     label = "`Timer` is not implemented for it",
-    note = "enable the feature `tokio` or `smol` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`",
+    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Timer: Clock {
@@ -83,8 +89,13 @@ impl<T: Blocking + ?Sized> Blocking for &T {
     }
 }
 
-/// The timer that the features choose: threads in sync functions; in async ones
-/// tokio, or where its feature is off, smol.
+/// The timer of a call without one of its own: threads in sync functions. In async ones each wait is on the timer of
+/// tokio where the thread is in a runtime of tokio, and the feature `tokio` is on. Elsewhere it is on the timer of
+/// async-io with the feature `smol`, and else on a thread that wakes all such waits.
+///
+/// # Panics
+///
+/// In a runtime of tokio without `enable_time`, as tokio's own timer does.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByFeature;
 
@@ -105,7 +116,7 @@ pub trait ForSync {
 /// What says how an async function waits: a timer, or [`ByFeature`].
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
-    note = "enable the feature `tokio` or `smol` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
+    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait ForAsync {
@@ -138,23 +149,5 @@ impl ForSync for ByFeature {
 
     fn for_sync(self) -> Threads {
         Threads
-    }
-}
-
-#[cfg(feature = "tokio")]
-impl ForAsync for ByFeature {
-    type Timer = Tokio;
-
-    fn for_async(self) -> Tokio {
-        Tokio
-    }
-}
-
-#[cfg(all(feature = "smol", not(feature = "tokio")))]
-impl ForAsync for ByFeature {
-    type Timer = Smol;
-
-    fn for_async(self) -> Smol {
-        Smol
     }
 }

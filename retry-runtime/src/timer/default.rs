@@ -1,0 +1,155 @@
+//! The timer of an async call without one of its own: that of the runtime it is polled in.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use super::{ByFeature, Clock, Timer, Timestamp};
+
+#[cfg(feature = "smol")]
+use super::smol::Smol as Elsewhere;
+#[cfg(not(feature = "smol"))]
+use super::thread::TimerThread as Elsewhere;
+
+#[cfg(feature = "tokio")]
+use super::Tokio as Watch;
+#[cfg(not(feature = "tokio"))]
+use Elsewhere as Watch;
+
+impl Clock for ByFeature {
+    #[inline]
+    fn now(&self) -> Timestamp {
+        Watch.now()
+    }
+
+    fn slack(&self) -> Duration {
+        #[cfg(feature = "tokio")]
+        if on_tokio::is_running() {
+            return super::Tokio.slack();
+        }
+        Elsewhere.slack()
+    }
+
+    fn shared(&self) -> Timestamp {
+        crate::ambient::now()
+    }
+
+    fn carries_deadlines(&self) -> bool {
+        Watch.carries_deadlines()
+    }
+}
+
+impl Timer for ByFeature {
+    type Sleep = DefaultSleep;
+
+    #[inline]
+    fn sleep(&self, duration: Duration) -> DefaultSleep {
+        #[cfg(feature = "tokio")]
+        let kind = on_tokio::sleep(duration);
+        #[cfg(not(feature = "tokio"))]
+        let kind = Elsewhere.sleep(duration);
+        DefaultSleep { kind }
+    }
+}
+
+pin_project! {
+    /// The wait of [`ByFeature`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct DefaultSleep {
+        #[pin]
+        kind: Kind,
+    }
+}
+
+#[cfg(not(feature = "tokio"))]
+type Kind = <Elsewhere as Timer>::Sleep;
+#[cfg(feature = "tokio")]
+use on_tokio::Kind;
+
+impl Future for DefaultSleep {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.project().kind.poll(cx)
+    }
+}
+
+#[cfg(feature = "tokio")]
+mod on_tokio {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use std::time::Duration;
+
+    use pin_project_lite::pin_project;
+    use tokio::runtime::Handle;
+
+    use super::Elsewhere;
+    use crate::timer::{Timer, Tokio};
+
+    /// Returns whether this thread is in a runtime of tokio.
+    pub(super) fn is_running() -> bool {
+        Handle::try_current().is_ok()
+    }
+
+    #[inline]
+    pub(super) fn sleep(duration: Duration) -> Kind {
+        if is_running() {
+            let sleep = Tokio.sleep(duration);
+            Kind::Tokio { sleep }
+        } else {
+            elsewhere(duration)
+        }
+    }
+
+    #[cold]
+    fn elsewhere(duration: Duration) -> Kind {
+        let sleep = Box::pin(Elsewhere.sleep(duration));
+        Kind::Elsewhere { sleep }
+    }
+
+    pin_project! {
+        /// As large as the wait of tokio: what is rare is boxed.
+        #[derive(Debug)]
+        #[project = Projected]
+        pub(super) enum Kind {
+            Tokio {
+                #[pin]
+                sleep: <Tokio as Timer>::Sleep,
+            },
+            Elsewhere {
+                sleep: Pin<Box<<Elsewhere as Timer>::Sleep>>,
+            },
+        }
+    }
+
+    impl Future for Kind {
+        type Output = ();
+
+        #[inline]
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            match self.project() {
+                Projected::Tokio { sleep } => sleep.poll(cx),
+                Projected::Elsewhere { sleep } => sleep.as_mut().poll(cx),
+            }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::super::DefaultSleep;
+        use super::*;
+
+        #[test]
+        fn it_is_as_large_as_that_of_tokio() {
+            let tokio = size_of::<<Tokio as Timer>::Sleep>();
+            assert_eq!(size_of::<DefaultSleep>(), tokio);
+            assert_eq!(size_of::<Option<DefaultSleep>>(), tokio);
+        }
+    }
+}
