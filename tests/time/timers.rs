@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::timer::{ByFeature, Smol, Threads, Timer, Tokio};
-use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry};
+use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry, retry_block};
 
 use crate::support::{Hand, assert_nothing_is_left, drive, ms};
 
@@ -130,4 +130,77 @@ fn outside_a_runtime() {
     let failed = futures::executor::block_on(stuck()).expect_err("always");
     let reason = (failed.reason(), failed.attempts());
     assert_eq!(reason, (GiveUpReason::Attempts, 2));
+}
+
+/// A clock that begins when it is made; its sleeps take as long again.
+fn made(times: &Cell<u32>) -> Hand {
+    times.set(times.get() + 1);
+    Hand::late(ms(100))
+}
+
+#[test]
+fn a_clock_made_in_place() {
+    #[retry(max = 9, backoff = "fixed", base = "100ms", jitter = "none", deadline = "850ms", on(_), timer = made(times))]
+    fn sync(times: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+        Err(times.get())
+    }
+    #[retry(max = 9, backoff = "fixed", base = "100ms", jitter = "none", deadline = "850ms", on(_), timer = made(times))]
+    async fn asynchronous(times: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+        Err(times.get())
+    }
+    #[retry(max = 9, backoff = "fixed", base = "100ms", jitter = "none", deadline = "850ms", on(_),
+        timer = made(times), context = attempt, before_retry = async |_| assert!(attempt.number() < 5))]
+    async fn hooked(times: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+        Err(times.get())
+    }
+    let times = &Cell::new(0);
+    let block = || {
+        retry_block!(
+            max = 9,
+            backoff = "fixed",
+            base = "100ms",
+            jitter = "none",
+            deadline = "850ms",
+            on(_),
+            timer = made(times),
+            || -> Result<u32, RetryError<u32>> { Err(times.get()) }
+        )
+    };
+    let async_block = retry_block!(
+        max = 9,
+        backoff = "fixed",
+        base = "100ms",
+        jitter = "none",
+        deadline = "850ms",
+        on(_),
+        timer = made(times),
+        async || -> Result<u32, RetryError<u32>> { Err(times.get()) }
+    );
+    for (call, answer) in (1..).zip([
+        sync(times),
+        drive(asynchronous(times)),
+        drive(hooked(times)),
+        block(),
+        drive(async_block),
+    ]) {
+        let failed = answer.expect_err("always");
+        let end = (failed.reason(), failed.attempts(), failed.last());
+        assert_eq!(end, (GiveUpReason::Deadline, 5, Some(&call)));
+    }
+}
+
+/// Nothing else is evaluated where a call without a deadline needs a clock.
+#[test]
+fn a_timer_is_evaluated_once() {
+    #[retry(max = 4, base = "1s", on(_), timer = made(times))]
+    fn sync(times: &Cell<u32>) -> Result<u32, u32> {
+        Err(times.get())
+    }
+    #[retry(max = 4, base = "1s", on(_), timer = made(times))]
+    async fn asynchronous(times: &Cell<u32>) -> Result<u32, u32> {
+        Err(times.get())
+    }
+    let times = &Cell::new(0);
+    assert_eq!((sync(times), times.get()), (Err(1), 1));
+    assert_eq!((drive(asynchronous(times)), times.get()), (Err(2), 2));
 }

@@ -5,6 +5,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
+use super::policy::is_place;
 use retry_syntax::args::Predicate;
 use retry_syntax::item::Answer;
 use retry_syntax::model::{Model, at, located};
@@ -16,7 +17,7 @@ pub(super) struct Parts<'m> {
     pub(super) answer: &'m Answer,
     pub(super) asynchronous: bool,
     pub(super) krate: TokenStream,
-    /// The user's timer, or the one for this kind of function.
+    /// A reference to the user's timer, or to the one for this kind of function. One that is not a place is kept.
     pub(super) timer: TokenStream,
     /// The same for a future that keeps it; ours has no size.
     pub(super) timer_kept: TokenStream,
@@ -34,7 +35,13 @@ impl<'m> Parts<'m> {
     fn new(model: &'m Model, answer: &'m Answer, asynchronous: bool, default_timer: &str) -> Self {
         let krate = model.krate();
         let (timer, timer_kept) = if let Some(timer) = &model.timer {
-            let timer = quote_spanned!(at(timer.span())=> &(#timer));
+            let span = at(timer.span());
+            let timer = if is_place(timer) {
+                quote_spanned!(span=> &(#timer))
+            } else {
+                let timer = Ident::new("timer", span);
+                quote_spanned!(span=> &#timer)
+            };
             (timer.clone(), timer)
         } else {
             let default = method(default_timer);
@@ -157,6 +164,13 @@ impl<'m> Parts<'m> {
     /// The name of a function that waits.
     pub(super) fn at_timer(&self, name: &str) -> Ident {
         Ident::new(name, at(self.timer_span()))
+    }
+
+    /// `let timer = ...;` where the expression is evaluated once.
+    pub(super) fn kept_timer(&self) -> Option<TokenStream> {
+        let expr = self.model.timer.as_ref()?;
+        let timer = Ident::new("timer", at(expr.span()));
+        (!is_place(expr)).then(|| ours!(let #timer = #expr;))
     }
 
     /// `let attempt = ...;` for the key `context`.

@@ -66,7 +66,8 @@ impl Parts<'_> {
         let (budget, gates) = (self.own_budget(), self.start_gates());
         let context = self.constant_context();
         let beside = self.checks_beside();
-        ours!(#budget #site #checks #beside #kept #context #until #started #gates)
+        let timer = self.kept_timer();
+        ours!(#budget #site #checks #beside #kept #timer #context #until #started #gates)
     }
 
     /// The policy that the running program evaluates, as an expression of type `&Policy`. A place is read where it
@@ -212,7 +213,7 @@ impl Parts<'_> {
 }
 
 /// Whether an expression is a place: a variable, a field of one, or what one of these points to.
-fn is_place(expr: &Expr) -> bool {
+pub(super) fn is_place(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) => true,
         Expr::Field(field) => is_place(&field.base),
