@@ -214,6 +214,23 @@ async fn a_deadline_from_above() {
     assert_eq!(PATIENT.state(), State::Open);
 }
 
+/// A service that answers 404 is well: the breaker closes, and concurrent calls get through again.
+#[test]
+fn a_permanent_answer_closes_a_half_open_breaker() {
+    static WELL: Breaker = Breaker::count(1);
+    #[retry(max = 1, breaker = &WELL, on = is_down)]
+    fn call(error: Error) -> Result<u32, Error> {
+        Err(error)
+    }
+    let time = testing::virtual_time();
+    assert_eq!(call(Error::Down), Err(Error::Down));
+    assert_eq!(WELL.state(), State::Open);
+    time.advance(Duration::from_secs(5));
+    assert_eq!(WELL.state(), State::HalfOpen);
+    assert_eq!(call(Error::Missing), Err(Error::Missing));
+    assert_eq!(WELL.state(), State::Closed);
+}
+
 /// A probe is one call.
 #[tokio::test(start_paused = true)]
 async fn no_copies_of_a_probe() {

@@ -110,11 +110,11 @@ fn the_permit_of_a_probe() {
         };
         let call = async |world: &World| {
             assert_eq!(probe(world, is_transient).await, Ok(7));
-            // It failed, or it said nothing about the service.
+            // It failed, or the service works: its answer is permanent.
             let state = if is_transient {
                 State::Open
             } else {
-                State::HalfOpen
+                State::Closed
             };
             assert_eq!(world.state(), state);
         };

@@ -26,6 +26,7 @@ pub(crate) use permit::Pass;
 pub use permit::Permit;
 
 use crate::timer::{Clock, Shared, Timestamp};
+use crate::verdict::Verdict;
 use settings::Settings;
 use told::Told;
 use window::Window;
@@ -41,7 +42,10 @@ use word::{Kind, Refusal, Seen, Word};
 /// it again, for twice as long.
 ///
 /// What counts is the [`Verdict`](crate::Verdict) on an error: one that is worth another attempt is a failure of the
-/// service; `Permanent` and `RetryForbidden` say nothing about its health and are left out.
+/// service. `Permanent` is the answer of a service that works: a probe with it has succeeded, and the window of a
+/// closed breaker leaves it out. `RetryForbidden` says nothing about health and is left out.
+///
+/// A call that began before a [`reset`](Self::reset), or before the breaker opened, counts nothing after it.
 ///
 /// Calls of one service share one breaker, as a `static`. It works alone, by [`call`](Self::call) or
 /// [`permit`](Self::permit).
@@ -130,7 +134,7 @@ impl Breaker {
     }
 
     /// A permit for a call, in two words: what settles it is [`settle_success`](Self::settle_success),
-    /// [`settle_failure`](Self::settle_failure) or [`give_back`](Self::give_back), once.
+    /// [`settle_error`](Self::settle_error) or [`give_back`](Self::give_back), once.
     #[inline]
     pub(crate) fn admit(&self, clock: &impl Clock) -> Result<Pass, Open> {
         let seen = self.word.seen();
@@ -197,11 +201,23 @@ impl Breaker {
     }
 
     /// Tells it of a failure that is worth another attempt.
-    pub(crate) fn settle_failure(&self, pass: Pass, clock: &impl Clock) {
+    fn settle_failure(&self, pass: Pass, clock: &impl Clock) {
         if pass.permit.is_closed() {
             self.record(pass, true, clock);
         } else {
             self.open(pass.permit, clock);
+        }
+    }
+
+    /// Tells it of an error. One that is `Permanent` is the answer of a service that works: a probe with it has
+    /// succeeded, and in the closed state it counts nothing. `RetryForbidden` says nothing either way.
+    pub(crate) fn settle_error(&self, pass: Pass, verdict: Verdict, clock: &impl Clock) {
+        if verdict.is_retryable() {
+            self.settle_failure(pass, clock);
+        } else if verdict == Verdict::Permanent {
+            self.settle_probe(pass, clock);
+        } else if pass.is_probe() {
+            self.give_back(pass);
         }
     }
 

@@ -102,8 +102,9 @@ impl Permit<'_> {
         }
     }
 
-    /// The call failed. `Permanent` and `RetryForbidden` say nothing about the health of the service: as if it
-    /// had been dropped.
+    /// The call failed. `Permanent` is the answer of a service that works: a probe has succeeded, and the window of a
+    /// closed breaker leaves the call out. `RetryForbidden` says nothing about health: as if the permit had been
+    /// dropped.
     #[inline]
     pub fn failed(self, verdict: Verdict) {
         self.failed_by(verdict, &Shared);
@@ -112,10 +113,8 @@ impl Permit<'_> {
     /// The same by a clock of your own.
     #[inline]
     pub fn failed_by(mut self, verdict: Verdict, clock: &impl Clock) {
-        if verdict.is_retryable() {
-            let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
-            self.breaker.settle_failure(pass, clock);
-        }
+        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
+        self.breaker.settle_error(pass, verdict, clock);
     }
 }
 

@@ -62,11 +62,7 @@ impl Gate for BreakerGate<'_> {
             return self.settle(clock);
         };
         let pass = self.take();
-        if verdict.is_retryable() {
-            self.breaker.settle_failure(pass, &clock);
-        } else if pass.is_probe() {
-            self.breaker.give_back(pass);
-        }
+        self.breaker.settle_error(pass, verdict, &clock);
     }
 
     fn permit_retry(&mut self, _: AttemptResult, clock: &dyn Clock) -> Result<(), GiveUpReason> {

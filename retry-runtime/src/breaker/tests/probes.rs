@@ -61,7 +61,6 @@ fn a_permit_that_comes_to_nothing_goes_back() {
         let (breaker, clock) = half_open(probes);
         for _ in 0..10 {
             drop(permit(&breaker, &clock));
-            play(&breaker, &clock, "P");
             permit(&breaker, &clock).failed_by(Verdict::RetryForbidden, &clock);
         }
         assert_eq!(breaker.state_by(&clock), State::HalfOpen);
@@ -70,6 +69,35 @@ fn a_permit_that_comes_to_nothing_goes_back() {
         }
         assert_eq!(breaker.state_by(&clock), State::Closed, "{probes}");
     }
+}
+
+/// A service that answers 404 is well.
+#[test]
+fn a_permanent_answer_is_that_of_a_healthy_service() {
+    for probes in [1, 3] {
+        let (breaker, clock) = half_open(probes);
+        for _ in 1..probes {
+            play(&breaker, &clock, "P");
+            assert_eq!(breaker.state_by(&clock), State::HalfOpen, "{probes}");
+        }
+        play(&breaker, &clock, "P");
+        assert_eq!(breaker.state_by(&clock), State::Closed, "{probes}");
+        // Closed it counts as little as before.
+        play(&breaker, &clock, "PF");
+        assert_eq!(breaker.state_by(&clock), State::Open, "{probes}");
+    }
+}
+
+#[test]
+fn a_permanent_answer_that_was_slow_opens_it() {
+    let breaker = Breaker::count(1).cooldown(ms(100)).slow(ms(10), 0.5);
+    let clock = Hand::new();
+    play(&breaker, &clock, "F");
+    clock.pass(ms(100));
+    let probe = permit(&breaker, &clock);
+    clock.pass(ms(11));
+    probe.failed_by(Verdict::Permanent, &clock);
+    assert_eq!(breaker.state_by(&clock), State::Open);
 }
 
 #[test]
