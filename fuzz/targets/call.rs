@@ -205,11 +205,9 @@ fn machine(input: &Input) {
                     }
                 } else {
                     assert_eq!(step, Err(GiveUpReason::Deadline));
+                    // The delay by itself does not fit; its spread ends no call.
                     let left = around.remaining().expect("a deadline");
-                    assert!(
-                        left <= asked.saturating_add(asked / 5),
-                        "{left:?} {asked:?}"
-                    );
+                    assert!(left <= asked, "{left:?} {asked:?}");
                 }
                 continue;
             }

@@ -218,16 +218,20 @@ impl Call {
         }
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
-            (_, Some(delay)) => spread(delay, env.random()),
-            (Some(Decision::Retry(delay)), None) => delay,
+            (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
             // What comes at once comes once in a call.
             (None, None) if is_reset => self.draw(&policy.fast_first(false), retry, env),
             (None, None) => self.draw(policy, retry, env),
         };
-        let fits = |left| ends_in_time(delay, left, || env.slack());
-        if !env.remaining().is_none_or(fits) {
+        let random = retry_after.map(|_| env.random());
+        let left = env.remaining();
+        if !left.is_none_or(|left| ends_in_time(delay, left, || env.slack())) {
             return Err(GiveUpReason::Deadline);
         }
+        let delay = match random {
+            Some(random) => spread(delay, left.map(|left| (left, env.slack())), random),
+            None => delay,
+        };
         env.permit_retry()?;
         Ok(delay)
     }
@@ -290,9 +294,36 @@ pub(crate) fn ends_in_time(
     is_shorter(late, left)
 }
 
-/// Returns a delay that the service asked for, up to 10 % longer so that its clients do not return in step.
+/// Returns a delay that the service asked for, up to 10 % longer so that its clients do not return in step. It ends
+/// before the deadline, which is `left` away, as `asked` does, however late the timer is.
 #[cold]
-fn spread(asked: Duration, random: u64) -> Duration {
-    let more = Nanos(Nanos::new(asked).0 * 0.1 * unit(random));
+fn spread(asked: Duration, left: Option<(Duration, Duration)>, random: u64) -> Duration {
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    let mut most = Nanos(Nanos::new(asked).0 * 0.1).duration();
+    if let Some((left, slack)) = left {
+        let latest = left.saturating_sub(slack).saturating_sub(NANOSECOND);
+        most = most.min(latest.saturating_sub(asked));
+    }
+    let more = Nanos(Nanos::new(most).0 * unit(random));
     asked.saturating_add(more.duration())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A timer that is as late as it may be still ends before the deadline.
+    #[test]
+    fn the_spread_ends_in_time() {
+        let (asked, slack) = (Duration::from_millis(100), Duration::from_nanos(999_999));
+        for left in [102, 105, 109, 112].map(Duration::from_millis) {
+            let delay = spread(asked, Some((left, slack)), u64::MAX);
+            assert!(delay > asked && ends_in_time(delay, left, || slack));
+        }
+        let all = spread(asked, None, u64::MAX);
+        assert!(all > Duration::from_micros(109_999) && all <= Duration::from_millis(110));
+        let far = (Duration::from_millis(112), slack);
+        assert_eq!(spread(asked, Some(far), u64::MAX), all);
+    }
 }

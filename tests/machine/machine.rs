@@ -1,7 +1,8 @@
 //! Every driver of the machine makes the same attempts of the same script, waits as long between them, and ends for
 //! the same reason; and they do so as they did when `recorded.txt` was written.
 //!
-//! `REATTEMPT_SEED` and `REATTEMPT_CASES` choose other cases; `REATTEMPT_RECORD=1` writes the record anew.
+//! `REATTEMPT_SEED` and `REATTEMPT_CASES` choose other cases; `REATTEMPT_RECORD=1` writes the
+//! lines of the record anew that `recorded.rs` explains.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -3,11 +3,15 @@
 use crate::case::Case;
 use crate::drivers::{self, Driver};
 
-/// Cases whose traces are meant to differ from the record, and why: `(|id, _| [7, 9].contains(&id), "...")`, or all that
-/// are alike, `(|_, case| case.nested, "...")`.
+/// The lines that `REATTEMPT_RECORD=1` writes anew, and why: `(|id, _| [7, 9].contains(&id), "...")`, or all that are
+/// alike, `(|_, case| case.nested, "...")`. Every other line stays, and a case that differs from its line fails.
 type Explained = (fn(u64, &Case) -> bool, &'static str);
 
-const EXPLAINED: &[Explained] = &[];
+const EXPLAINED: &[Explained] = &[(
+    |id, _| [616, 925, 8108, 8110, 9692].contains(&id),
+    "an error asks for a delay that ends shortly before the deadline: its spread is at most what is left, so it neither \
+     ends the call (616, 8110, 9692) nor is as long as before (925, 8108)",
+)];
 
 /// What was not right when it was recorded, whether or not the table of drivers still has it.
 const LEFT_OUT: [&str; 2] = ["late budgets", "late polling"];
@@ -33,25 +37,27 @@ fn line(drivers: &[Driver], id: u64) -> (Case, String) {
 #[test]
 fn recorded_traces() {
     let drivers = drivers::all();
-    if std::env::var("REATTEMPT_RECORD").is_ok_and(|value| value == "1") {
-        let mut lines: Vec<_> = (0..CASES).map(|id| line(&drivers, id).1).collect();
-        lines.push(String::new());
-        std::fs::write(FILE, lines.join("\n")).expect("a record");
-    }
     let record = std::fs::read_to_string(FILE).expect("a record");
     assert_eq!(record.lines().count() as u64, CASES);
-    let (mut differences, mut count) = (String::new(), 0);
+    let is_recorded = std::env::var("REATTEMPT_RECORD").is_ok_and(|value| value == "1");
+    let (mut differences, mut count, mut lines) = (String::new(), 0, Vec::new());
     for (id, expected) in (0..).zip(record.lines()) {
         let (case, found) = line(&drivers, id);
         let is_explained = || EXPLAINED.iter().any(|(applies, _)| applies(id, &case));
-        if expected == found || is_explained() {
+        if expected == found || (is_recorded && is_explained()) {
+            lines.push(found);
             continue;
         }
+        lines.push(expected.to_owned());
         count += 1;
         if count <= 5 {
             let text = format!("recorded {expected}\n     now {found}\n{case:?}\n");
             differences.push_str(&text);
         }
+    }
+    if is_recorded {
+        lines.push(String::new());
+        std::fs::write(FILE, lines.join("\n")).expect("a record");
     }
     assert!(count == 0, "{count} traces differ\n{differences}");
 }

@@ -259,6 +259,52 @@ fn deadlines() {
 }
 
 /// It does not make safe what is not: an ambiguous failure ends the call, unasked.
+/// The spread never ends a call that the delay alone would not: it is at most what is left.
+#[test]
+fn the_spread_ends_before_the_deadline() {
+    #[retry(max = 4, base = "1s", jitter = "none", deadline = "10500ms", retry_after = |fault| service.asked(fault), timer = timer)]
+    fn sync(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
+        service.call()
+    }
+    #[retry(max = 4, base = "1s", jitter = "none", deadline = "10500ms", retry_after = |fault| service.asked(fault), timer = timer)]
+    async fn asynchronous(
+        service: &Service<'_>,
+        timer: &Recorder,
+    ) -> Result<u32, RetryError<Fault>> {
+        service.call()
+    }
+    let left = ms(10_500);
+    let latest = left - Duration::from_nanos(1);
+    let cases = [
+        // 10 % would be 1 s, and half a second is left.
+        (10 * SECOND, u64::MAX, Some(latest)),
+        (10 * SECOND, 1 << 63, Some(ms(10_250))),
+        (10 * SECOND, 0, Some(10 * SECOND)),
+        // All of the spread fits.
+        (9 * SECOND, u64::MAX, Some(ms(9_900))),
+        (9 * SECOND, 1 << 63, Some(ms(9_450))),
+        (latest, u64::MAX, Some(latest)),
+        // It does not fit by itself.
+        (left, 0, None),
+    ];
+    for (asked, random, expected) in cases {
+        let faults = [Fault::Lost(Some(asked))];
+        let timer = Recorder::drawing(random);
+        let calls: [fn(&Service<'_>, &Recorder) -> Answer; 2] =
+            [sync, |service, timer| drive(asynchronous(service, timer))];
+        for call in calls {
+            let answer = call(&Service::of(&faults), &timer);
+            let waits = timer.take();
+            assert_eq!(answer.is_ok(), expected.is_some(), "{asked:?} {random}");
+            assert_eq!(waits.len(), usize::from(expected.is_some()));
+            if let (Some(expected), [wait]) = (expected, &waits[..]) {
+                let near = wait.abs_diff(expected) <= Duration::from_nanos(2);
+                assert!(near && *wait >= asked && *wait < left, "{waits:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn not_idempotent() {
     #[retry(idempotent = false, retry_after = |fault| service.asked(fault), timer = timer)]
