@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use futures::future::{join_all, try_join_all};
 use proptest::prelude::*;
-use reattempt::{GiveUpReason, Jitter, Policy, RetryError, Shape, retry};
+use reattempt::{Budget, GiveUpReason, Jitter, Policy, RetryError, Shape, retry};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive};
@@ -454,4 +454,24 @@ proptest! {
         let _answer = drive(call(&tree, Above::default()));
         assert_nothing_is_left();
     }
+}
+
+/// An operation whose budget is empty has used up its retries.
+#[test]
+fn an_empty_budget() {
+    static BUDGET: Budget = Budget::tokens(11);
+
+    #[retry(max = 5, budget = &BUDGET, on(_), timer = Still)]
+    fn inner(leaf: &Leaf) -> Answer {
+        leaf.call(true)
+    }
+    #[retry(max = 3, on(_), timer = Still)]
+    fn outer(leaf: &Leaf) -> Answer {
+        BUDGET.reset();
+        inner(leaf)
+    }
+    let leaf = Leaf::default();
+    assert_eq!(outer(&leaf), Err(0));
+    // Two retries are paid, and the third is not.
+    assert_eq!(leaf.dead.get(), 3 + 1 + 1);
 }
