@@ -215,6 +215,8 @@ mod native_traits;
 mod parameters;
 #[path = "shapes/places.rs"]
 mod places;
+#[path = "shapes/retry_errors.rs"]
+mod retry_errors;
 #[path = "shapes/trait_keys.rs"]
 mod trait_keys;
 #[path = "shapes/traits.rs"]

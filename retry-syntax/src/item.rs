@@ -125,6 +125,16 @@ impl Answer {
         whole.then_some(spoken)
     }
 
+    /// The type of the answer, where only the compiler can say whether its error is a `RetryError`: behind an alias, or
+    /// under that name or another one with a parameter. One that cannot be written in full goes by its name.
+    pub fn to_ask(&self) -> Option<&Type> {
+        let (Self::RetryError(_, ty) | Self::Result(ty) | Self::Unknown(ty)) = self else {
+            return None;
+        };
+        let certain = matches!(self, Self::Result(ty) if is_plain_result(ty));
+        (!certain && !has_hole(nameable(ty).into_token_stream())).then_some(ty)
+    }
+
     /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
     pub fn annotation(&self) -> Option<TokenStream> {
         self.ty().map(|ty| {
@@ -173,6 +183,26 @@ fn is_plain(name: &str) -> bool {
         "HashSet", "BTreeMap", "BTreeSet",
     ];
     NAMES.contains(&name)
+}
+
+/// Whether it is one of std's aliases, or a `Result` whose error has no parameter that is the error of the body.
+fn is_plain_result(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let mut segments = path.path.segments.iter().rev();
+    let is_result = segments.next().is_some_and(|last| last.ident == "Result");
+    let is_of_std = segments
+        .next()
+        .is_some_and(|of| of.ident == "io" || of.ident == "fmt");
+    let is_plain_error =
+        type_arguments(&path.path)
+            .nth(1)
+            .is_some_and(|error| match bare(error) {
+                Type::Path(error) => error.path.segments.last().is_none_or(|last| {
+                    last.arguments.is_empty() || is_plain(&last.ident.to_string())
+                }),
+                _ => true,
+            });
+    is_result && (is_of_std || is_plain_error)
 }
 
 /// `Result<T, E>` for `Result<T, RetryError<E>>`.

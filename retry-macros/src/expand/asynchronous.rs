@@ -179,8 +179,13 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         Answer::Inferred => TokenStream::new(),
         answer => {
             let ty = answer.spoken();
+            let never = if let Some(form) = parts.form() {
+                ours!((#form).never())
+            } else {
+                ours!(#krate::__private::never::<#ty>())
+            };
             ours! {
-                if let ::core::option::Option::Some(outcome) = #krate::__private::never::<#ty>() {
+                if let ::core::option::Option::Some(outcome) = #never {
                     return outcome;
                 }
             }

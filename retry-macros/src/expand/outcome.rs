@@ -37,8 +37,19 @@ impl Parts<'_> {
         }
     }
 
+    /// Whether the error of the answer is a `RetryError`, going by its name.
     pub(super) fn is_told(&self) -> bool {
-        matches!(self.answer, Answer::RetryError(..))
+        matches!(self.answer, Answer::RetryError(..)) && self.answer.to_ask().is_none()
+    }
+
+    /// What the body answers and what the call makes of that, where the type says whether there is a `RetryError`.
+    pub(super) fn form(&self) -> Option<TokenStream> {
+        let (ty, span) = (self.answer.to_ask()?, self.answer_span());
+        let krate = self.model.krate_at(span);
+        Some(quote_spanned!(at(span)=> {
+            use #krate::__private::PlainForm as _;
+            #krate::__private::FormOf::<#ty>::NEW.reattempt_form()
+        }))
     }
 
     /// Runs `attempt`, an expression, and takes its outcome apart.
@@ -108,6 +119,10 @@ impl Parts<'_> {
 
     /// The function that takes an outcome apart.
     pub(super) fn splitter(&self) -> TokenStream {
+        if let Some(form) = self.form() {
+            let krate = &self.krate;
+            return ours!(|outcome| #krate::__private::split_as(#form, outcome));
+        }
         let span = self.answer_span();
         let located = self.model.krate_at(span);
         let split = if self.is_told() {
@@ -119,13 +134,24 @@ impl Parts<'_> {
         quote_spanned!(at(span)=> #located::__private::#split)
     }
 
+    /// `outcome`, an expression, taken apart.
+    pub(super) fn split_of(&self, outcome: &TokenStream) -> TokenStream {
+        let (split, span) = (self.splitter(), self.answer_span());
+        if let Some(form) = self.form() {
+            let located = self.model.krate_at(span);
+            quote_spanned!(at(span)=> #located::__private::split_as(#form, #outcome))
+        } else {
+            quote_spanned!(at(span)=> #split(#outcome))
+        }
+    }
+
     /// The error of `outcome`, an expression, or out of the loop with a success.
     fn split(&self, outcome: &TokenStream, answered: &TokenStream) -> TokenStream {
         let (label, split, span) = (self.label(), self.splitter(), self.answer_span());
         // What is judged points there, too: the compiler blames the argument.
         let outcome = model::located(outcome.clone(), at(span));
         let split = if self.cutting() == Cutting::Never {
-            quote_spanned!(at(span)=> #split(#outcome))
+            self.split_of(&outcome)
         } else {
             let krate = &self.krate;
             ours!(#krate::__private::split_limited(#outcome, #split))
@@ -161,7 +187,9 @@ impl Parts<'_> {
             };
             (cause, ours!(#krate::__private::finished(outcome)))
         };
-        let answer = if self.is_told() {
+        let answer = if let Some(form) = self.form() {
+            ours!((#form).succeed(#outcome))
+        } else if self.is_told() {
             ours!(#krate::__private::Polled(#outcome).succeed())
         } else {
             outcome
@@ -199,12 +227,15 @@ impl Parts<'_> {
         } else {
             (
                 self.plain_or(attempt, &limit, |attempt, limit| {
-                    ours! {{
-                        use #krate::__private::{MayCut as _, NeverCuts as _};
-                        #krate::__private::Either(::core::option::Option::Some(#attempt)).reattempt_limited(#limit, #until, &mut call, #kept)
-                    }}
+                    let either = if let Some(form) = self.form() {
+                        ours!((#form).either(#attempt))
+                    } else {
+                        ours!(#krate::__private::Either(::core::option::Option::Some(#attempt)))
+                    };
+                    ours!(#either.reattempt_limited(#limit, #until, &mut call, #kept))
                 }),
-                TokenStream::new(),
+                // Not in a block with the call: what `timer` makes lives until the attempt has ended.
+                ours!(use #krate::__private::{MayCut as _, NeverCuts as _};),
                 ours!(lost),
                 ours!(#krate::__private::LostAnswer::answer(lost, end)),
             )
@@ -235,6 +266,18 @@ impl Parts<'_> {
         if self.model.until.is_some() {
             return self.give_up_polling();
         }
+        if let Some(form) = self.form() {
+            // As `split`, so that the compiler says it once.
+            let span = at(self.answer_span());
+            return match cutting {
+                Cutting::Never => {
+                    let located = self.model.krate_at(span);
+                    quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
+                }
+                Cutting::Always => quote_spanned!(span=> (#form).fail_cut(error, end, cut)),
+                Cutting::IfItCan => quote_spanned!(span=> (#form).fail_limited(error, end)),
+            };
+        }
         let span = self.answer_span();
         let located = self.model.krate_at(span);
         match (cutting, self.is_told()) {
@@ -248,7 +291,10 @@ impl Parts<'_> {
 
     fn give_up_polling(&self) -> TokenStream {
         let krate = &self.krate;
-        let polled = if self.is_told() {
+        let polled = if let Some(form) = self.form() {
+            let span = at(self.model.error_span);
+            quote_spanned!(span=> (#form).polled(outcome).reattempt_end(end))
+        } else if self.is_told() {
             ours!(#krate::__private::Polled(outcome).fail(end))
         } else {
             let span = self.model.error_span;
@@ -273,7 +319,7 @@ impl Parts<'_> {
 
     /// The name of the end, where the answer when giving up needs to know why.
     pub(super) fn end(&self) -> TokenStream {
-        let wants = self.model.until.is_some() || self.is_told();
+        let wants = self.model.until.is_some() || self.is_told() || self.form().is_some();
         used(ours!(end), wants || self.cutting() != Cutting::Never)
     }
 

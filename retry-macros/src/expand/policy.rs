@@ -197,7 +197,8 @@ impl Parts<'_> {
         if !self.asynchronous {
             return quote_spanned!(at(place)=> #krate::__private::refuse_blocking(&policy););
         }
-        match (self.cutting(), self.answer.named()) {
+        let asked = self.answer.to_ask().map(|ty| ours!(#ty));
+        match (self.cutting(), asked.or_else(|| self.answer.named())) {
             (Cutting::IfItCan, Some(answer)) => quote_spanned! {at(place)=>
                 #krate::__private::refuse_uncut(&policy, {
                     use #krate::__private::IsNotCut as _;

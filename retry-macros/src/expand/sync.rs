@@ -149,6 +149,7 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let failure = parts.failure_of(&ours!(error));
     let verdict = parts.judgement(&ours!(error));
     let (split, end, give_up) = (parts.splitter(), parts.end(), parts.give_up());
+    let first = parts.split_of(&ours!(body()));
     // Where the compiler says that a timer is none: it points at the whole call.
     let span = parts.timer_span();
     let at_timer = parts.model.krate_at(span);
@@ -159,7 +160,7 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let called = ours! {{
         let mut body = #krate::__private::LiveCall::body(#closure);
         let call = #krate::__private::LiveCall::new();
-        match #split(body()) {
+        match #first {
             ::core::result::Result::Ok(answer) => {
                 call.finish();
                 answer
@@ -173,6 +174,15 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
 
 /// The closure stands where the body stands, for the compiler's messages.
 fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    if let Some(form) = parts.form() {
+        let (span, statements) = (at(body.span()), parts.statements(body));
+        return quote_spanned! {span=> || {
+            if let ::core::option::Option::Some(outcome) = (#form).never() {
+                return outcome;
+            }
+            #statements
+        }};
+    }
     let ty = parts.answer.spoken();
     let body = if parts.model.clone.is_empty() {
         ours!(#body)

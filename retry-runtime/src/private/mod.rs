@@ -5,6 +5,7 @@ mod constants;
 mod cut;
 mod describe;
 mod either;
+mod form;
 mod hook;
 mod judge;
 mod outcome;
@@ -33,6 +34,7 @@ pub use cut::{
 };
 pub use describe::*;
 pub use either::{Either, MayCut, NeverCuts};
+pub use form::{FormOf, PlainForm, fail_as, split_as};
 pub use hook::{Reply, SettleFuture, SettleValue, before, before_unseen, hooked, observe};
 #[cfg(feature = "std")]
 pub use judge::ended;

@@ -52,9 +52,15 @@ fn every_hook() {
                             );
                             let outcome = ::again::__private::limited(
                                     async {
-                                        if let ::core::option::Option::Some(outcome) = ::again::__private::never::<
-                                            Result<Page, Error>,
-                                        >() {
+                                        if let ::core::option::Option::Some(outcome) = ({
+                                            use ::again::__private::PlainForm as _;
+                                            ::again::__private::FormOf::<
+                                                Result<Page, RetryError<Error>>,
+                                            >::NEW
+                                                .reattempt_form()
+                                        })
+                                            .never()
+                                        {
                                             return outcome;
                                         }
                                         let name = ::core::clone::Clone::clone(&name);
@@ -73,7 +79,16 @@ fn every_hook() {
                             };
                             let error = match ::again::__private::split_limited(
                                 outcome,
-                                ::again::__private::split_retry_error,
+                                |outcome| ::again::__private::split_as(
+                                    {
+                                        use ::again::__private::PlainForm as _;
+                                        ::again::__private::FormOf::<
+                                            Result<Page, RetryError<Error>>,
+                                        >::NEW
+                                            .reattempt_form()
+                                    },
+                                    outcome,
+                                ),
                             ) {
                                 ::core::result::Result::Ok(answer) => {
                                     break 'answer (&mut call)
@@ -109,10 +124,14 @@ fn every_hook() {
                                         delay
                                     }
                                     ::core::result::Result::Err(end) => {
-                                        break ::again::__private::fail_limited_retry_error(
-                                            error,
-                                            end,
-                                        );
+                                        break ({
+                                            use ::again::__private::PlainForm as _;
+                                            ::again::__private::FormOf::<
+                                                Result<Page, RetryError<Error>>,
+                                            >::NEW
+                                                .reattempt_form()
+                                        })
+                                            .fail_cut(error, end, cut);
                                     }
                                 }
                             };
@@ -120,7 +139,14 @@ fn every_hook() {
                             if let ::core::result::Result::Err(end) = (&mut call)
                                 .resume(context(until))
                             {
-                                break ::again::__private::fail_limited_retry_error(error, end);
+                                break ({
+                                    use ::again::__private::PlainForm as _;
+                                    ::again::__private::FormOf::<
+                                        Result<Page, RetryError<Error>>,
+                                    >::NEW
+                                        .reattempt_form()
+                                })
+                                    .fail_cut(error, end, cut);
                             }
                             let () = {
                                 let reply = ::again::__private::limited_hook(
@@ -149,17 +175,28 @@ fn every_hook() {
                                     ::core::result::Result::Ok(reply) => reply,
                                     ::core::result::Result::Err(_) => {
                                         let end = (&mut call).late(context(until));
-                                        break ::again::__private::fail_limited_retry_error(
-                                            error,
-                                            end,
-                                        );
+                                        break ({
+                                            use ::again::__private::PlainForm as _;
+                                            ::again::__private::FormOf::<
+                                                Result<Page, RetryError<Error>>,
+                                            >::NEW
+                                                .reattempt_form()
+                                        })
+                                            .fail_cut(error, end, cut);
                                     }
                                 }
                             };
                             if let ::core::result::Result::Err(end) = (&mut call)
                                 .resume(context(until))
                             {
-                                break ::again::__private::fail_limited_retry_error(error, end);
+                                break ({
+                                    use ::again::__private::PlainForm as _;
+                                    ::again::__private::FormOf::<
+                                        Result<Page, RetryError<Error>>,
+                                    >::NEW
+                                        .reattempt_form()
+                                })
+                                    .fail_cut(error, end, cut);
                             }
                         };
                         (&mut call).retry_begins();

@@ -202,21 +202,17 @@ fn a_policy_with_a_name_in_an_async_function() {
                             if ::reattempt::__private::Live::is_idle(&live) {
                                 ::core::result::Result::Ok(attempt.await)
                             } else {
-                                {
-                                    use ::reattempt::__private::{MayCut as _, NeverCuts as _};
-                                    ::reattempt::__private::Either(
-                                            ::core::option::Option::Some(attempt),
-                                        )
-                                        .reattempt_limited(
-                                            limit,
-                                            until,
-                                            &mut call,
-                                            ::reattempt::__private::ASYNC_TIMER,
-                                        )
-                                }
+                                ::reattempt::__private::Either(::core::option::Option::Some(attempt))
+                                    .reattempt_limited(
+                                        limit,
+                                        until,
+                                        &mut call,
+                                        ::reattempt::__private::ASYNC_TIMER,
+                                    )
                                     .await
                             }
                         };
+                        use ::reattempt::__private::{MayCut as _, NeverCuts as _};
                         if ::core::result::Result::is_err(&outcome) {
                             live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
                         }
