@@ -6,7 +6,7 @@ use reattempt::deadline::{self, Deadline};
 use reattempt::{GiveUpReason, RetryError, retry};
 use tokio::time::{Instant, sleep};
 
-use crate::support::assert_nothing_is_left;
+use crate::support::{assert_nothing_is_left, drive};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -115,4 +115,17 @@ fn from_thread_to_thread() {
         .expect("no panic");
     assert!(first.is_some());
     assert_eq!(first, second);
+}
+
+/// The first owner polls for all of them; `outside` keeps its deadline and its retry from the others.
+#[test]
+fn a_shared_future_taken_out() {
+    use futures::FutureExt as _;
+
+    let seen = || async { deadline::remaining() };
+    let below = deadline::within(SECOND, seen().shared());
+    assert!(drive(below).is_some());
+    let shared = deadline::outside(seen()).shared();
+    assert_eq!(drive(deadline::within(SECOND, shared.clone())), None);
+    assert_eq!(drive(shared), None);
 }

@@ -32,6 +32,19 @@
 //! # }
 //! ```
 //!
+//! # Executors that run other work while they wait
+//!
+//! What is above a call is kept for the thread while an attempt runs. An executor that runs somebody else's work on
+//! that thread before the attempt ends lends it the deadline and the retry. The work then sees a deadline that is not
+//! its own, and its calls may make a single attempt:
+//!
+//! * rayon: a thread that waits in `join`, `scope` or a parallel iterator steals jobs of others;
+//! * `Shared` futures, data loaders and single-flight caches: the first of several owners polls for all of them;
+//! * the tasks of a `LocalSet`, and of a runtime whose `block_on` runs inside an attempt.
+//!
+//! Wrap a future that several callers share, or that belongs to somebody else, in [`outside`]. In sync code wait for
+//! the other threads outside of the attempt, or run the job on a thread that no pool lends.
+//!
 //! With the feature `http` it goes on to other services: `to_header` and `headers`
 //! write it into the headers of a request, `from_header` reads it there. The module
 //! `tower` has layers that do both.
@@ -168,7 +181,8 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
 /// Runs `future` without a deadline, and as if no call around it were a retry.
 ///
 /// What an attempt polls itself is inside it, though it may be work of somebody else: the tasks of a `LocalSet`, or of a
-/// runtime whose `block_on` runs inside it, and a future that several tasks share. [`nesting::isolate`] keeps the deadline.
+/// runtime whose `block_on` runs inside it, and a future that several tasks share, which the
+/// first of them polls for all: `isolate(load()).shared()`. [`nesting::isolate`] keeps the deadline.
 ///
 /// # Cancel safety
 ///
