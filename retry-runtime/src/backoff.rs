@@ -36,6 +36,11 @@ use crate::duration::Nanos;
 )]
 pub trait Backoff {
     /// The delay before retry number `retry`, counted from 0.
+    ///
+    /// # Units and ranges
+    ///
+    /// Cut to the policy's cap. Of a policy with unlimited attempts it is at least 1 ms, after jitter, but not above the
+    /// cap.
     fn delay(&self, retry: u32) -> Duration;
 }
 

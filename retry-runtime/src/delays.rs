@@ -86,10 +86,22 @@ impl Policy {
         match self.shape {
             Shape::Decorrelated => self.decorrelated(previous, random()),
             Shape::Custom(shape) => {
-                self.jittered(Nanos::new(shape.delay(retry)), self.chance(random))
+                let delay = Nanos::new(shape.delay(retry));
+                self.floored(self.jittered(delay, self.chance(random)))
             }
             _ => self.draw_plain(retry, random),
         }
+    }
+
+    /// What a function of the user's own answers is not known before: attempts without end must not hammer. Never above
+    /// the cap.
+    fn floored(&self, delay: Duration) -> Duration {
+        const FLOOR: Duration = Duration::from_millis(1);
+
+        if self.attempts().is_some() {
+            return delay;
+        }
+        delay.max(FLOOR.min(self.cap.duration()))
     }
 
     /// As [`draw`](Self::draw), for shapes that look at the retry's number alone and

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use reattempt::testing;
@@ -128,6 +130,16 @@ pub(crate) async fn pass(time: Duration) {
     }
 }
 
+/// Whether a future was woken: by itself, for nobody else does.
+#[derive(Default)]
+struct Yielded(AtomicBool);
+
+impl Wake for Yielded {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs a future, and lets time pass where it waits; `None` where it would wait for ever.
 pub(crate) fn drive<F: Future>(future: F) -> Option<F::Output> {
     if TOKIO.get() {
@@ -139,11 +151,15 @@ pub(crate) fn drive<F: Future>(future: F) -> Option<F::Output> {
         return RUNTIME.with(|runtime| runtime.block_on(driven));
     }
     let mut future = pin!(future);
+    let yielded = Arc::new(Yielded::default());
+    let waker = Waker::from(Arc::clone(&yielded));
     loop {
         WAKE.set(None);
-        let mut context = Context::from_waker(Waker::noop());
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return Some(output);
+        }
+        if yielded.0.swap(false, Ordering::Relaxed) {
+            continue;
         }
         Time::spend(WAKE.get()?.saturating_sub(NOW.get()));
     }

@@ -27,4 +27,5 @@ mod support;
 mod timeouts;
 mod timers;
 mod trees;
+mod turns;
 mod warning;

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::call::GiveUpReason;
 use crate::engine::{
     AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, attempt_span,
-    endured, pause, spanned,
+    endured, spanned,
 };
 use crate::http::{HasMethod as _, HasStatus, Statuses};
 use crate::operation::ClientOperation;
@@ -193,7 +193,7 @@ macro_rules! reqwest_middleware {
                     let delay = retry.delay();
                     // The kill switch may end the call after the delay.
                     let kept = cfg!(feature = "config").then_some(answer);
-                    pause(delay, &timer, ()).await;
+                    call.pause(context, delay, ()).await;
                     if let Some(answer) = kept
                         && context.is_disabled()
                     {

@@ -37,7 +37,8 @@ impl LiveCall {
         }
     }
 
-    /// Returns the future of a delay, which gives back what is kept through it.
+    /// Returns the future of a delay, which gives back what is kept through it. From the second delay on, one of zero
+    /// yields once, so that retries without delays leave the executor's other tasks their turn.
     #[inline(always)]
     pub fn pause<T: Timer, K>(
         &mut self,
@@ -45,6 +46,10 @@ impl LiveCall {
         delay: Duration,
         kept: K,
     ) -> Pause<T::Sleep, K> {
+        if self.yields(delay) {
+            let wait = Wait::Turn;
+            return Pause { wait, kept };
+        }
         pause(delay, context.timer, kept)
     }
 
@@ -89,7 +94,7 @@ pin_project! {
     #[derive(Debug)]
     pub struct Pause<S, K> {
         #[pin]
-        sleep: Option<S>,
+        wait: Wait<S>,
         kept: K,
     }
 
@@ -98,21 +103,40 @@ pin_project! {
         #[cold]
         #[inline(never)]
         fn drop(this: Pin<&mut Self>) {
-            this.project().sleep.set(None);
+            this.project().wait.set(Wait::Over);
         }
+    }
+}
+
+pin_project! {
+    /// What a pause waits for. It is as large as a sleep of the default timer.
+    #[derive(Debug)]
+    #[project = Waiting]
+    pub(super) enum Wait<S> {
+        Over,
+        /// That the executor polls again.
+        Turn,
+        Sleep {
+            #[pin]
+            sleep: S,
+        },
     }
 }
 
 /// Returns the future of a delay, which gives back what is kept through it.
 #[cold]
 #[inline(never)]
-pub(crate) fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> Pause<T::Sleep, K> {
+fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> Pause<T::Sleep, K> {
     // Not where two ways meet: a sleep is large, and would be copied there.
     if delay.is_zero() {
-        return Pause { sleep: None, kept };
+        let wait = Wait::Over;
+        return Pause { wait, kept };
     }
-    let sleep = Some(timer.sleep(delay));
-    Pause { sleep, kept }
+    let sleep = timer.sleep(delay);
+    Pause {
+        wait: Wait::Sleep { sleep },
+        kept,
+    }
 }
 
 impl<S: Future<Output = ()>, K: TakeKept> Future for Pause<S, K> {
@@ -121,12 +145,32 @@ impl<S: Future<Output = ()>, K: TakeKept> Future for Pause<S, K> {
     #[cold]
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<K> {
-        let this = self.project();
-        if let Some(sleep) = this.sleep.as_pin_mut()
-            && sleep.poll(cx).is_pending()
-        {
-            return Poll::Pending;
+        let mut this = self.project();
+        match this.wait.as_mut().project() {
+            Waiting::Over => {}
+            Waiting::Turn => {
+                this.wait.set(Wait::Over);
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Waiting::Sleep { sleep } => {
+                if sleep.poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+            }
         }
         Poll::Ready(this.kept.take())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timer::{ByFeature, Timer};
+
+    #[test]
+    fn a_pause_is_as_large_as_its_sleep() {
+        type Sleep = <ByFeature as Timer>::Sleep;
+        assert_eq!(size_of::<Pause<Sleep, ()>>(), size_of::<Sleep>());
     }
 }

@@ -19,7 +19,8 @@ impl LiveCall {
         body
     }
 
-    /// Returns the future of a delay, which gives back what is kept through it.
+    /// Returns the future of a delay, which gives back what is kept through it. From the second delay on, one of zero
+    /// yields once.
     #[inline(always)]
     pub fn pause<'t, T: Timer, K>(
         &mut self,
@@ -27,7 +28,8 @@ impl LiveCall {
         delay: Duration,
         kept: K,
     ) -> impl Future<Output = K> + use<'t, T, K> {
-        pause(delay, context.timer, kept)
+        let yields = self.yields(delay);
+        pause(delay, yields, context.timer, kept)
     }
 
     /// Enters the gates, of which none waits.
@@ -48,7 +50,15 @@ impl LiveCall {
 }
 
 /// Returns the future of a delay, which gives back what is kept through it.
-pub(crate) async fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> K {
+async fn pause<T: Timer, K>(delay: Duration, mut yields: bool, timer: &T, kept: K) -> K {
+    poll_fn(|cx| {
+        if !core::mem::take(&mut yields) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
     if !delay.is_zero() {
         timer.sleep(delay).await;
     }

@@ -57,6 +57,12 @@ impl LiveCall {
         self.machine.retries()
     }
 
+    /// Returns whether a delay gives the executor's other tasks their turn: it takes no time, and is not the first.
+    #[inline(always)]
+    pub(super) const fn yields(&self, delay: Duration) -> bool {
+        delay.is_zero() && self.failures() > 1
+    }
+
     /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
     #[inline(always)]
     pub fn is_plain(&self, limit: Until) -> bool {

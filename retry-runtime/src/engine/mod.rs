@@ -23,10 +23,6 @@ mod timed_out;
 mod timeout;
 mod watch;
 
-#[cfg(feature = "std")]
-pub(crate) use asynchronous::pause;
-#[cfg(not(feature = "std"))]
-pub(crate) use bare::pause;
 #[cfg(not(feature = "std"))]
 pub use bare::{endured, limited, limited_hook};
 pub(crate) use context::IntoContext;

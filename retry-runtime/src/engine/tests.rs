@@ -13,7 +13,7 @@ use super::{CallContext, LiveCall, TimedOut, Until};
 use crate::operation::Site;
 use crate::throttle::Throttle;
 use crate::timer::{Blocking, Clock, Timer, Timestamp};
-use crate::{GiveUpReason, Policy, Verdict};
+use crate::{GiveUpReason, Jitter, Policy, Verdict};
 
 const LATE: Duration = Duration::from_millis(255);
 
@@ -92,7 +92,10 @@ fn no_attempt_starts_after_the_deadline_though_the_wait_for_a_throttle_ends_late
 #[test]
 fn a_time_out_that_passes_before_the_first_poll_is_no_deadline() {
     let clock = Hand(Cell::new(Duration::ZERO));
-    let policy = Policy::new().max(3).timeout(Duration::from_millis(5));
+    let policy = Policy::new()
+        .max(3)
+        .jitter(Jitter::None)
+        .timeout(Duration::from_millis(5));
     let call = policy.on(|(): &()| true).timer(&clock).try_run_async(|| {
         // Whatever makes the future is slow, or the thread is.
         clock

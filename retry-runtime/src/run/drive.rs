@@ -9,7 +9,7 @@ use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::engine::{
     AttemptStart, CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span,
-    limited, pause, spanned,
+    limited, spanned,
 };
 use crate::failure::{GaveUp, RetryError};
 use crate::operation::Operation;
@@ -247,7 +247,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
                     Err(end) => return Err(ended(Some(error), end)),
                 }
             };
-            pause(delay, &timer, ()).await;
+            call.pause(context, delay, ()).await;
             call.retry_begins();
         }
     }
