@@ -46,6 +46,10 @@ const RESETS: Policy = P.reset_after(ms(60_000)).deadline(HOURS_24);
 
 static BUDGET: Budget = Budget::per_success(0.1);
 
+const fn nothing(_: u32) -> Duration {
+    Duration::ZERO
+}
+
 const CASES: &[Case] = &[
     case(
         "R1",
@@ -153,11 +157,50 @@ const CASES: &[Case] = &[
         P.first(ms(2000)).cap(ms(2000)),
     ),
     case(
+        "X1",
+        P.cap(ms(50)),
+        Key::Cap,
+        "`cap` of 50ms is below `base`, which is 100ms by default; raise `cap` or write `base = \"50ms\"`",
+        P.cap(ms(100)),
+    ),
+    case(
         "X2",
-        P.base(ms(1000)).deadline(ms(1000)),
+        P.base(ms(1000)).jitter(Jitter::None).deadline(ms(1000)),
         Key::Base,
         "`base` of 1s is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
-        P.base(ms(1000)).deadline(ms(1001)),
+        P.base(ms(1000)).deadline(ms(1000)),
+    ),
+    case(
+        "X2",
+        P.max(2)
+            .base(ms(2000))
+            .jitter(Jitter::Equal)
+            .deadline(ms(1000)),
+        Key::Base,
+        "`base` of 2s makes a first delay of at least 1s, which is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
+        P.max(2)
+            .base(ms(2000))
+            .jitter(Jitter::Equal)
+            .deadline(ms(1001)),
+    ),
+    case(
+        "X2",
+        P.max(2).jitter(Jitter::Equal).deadline(ms(50)),
+        Key::Deadline,
+        "`deadline` of 50ms leaves no time for a first delay of at least 50ms, as `base` is 100ms by default: no retry could ever start; raise `deadline` or write a shorter `base`",
+        P.max(2).jitter(Jitter::Equal).deadline(ms(51)),
+    ),
+    case(
+        "X2",
+        P.backoff(Shape::Decorrelated)
+            .base(ms(1000))
+            .deadline(ms(1000)),
+        Key::Base,
+        "`base` of 1s is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
+        P.max(2)
+            .backoff(Shape::Decorrelated)
+            .base(ms(1000))
+            .deadline(ms(1001)),
     ),
     case(
         "X3",
@@ -254,11 +297,69 @@ const CASES: &[Case] = &[
         P.max(2).nested(Nested::Multiply),
     ),
     case(
+        "X4",
+        P.max(500_000)
+            .backoff(Shape::Linear)
+            .base(ms(1))
+            .cap(HOURS_24)
+            .jitter(Jitter::None)
+            .deadline(HOURS_24),
+        Key::Deadline,
+        "`deadline` of 24h is over before attempt 13146 of 500000 can start (at least 24h 2.085s of delays come before it); raise `deadline` or lower `max` to 13145",
+        P.max(13_145)
+            .backoff(Shape::Linear)
+            .base(ms(1))
+            .cap(HOURS_24)
+            .jitter(Jitter::None)
+            .deadline(HOURS_24),
+    ),
+    case(
         "X6",
-        P.unlimited(),
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
-        P.unlimited().deadline(ms(30_000)),
+        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(1000))
+            .jitter(Jitter::None),
+    ),
+    case(
+        "X6",
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+        Key::Max,
+        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None)
+            .deadline(ms(30_000)),
+    ),
+    case(
+        "X6",
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+        Key::Max,
+        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        P.unlimited()
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None)
+            .budget(&BUDGET),
+    ),
+    case(
+        "X6",
+        P.unlimited().cap(ms(999)),
+        Key::Max,
+        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        P.unlimited(),
     ),
     case(
         "X6",
@@ -268,27 +369,6 @@ const CASES: &[Case] = &[
         P.unlimited().backoff(Shape::Exp).deadline(ms(30_000)),
     ),
     case(
-        "X7",
-        P.max(21),
-        Key::Max,
-        "`max` of 21 is above 20, which needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
-        P.max(20),
-    ),
-    case(
-        "X7",
-        P.max(4).backoff(Shape::None),
-        Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
-        P.max(3).backoff(Shape::None),
-    ),
-    case(
-        "X6",
-        P.unlimited(),
-        Key::Max,
-        "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
-        P.unlimited().budget(&BUDGET),
-    ),
-    case(
         "X6",
         P.unlimited().backoff(Shape::None).budget(&BUDGET),
         Key::Max,
@@ -296,18 +376,136 @@ const CASES: &[Case] = &[
         P.unlimited().budget(&BUDGET),
     ),
     case(
-        "X7",
-        P.max(21),
+        "X6",
+        P.unlimited()
+            .base(Duration::from_micros(999))
+            .deadline(ms(30_000)),
         Key::Max,
-        "`max` of 21 is above 20, which needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
-        P.max(21).budget(&BUDGET),
+        "`max = \"unlimited\"` with `base = \"999us\"` would call without pause for ever; write `base = \"100ms\"`, or a number for `max`",
+        P.unlimited().base(ms(1)).deadline(ms(30_000)),
+    ),
+    case(
+        "X6",
+        P.unlimited().base(Duration::from_micros(999)),
+        Key::Max,
+        "`max = \"unlimited\"` with `base = \"999us\"` would call without pause for ever; write `base = \"100ms\"`, or a number for `max`",
+        P.unlimited().backoff(Shape::Custom(&nothing)),
+    ),
+    case(
+        "X7",
+        P.max(21)
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+        Key::Max,
+        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        P.max(20)
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+    ),
+    case(
+        "X7",
+        P.max(21)
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+        Key::Max,
+        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        P.max(21)
+            .backoff(Shape::Fixed)
+            .base(ms(1000))
+            .jitter(Jitter::None),
+    ),
+    case(
+        "X7",
+        P.max(21)
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None),
+        Key::Max,
+        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        P.max(21)
+            .backoff(Shape::Fixed)
+            .base(ms(999))
+            .jitter(Jitter::None)
+            .budget(&BUDGET),
     ),
     case(
         "X7",
         P.max(4).backoff(Shape::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        P.max(3).backoff(Shape::None),
+    ),
+    case(
+        "X7",
+        P.max(4).backoff(Shape::None),
+        Key::Max,
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
         P.max(4).backoff(Shape::None).budget(&BUDGET),
+    ),
+    case(
+        "X7",
+        P.max(4).base(Duration::from_nanos(1)),
+        Key::Max,
+        "`max` of 4 with `base = \"1ns\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `base = \"100ms\"`, or add `budget = 0.1`",
+        P.max(3).base(Duration::from_nanos(1)),
+    ),
+    case(
+        "X16",
+        P.max(4).timeout(ms(9)),
+        Key::Timeout,
+        "`timeout` of 9ms is below 10ms, so a service that is a little slower than usual gets every call several times; raise `timeout` to 10ms or more, or lower `max` to 3",
+        P.max(4).timeout(ms(10)),
+    ),
+    case(
+        "X16",
+        P.max(4).timeout(ms(9)),
+        Key::Timeout,
+        "`timeout` of 9ms is below 10ms, so a service that is a little slower than usual gets every call several times; raise `timeout` to 10ms or more, or lower `max` to 3",
+        P.max(3).timeout(ms(9)),
+    ),
+    case(
+        "X16",
+        P.max(2)
+            .jitter(Jitter::None)
+            .timeout(ms(901))
+            .deadline(ms(1000)),
+        Key::Timeout,
+        "`timeout` of 901ms and a first delay of at least 100ms do not fit into `deadline` of 1s, so no attempt could follow one that timed out; lower `timeout` to 900ms or raise `deadline`",
+        P.max(2)
+            .jitter(Jitter::None)
+            .timeout(ms(900))
+            .deadline(ms(1000)),
+    ),
+    case(
+        "X17",
+        P.backoff(Shape::None).fast_first(true),
+        Key::FastFirst,
+        "`fast_first` has no effect on `backoff = \"none\"`, by which every retry is immediate; drop `fast_first`",
+        P.backoff(Shape::None),
+    ),
+    case(
+        "X17",
+        P.max(2).fast_first(true).jitter(Jitter::None),
+        Key::Jitter,
+        "`jitter` has no effect on the only retry of `max = 2`, which `fast_first` makes immediate; drop `jitter`",
+        P.max(2).fast_first(true),
+    ),
+    case(
+        "X17",
+        P.max(2).factor(3.0),
+        Key::Factor,
+        "`factor` has no effect on the only retry of `max = 2`; drop `factor`",
+        P.max(3).factor(3.0),
+    ),
+    case(
+        "X17",
+        P.backoff(Shape::Fixed).fast_first(true).first(ms(50)),
+        Key::First,
+        "`first` has no effect on the first retry, which `fast_first` makes immediate; drop `first`",
+        P.backoff(Shape::Linear).fast_first(true).first(ms(50)),
     ),
     case(
         "X8",

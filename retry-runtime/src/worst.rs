@@ -127,6 +127,36 @@ impl Policy {
         Some(sum)
     }
 
+    /// The least that the delays before `retries` retries take together.
+    ///
+    /// Beyond those that are added up one by one it can be too small, never too large; of delays that grow by
+    /// the same step it is exact.
+    pub(crate) const fn least_waiting(&self, retries: u32) -> Duration {
+        let mut sum = Duration::ZERO;
+        let mut retry = 0;
+        while retry < retries && retry < ADDED_UP {
+            let (least, _) = self.delay_bounds(retry);
+            sum = sum.saturating_add(least);
+            retry = retry.saturating_add(1);
+        }
+        let group = retries.saturating_sub(retry).div_ceil(ADDED_UP);
+        while retry < retries {
+            let rest = retries.saturating_sub(retry);
+            let count = if group < rest { group } else { rest };
+            let next = retry.saturating_add(count);
+            let (first, _) = self.delay_bounds(retry);
+            let (last, _) = self.delay_bounds(next.saturating_sub(1));
+            let group = match self.shape {
+                // Equal steps; where the cap bends them the true sum is larger.
+                Shape::Linear => half(first.saturating_add(last).saturating_mul(count)),
+                _ => shorter(first, last).saturating_mul(count),
+            };
+            sum = sum.saturating_add(group);
+            retry = next;
+        }
+        sum
+    }
+
     /// Whether no delay after the first two is shorter than the one before.
     const fn never_falls(&self) -> bool {
         match self.shape {
@@ -135,6 +165,13 @@ impl Policy {
             Shape::Exp => self.factor >= 1.0,
             _ => true,
         }
+    }
+}
+
+const fn half(duration: Duration) -> Duration {
+    match duration.checked_div(2) {
+        Some(half) => half,
+        None => Duration::ZERO, // not by 2
     }
 }
 
@@ -197,6 +234,35 @@ mod tests {
         assert_eq!(fixed.worst_case().sleeping(), Some(MS * 49_900));
         // It is a constant, too.
         const { assert!(MOST.worst_case().sleeping().is_some()) };
+    }
+
+    #[test]
+    fn the_least_is_never_too_large_and_exact_for_equal_steps() {
+        let policy = Policy::new().base(MS).cap(Duration::from_secs(20));
+        let policy = policy.jitter(Jitter::Equal).budgeted();
+        for policy in [
+            policy.backoff(Shape::Fixed),
+            policy.backoff(Shape::Fixed).first(MS * 9),
+            policy.backoff(Shape::Linear),
+            policy.backoff(Shape::Linear).cap(MS * 300),
+            policy.backoff(Shape::Exp).factor(1.001),
+            policy.backoff(Shape::Fibonacci),
+            policy.backoff(Shape::Decorrelated),
+        ] {
+            for retries in [0, 1, 255, 256, 257, 500, 513, 5_000] {
+                let true_sum: Duration =
+                    (0..retries).map(|retry| policy.delay_bounds(retry).0).sum();
+                let least = policy.least_waiting(retries);
+                assert!(least <= true_sum, "{policy:?}: {least:?}, {true_sum:?}");
+                let is_bent =
+                    matches!(policy.shape, Shape::Exp) || policy.cap.duration() == MS * 300;
+                assert!(
+                    is_bent || least == true_sum,
+                    "{policy:?}: {least:?}, {true_sum:?}"
+                );
+                assert!(least + true_sum / 20 >= true_sum, "{policy:?}: {least:?}");
+            }
+        }
     }
 
     #[test]

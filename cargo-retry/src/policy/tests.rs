@@ -99,8 +99,11 @@ fn every_fault_has_its_rule_and_its_place() {
             vec![("X4", "\"1s\"")],
         ),
         ("max = 1, jitter = 0.5", vec![("X5", "jitter")]),
-        ("max = \"unlimited\"", vec![("X6", "\"unlimited\"")]),
-        ("max = 30", vec![("X7", "30")]),
+        (
+            "max = \"unlimited\", backoff = \"fixed\"",
+            vec![("X6", "\"unlimited\"")],
+        ),
+        ("max = 30, backoff = \"fixed\"", vec![("X7", "30")]),
         ("backoff = \"fixed\", factor = 3.0", vec![("X8", "factor")]),
         ("strategy = mine, cap = \"1s\"", vec![("X11", "cap")]),
         ("on(), budget = 2.0", vec![("R13", ""), ("R11", "2.0")]),

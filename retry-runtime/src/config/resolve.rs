@@ -34,7 +34,7 @@ pub(super) fn resolve(
     // was for.
     let broken = Rule::ALL
         .iter()
-        .filter(|rule| !matches!(rule, Rule::OnlyForRetries | Rule::WithoutEffect))
+        .filter(|rule| !rule.is_about_effects())
         .find_map(|rule| rule.check(&resolved.policy));
     match broken {
         None => Ok(Resolution {

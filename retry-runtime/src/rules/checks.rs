@@ -194,6 +194,12 @@ pub(super) const fn above_cap(policy: &Policy) -> Broken {
     if !is_shorter(cap, delay) {
         return None;
     }
+    if !policy.has(key) {
+        let text = say("`cap` of ").duration(cap, "");
+        let text = text.push(" is below `base`, which is ").duration(delay, "");
+        let text = text.push(" by default; raise `cap` or write `base = \"");
+        return Some((Cap, text.duration(cap, "").push("\"`")));
+    }
     let text = Text::new().key(key.word()).push(" of ").duration(delay, "");
     let text = text.push(" is above `cap`, which is ").duration(cap, "");
     let text = text.push(if policy.has(Cap) { "" } else { " by default" });
@@ -205,18 +211,40 @@ pub(super) const fn above_cap(policy: &Policy) -> Broken {
     Some((key, text.push("\"`")))
 }
 
-/// X2: the first delay alone takes all the time there is.
+/// X2: the first delay alone, at its least, takes all the time there is.
 pub(super) const fn above_deadline(policy: &Policy) -> Broken {
-    let key = if policy.has(First) { First } else { Base };
-    let delay = policy.first.duration();
     let Some(deadline) = policy.deadline else {
         return None;
     };
-    let waits = !matches!(policy.shape, Shape::None | Shape::Custom(_)) && !policy.fast_first;
-    if !waits || policy.max == 1 || deadline.is_zero() || is_shorter(delay, deadline) {
+    let (least, _) = policy.delay_bounds(0);
+    if policy.max == 1 || deadline.is_zero() || is_shorter(least, deadline) {
         return None;
     }
+    let key = if policy.has(First) && !policy.looks_back() {
+        First
+    } else {
+        Base
+    };
+    if !policy.has(key) {
+        let text = say("`deadline` of ").duration(deadline, "");
+        let text = text.push(" leaves no time for a first delay of at least ");
+        let text = text.duration(least, "").push(", as `base` is ");
+        let text = text.duration(policy.base.duration(), "");
+        let text = text.push(" by default: no retry could ever start; raise `deadline` or write");
+        return Some((Deadline, text.push(" a shorter `base`")));
+    }
+    let delay = if matches!(key, First) {
+        policy.first.duration()
+    } else {
+        policy.base.duration()
+    };
     let text = Text::new().key(key.word()).push(" of ").duration(delay, "");
+    let text = if is_shorter(least, delay) {
+        let text = text.push(" makes a first delay of at least ");
+        text.duration(least, "").push(", which")
+    } else {
+        text
+    };
     let text = text
         .push(" is not below `deadline` of ")
         .duration(deadline, "");
@@ -246,10 +274,6 @@ pub(super) const fn never_starts(policy: &Policy) -> Broken {
     Some((Deadline, text.number(attempt.saturating_sub(1) as u64)))
 }
 
-/// Delays that are added up one by one; the rest is taken to grow no further,
-/// which can only make the sum too small, never too large.
-const ADDED_UP: u32 = 256;
-
 /// The first attempt that can't start before `deadline`, whatever the random
 /// numbers, and the least sum of the delays before it.
 const fn first_unreachable(
@@ -257,39 +281,27 @@ const fn first_unreachable(
     deadline: Duration,
     max: u32,
 ) -> Option<(u32, Duration)> {
-    if deadline.is_zero() || matches!(policy.shape, Shape::Custom(_)) {
+    // Of a shape of one's own the least delay is 0.
+    if deadline.is_zero() {
         return None;
     }
-    let retries = max.saturating_sub(1);
-    let mut sum = Duration::ZERO;
-    let mut least = Duration::ZERO;
-    let mut retry = 0;
-    while retry < retries && retry < ADDED_UP {
-        (least, _) = policy.delay_bounds(retry);
-        sum = sum.saturating_add(least);
-        retry = retry.saturating_add(1);
-        if !is_shorter(sum, deadline) {
-            return Some((retry.saturating_add(1), sum));
+    let mut retries = max.saturating_sub(1);
+    let mut sum = policy.least_waiting(retries);
+    if is_shorter(sum, deadline) {
+        return None;
+    }
+    // Before `reached` retries an attempt starts, before `retries` none does.
+    let mut reached = 0;
+    while retries.saturating_sub(reached) > 1 {
+        let middle = reached.midpoint(retries);
+        let before = policy.least_waiting(middle);
+        if is_shorter(before, deadline) {
+            reached = middle;
+        } else {
+            (retries, sum) = (middle, before);
         }
     }
-    let rest = retries.saturating_sub(retry);
-    if rest == 0
-        || least.is_zero()
-        || is_shorter(sum.saturating_add(least.saturating_mul(rest)), deadline)
-    {
-        return None;
-    }
-    let missing = deadline.saturating_sub(sum).as_nanos();
-    let needed = missing.div_ceil(least.as_nanos());
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "at most `rest`, by the comparison above"
-    )]
-    let needed = needed as u32;
-    Some((
-        retry.saturating_add(needed).saturating_add(1),
-        sum.saturating_add(least.saturating_mul(needed)),
-    ))
+    Some((retries.saturating_add(1), sum))
 }
 
 /// X5: a key that nothing will ever read.
@@ -330,52 +342,81 @@ const fn bounded_attempts(policy: &Policy) -> Option<u32> {
     }
 }
 
+/// Whether retries follow each other without a pause: a delay below 1 ms is none. What a function of one's own
+/// answers nobody knows.
+const fn hammers(policy: &Policy) -> bool {
+    match policy.shape {
+        Shape::None => true,
+        Shape::Custom(_) => false,
+        _ => is_shorter(policy.base.min(policy.cap).duration(), SHORTEST_DELAY),
+    }
+}
+
+const SHORTEST_DELAY: Duration = Duration::from_millis(1);
+
+/// The longest that the delay before retry 20 can be; from [`PATIENT`] on, retries need no other bound.
+const fn twentieth(policy: &Policy) -> Duration {
+    let (_, longest) = policy.delay_bounds(19);
+    longest
+}
+
+const PATIENT: Duration = Duration::from_secs(1);
+
+/// `backoff = "none"`, or `base = "1us"`.
+const fn no_pause(text: &Text, policy: &Policy) -> Text {
+    if policy.shape.is_none() {
+        return text.push("`backoff = \"none\"`");
+    }
+    let (key, delay) = if policy.cap.0 < policy.base.0 {
+        (Cap, policy.cap)
+    } else {
+        (Base, policy.base)
+    };
+    text.push("`")
+        .push(key.word())
+        .push(" = \"")
+        .duration(delay.duration(), "")
+        .push("\"`")
+}
+
+/// How to pause: `backoff = "exp"`, or a longer `base`.
+const fn pause(policy: &Policy) -> &'static str {
+    if policy.shape.is_none() {
+        "`backoff = \"exp\"`"
+    } else {
+        "`base = \"100ms\"`"
+    }
+}
+
 /// X6: a call that may never end. What a strategy decides it bounds, here and in X7.
 pub(super) const fn endless(policy: &Policy) -> Broken {
     // Of a single attempt X5 speaks.
     if bounded_attempts(policy).is_some() || policy.decided || policy.max == 1 {
         return None;
     }
-    if policy.attempts().is_some() {
-        return endless_by_reset(policy);
-    }
-    if policy.shape.is_none() {
-        return Some((
+    // A count that starts anew bounds nothing.
+    let (key, text, otherwise) = match policy.attempts() {
+        None => (
             Max,
-            say(
-                "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
-            ),
-        ));
-    }
-    if policy.deadline.is_some() || policy.has(Budget) {
-        return None;
-    }
-    Some((
-        Max,
-        say(
-            "`max = \"unlimited\"` needs a bound of another kind; add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+            say("`max = \"unlimited\"` "),
+            "write a number for `max`",
         ),
-    ))
-}
-
-/// The same where the attempts have a number, and the count starts anew.
-const fn endless_by_reset(policy: &Policy) -> Broken {
-    let text = say("`reset_after` makes the number of attempts unlimited, which ");
-    if policy.shape.is_none() {
-        let text = text.push("with `backoff = \"none\"` would call without pause for ever");
-        return Some((
-            ResetAfter,
-            text.push("; write `backoff = \"exp\"`, or drop `reset_after`"),
-        ));
+        Some(_) => (ResetAfter, say("`reset_after` "), "drop `reset_after`"),
+    };
+    if hammers(policy) {
+        let text = no_pause(&text.push("with "), policy);
+        let text = text.push(" would call without pause for ever; write ");
+        return Some((key, text.push(pause(policy)).push(", or ").push(otherwise)));
     }
-    if policy.deadline.is_some() || policy.has(Budget) {
+    let longest = twentieth(policy);
+    if policy.deadline.is_some() || policy.has(Budget) || !is_shorter(longest, PATIENT) {
         return None;
     }
-    let text = text.push("needs a bound of another kind");
-    Some((
-        ResetAfter,
-        text.push("; add `deadline = \"24h\"` or `budget = 0.1`, or drop `reset_after`"),
-    ))
+    let text = text
+        .push("needs longer delays or another bound, and the delay before retry 20 is at most ");
+    let text = text.duration(longest, "").push("; let it grow to 1s, add ");
+    let text = text.push("`deadline = \"30s\"` or `budget = 0.1`, or ");
+    Some((key, text.push(otherwise)))
 }
 
 /// X7: a policy that would hammer a service.
@@ -386,20 +427,21 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
     if policy.has(Budget) || policy.decided {
         return None;
     }
-    if policy.shape.is_none() && max > 3 {
-        let text = say("`max` of ").number(max as u64).push(" with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay");
-        return Some((
-            Max,
-            text.push("; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`"),
-        ));
+    let text = say("`max` of ").number(max as u64);
+    if hammers(policy) && max > 3 {
+        let text = no_pause(&text.push(" with "), policy);
+        let text =
+            text.push(" hammers the service: at most 3 attempts come without a delay of 1ms");
+        let text = text.push("; write `max = 3`, or ").push(pause(policy));
+        return Some((Max, text.push(", or add `budget = 0.1`")));
     }
-    if max > 20 && policy.deadline.is_none() {
-        let text = say("`max` of ")
-            .number(max as u64)
-            .push(" is above 20, which needs a bound of another kind");
+    let longest = twentieth(policy);
+    if max > 20 && policy.deadline.is_none() && is_shorter(longest, PATIENT) {
+        let text = text.push(" is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most ");
+        let text = text.duration(longest, "").push("; let it grow to 1s, add ");
         return Some((
             Max,
-            text.push("; add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20"),
+            text.push("`deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20"),
         ));
     }
     None
@@ -426,6 +468,81 @@ pub(super) const fn without_effect(policy: &Policy) -> Broken {
                 .push("; drop ")
                 .key(key.word())
                 .push(" or write `backoff = \"exp\"`");
+            return Some((*key, text));
+        }
+        rest = tail;
+    }
+    None
+}
+
+/// X16: attempts that have hardly any time.
+pub(super) const fn hardly_any_time(policy: &Policy) -> Broken {
+    let Some(timeout) = policy.timeout else {
+        return None;
+    };
+    // Each is judged alone first.
+    if policy.max == 1 || policy.decided || is_shorter(timeout, SHORTEST_TIMEOUT) {
+        return None;
+    }
+    let text = say("`timeout` of ").duration(timeout, "");
+    if policy.max > 3 && is_shorter(timeout, HASTY_TIMEOUT) {
+        let text = text.push(
+            " is below 10ms, so a service that is a little slower than usual gets every call ",
+        );
+        return Some((
+            Timeout,
+            text.push("several times; raise `timeout` to 10ms or more, or lower `max` to 3"),
+        ));
+    }
+    let Some(deadline) = policy.deadline else {
+        return None;
+    };
+    let (least, _) = policy.delay_bounds(0);
+    let first_retry = timeout.saturating_add(least);
+    if !is_shorter(timeout, deadline)
+        || !is_shorter(least, deadline)
+        || !is_shorter(deadline, first_retry)
+    {
+        return None;
+    }
+    let text = text
+        .push(" and a first delay of at least ")
+        .duration(least, "");
+    let text = text.push(" do not fit into `deadline` of ");
+    let text = text.duration(deadline, "");
+    let text = text.push(", so no attempt could follow one that timed out; lower `timeout` to ");
+    let text = text.duration(deadline.saturating_sub(least), "");
+    Some((Timeout, text.push(" or raise `deadline`")))
+}
+
+const HASTY_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// X17: a key that has no effect on the retries that there are.
+pub(super) const fn no_difference(policy: &Policy) -> Broken {
+    let (keys, why): (&[Key], _) = match (policy.shape, policy.max) {
+        // Not twice: what 0 and 1 allow is judged by R1 and X5.
+        (_, 0 | 1) | (Shape::Custom(_), _) => return None,
+        (Shape::None, _) if policy.fast_first => (
+            &[FastFirst],
+            "`backoff = \"none\"`, by which every retry is immediate",
+        ),
+        (Shape::None, _) => return None,
+        (_, 2) if policy.fast_first => (
+            &[Base, First, Factor, Cap, Key::Jitter],
+            "the only retry of `max = 2`, which `fast_first` makes immediate",
+        ),
+        (Shape::Exp, 2) => (&[Factor], "the only retry of `max = 2`"),
+        (Shape::Fixed | Shape::Fibonacci, _) if policy.fast_first => (
+            &[First],
+            "the first retry, which `fast_first` makes immediate",
+        ),
+        _ => return None,
+    };
+    let mut rest = keys;
+    while let [key, tail @ ..] = rest {
+        if policy.has(*key) {
+            let text = Text::new().key(key.word()).push(" has no effect on ");
+            let text = text.push(why).push("; drop ").key(key.word());
             return Some((*key, text));
         }
         rest = tail;

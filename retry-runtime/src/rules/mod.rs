@@ -49,6 +49,11 @@ impl Violation {
         self.rule
     }
 
+    /// What a policy that breaks the rule does.
+    pub const fn class(&self) -> Class {
+        self.rule.class()
+    }
+
     /// The key whose value breaks the rule.
     pub const fn key(&self) -> Key {
         self.key
@@ -68,8 +73,18 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
+/// What a policy does that breaks a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// It can hammer a service, or has a value that means nothing.
+    Unsafe,
+    /// It retries less than it says, or has a key without effect; no service suffers from it.
+    Pointless,
+}
+
 macro_rules! rules {
-    ($($rule:ident, $entry:ident, reads $reads:expr, $check:ident;)+) => {
+    ($($rule:ident, $entry:ident, $class:ident, reads $reads:expr, $check:ident;)+) => {
         /// A rule about a policy. `id` is its number in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -88,6 +103,11 @@ macro_rules! rules {
             /// What the error index says about it.
             pub const fn entry(self) -> Entry {
                 match self { $(Self::$rule => Entry::$entry),+ }
+            }
+
+            /// What a policy that breaks it does.
+            pub const fn class(self) -> Class {
+                match self { $(Self::$rule => Class::$class),+ }
             }
 
             /// The keys this rule looks at: it can be judged when all of them are known.
@@ -109,23 +129,36 @@ macro_rules! rules {
 
 // One value first: a rule about several speaks of values that are sound alone.
 rules! {
-    NoAttempt, R1, reads &[Max], no_attempt;
-    TooLong, R2, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, Patience], too_long;
-    NoBase, R3, reads &[Backoff, Base], no_base;
-    FactorRange, R4, reads &[Factor], factor_range;
-    JitterRange, R5, reads &[Key::Jitter], jitter_range;
-    NoCap, R6, reads &[Cap], no_cap;
-    NoDeadline, R7, reads &[Deadline], no_deadline;
-    NoTimeout, R8, reads &[Timeout], no_timeout;
-    AboveCap, X1, reads &[Backoff, Base, First, Cap], above_cap;
-    AboveDeadline, X2, reads &[Max, Backoff, Base, First, FastFirst, Deadline], above_deadline;
-    TimeoutAboveDeadline, X3, reads &[Max, Deadline, Timeout], timeout_above_deadline;
-    NeverStarts, X4, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
-    OnlyForRetries, X5, reads &[Max], only_for_retries;
-    Endless, X6, reads &[Max, Backoff, ResetAfter, Deadline, Budget], endless;
-    TooMany, X7, reads &[Max, Backoff, ResetAfter, Deadline, Budget], too_many;
-    WithoutEffect, X8, reads &[Backoff], without_effect;
-    ResetTooSoon, X18, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
+    NoAttempt, R1, Unsafe, reads &[Max], no_attempt;
+    TooLong, R2, Unsafe, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, Patience], too_long;
+    NoBase, R3, Unsafe, reads &[Backoff, Base], no_base;
+    FactorRange, R4, Unsafe, reads &[Factor], factor_range;
+    JitterRange, R5, Unsafe, reads &[Key::Jitter], jitter_range;
+    NoCap, R6, Unsafe, reads &[Cap], no_cap;
+    NoDeadline, R7, Unsafe, reads &[Deadline], no_deadline;
+    NoTimeout, R8, Unsafe, reads &[Timeout], no_timeout;
+    AboveCap, X1, Pointless, reads &[Backoff, Base, First, Cap], above_cap;
+    AboveDeadline, X2, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline], above_deadline;
+    TimeoutAboveDeadline, X3, Pointless, reads &[Max, Deadline, Timeout], timeout_above_deadline;
+    NeverStarts, X4, Pointless, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
+    OnlyForRetries, X5, Pointless, reads &[Max], only_for_retries;
+    Endless, X6, Unsafe, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], endless;
+    TooMany, X7, Unsafe, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], too_many;
+    WithoutEffect, X8, Pointless, reads &[Backoff], without_effect;
+    HardlyAnyTime, X16, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline, Timeout], hardly_any_time;
+    NoDifference, X17, Pointless, reads &[Max, Backoff, FastFirst], no_difference;
+    ResetTooSoon, X18, Unsafe, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
+}
+
+impl Rule {
+    /// Whether it refuses a key that has no effect, whatever its value is.
+    #[doc(hidden)]
+    pub const fn is_about_effects(self) -> bool {
+        matches!(
+            self,
+            Self::OnlyForRetries | Self::WithoutEffect | Self::NoDifference
+        )
+    }
 }
 
 impl Policy {

@@ -161,9 +161,7 @@ impl Draft<'_> {
             let place = self.places.iter().find(|(key, ..)| *key == violation.key());
             let span = match place {
                 // A key that has no business here, or a value that is wrong.
-                Some((_, key, _)) if matches!(rule, Rule::OnlyForRetries | Rule::WithoutEffect) => {
-                    *key
-                }
+                Some((_, key, _)) if rule.is_about_effects() => *key,
                 Some((_, _, value)) => *value,
                 None => Span::call_site(),
             };

@@ -34,6 +34,31 @@ fn unlimited_with_a_deadline() -> Answer {
     Ok(1)
 }
 
+#[retry(max = "unlimited", on(_))]
+fn unlimited_with_delays_that_grow() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 21, backoff = "fixed", base = "1s", jitter = "none", on(_))]
+fn more_with_long_delays() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 4, base = "1ms", on(_))]
+fn four_with_the_shortest_delay() -> Answer {
+    Ok(1)
+}
+
+#[retry(deadline = "100ms", on(_))]
+fn deadline_of_the_first_delay_at_most() -> Answer {
+    Ok(1)
+}
+
+#[retry(max = 3, factor = 3.0, fast_first, on(_))]
+fn factor_of_the_second_retry() -> Answer {
+    Ok(1)
+}
+
 #[retry(max = 3, backoff = "none", on(_))]
 fn three_without_delay() -> Answer {
     Ok(1)
@@ -152,6 +177,11 @@ fn main() {
         twenty_attempts(),
         more_with_a_deadline(),
         unlimited_with_a_deadline(),
+        unlimited_with_delays_that_grow(),
+        more_with_long_delays(),
+        four_with_the_shortest_delay(),
+        deadline_of_the_first_delay_at_most(),
+        factor_of_the_second_retry(),
         three_without_delay(),
         extreme_durations(),
         base_is_cap(),

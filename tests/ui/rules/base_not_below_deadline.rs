@@ -1,6 +1,6 @@
 use reattempt::retry;
 
-#[retry(base = "5s", deadline = "5s", on(_))]
+#[retry(base = "5s", jitter = "none", deadline = "5s", on(_))]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }

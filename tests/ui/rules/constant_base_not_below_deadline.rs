@@ -4,7 +4,7 @@ use reattempt::{Jitter, Policy, Shape, retry};
 
 const LIMIT: Duration = Duration::from_millis(100);
 
-#[retry(deadline = LIMIT, on(_))]
+#[retry(jitter = "none", deadline = LIMIT, on(_))]
 fn fetch() -> Result<u32, u8> {
     Err(1)
 }

@@ -4,7 +4,7 @@ use reattempt::{Jitter, Policy, Shape, retry};
 
 const ATTEMPTS: u32 = 7 * 3;
 
-#[retry(max = ATTEMPTS, on(_))]
+#[retry(max = ATTEMPTS, backoff = "fixed", on(_))]
 fn fetch() -> Result<u32, u8> {
     Err(1)
 }

@@ -4,7 +4,7 @@ use reattempt::{Jitter, Policy, Shape, retry};
 
 const ATTEMPTS: u32 = u32::MAX;
 
-#[retry(max = ATTEMPTS, on(_))]
+#[retry(max = ATTEMPTS, backoff = "fixed", on(_))]
 fn fetch() -> Result<u32, u8> {
     Err(1)
 }

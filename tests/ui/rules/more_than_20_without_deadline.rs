@@ -1,6 +1,6 @@
 use reattempt::retry;
 
-#[retry(max = 21, on(_))]
+#[retry(max = 21, backoff = "fixed", on(_))]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 const POLICY: Policy = Policy::new().max(5).base(Duration::from_millis(100));
 
-#[retry(policy = POLICY, deadline = "50ms", on(_))]
+#[retry(policy = POLICY, deadline = "50ms", jitter = "none", on(_))]
 fn fetch_a() -> Result<u32, String> {
     Ok(1)
 }

@@ -1,6 +1,6 @@
 use reattempt::retry;
 
-#[retry(max = "unlimited", on(_))]
+#[retry(max = "unlimited", backoff = "fixed", on(_))]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }
