@@ -26,6 +26,8 @@ pub enum Fault {
     UnknownUnit,
     /// Anything else that is not a number followed by a unit.
     NotANumber,
+    /// A unit that is not smaller than the one before it.
+    Order,
     /// More than [`LONGEST`].
     TooLong,
 }
@@ -43,6 +45,9 @@ impl fmt::Display for Fault {
             }
             Self::NotANumber => {
                 "a duration is a number and a unit, or several of them; write `\"250ms\"` or `\"1m 30s\"`"
+            }
+            Self::Order => {
+                "each unit of a duration stands once, the largest first; write `\"1m 30s\"`"
             }
             Self::TooLong => "a duration in a policy is at most 24 hours; lower it to `\"24h\"`",
         })
@@ -84,8 +89,13 @@ pub fn parse(text: &str) -> Result<Duration, Fault> {
         return Err(Fault::Negative);
     }
     let mut total: u128 = 0;
+    let mut above = u64::MAX;
     while !rest.is_empty() {
-        let (nanos, after) = part(rest)?;
+        let (nanos, scale, after) = part(rest)?;
+        if scale >= above {
+            return Err(Fault::Order);
+        }
+        above = scale;
         total = total.saturating_add(nanos);
         rest = after.trim_start();
     }
@@ -95,8 +105,8 @@ pub fn parse(text: &str) -> Result<Duration, Fault> {
     Ok(from_nanos(total))
 }
 
-/// One number with its unit, in nanoseconds, and what follows it.
-fn part(text: &str) -> Result<(u128, &str), Fault> {
+/// One number with its unit, in nanoseconds, the length of the unit, and what follows it.
+fn part(text: &str) -> Result<(u128, u64, &str), Fault> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
         .unwrap_or(text.len());
@@ -120,7 +130,7 @@ fn part(text: &str) -> Result<(u128, &str), Fault> {
         "" => return Err(Fault::NotANumber),
         _ => return Err(Fault::UnknownUnit),
     };
-    Ok((scaled(number, scale)?, rest))
+    Ok((scaled(number, scale)?, scale, rest))
 }
 
 /// `number * scale` without a detour through floating point: "0.1s" is exact.
@@ -280,6 +290,8 @@ mod tests {
             ("1.s", Fault::NotANumber),
             (".5s", Fault::NotANumber),
             ("1.2.3s", Fault::NotANumber),
+            ("100ms100ms", Fault::Order),
+            ("30s 1m", Fault::Order),
             ("25h", Fault::TooLong),
             ("99999999999999999999999999h", Fault::TooLong),
         ] {

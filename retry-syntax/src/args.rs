@@ -118,6 +118,25 @@ pub enum Predicate {
 }
 
 impl Predicate {
+    /// Returns the alternatives of a pattern, and whether a guard narrows them.
+    pub fn alternatives(&self) -> Option<(Vec<String>, bool)> {
+        let Self::Pattern(tokens) = self else {
+            return None;
+        };
+        let parse = |input: ParseStream<'_>| {
+            let pattern = Pat::parse_multi_with_leading_vert(input)?;
+            let guard: TokenStream = input.parse()?;
+            Ok((pattern, guard.to_string()))
+        };
+        let (pattern, guard) = parse.parse2(tokens.clone()).ok()?;
+        let patterns: Vec<_> = match pattern {
+            Pat::Or(or) => or.cases.into_iter().collect(),
+            pattern => vec![pattern],
+        };
+        let texts = patterns.iter().map(|case| quote::quote!(#case).to_string());
+        Some((texts.collect(), !matches!(&*guard, "" | "if true")))
+    }
+
     /// The tokens as a text, to tell whether two are the same.
     pub fn text(&self) -> String {
         match self {
@@ -168,8 +187,8 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
     }
 }
 
-/// Keys of which nothing but `key =` stands there; the parser would only miss an
-/// expression, at the end of the attribute without a place.
+/// Keys of which nothing but `key =` stands there, or no `=`; the parser would only miss an
+/// expression, at the end of the attribute without a place, or a comma.
 pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
     use proc_macro2::TokenTree;
     let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
@@ -183,6 +202,19 @@ pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
             .checked_sub(1)
             .is_none_or(|before| is(tokens.get(before), ','));
         let value = tokens.get(i.saturating_add(2));
+        let is_key = keys::is_one_of(&key.to_string(), keys::KEYS);
+        let unsigned = match (tokens.get(i.saturating_add(1)), value) {
+            (Some(TokenTree::Literal(value)), _) => Some(value),
+            (next, Some(TokenTree::Literal(value))) if is(next, ':') => Some(value),
+            _ => None,
+        };
+        if let Some(value) = unsigned.filter(|_| starts && is_key) {
+            faults.push(Fault::new(
+                key.span(),
+                Entry::Syntax,
+                format!("a key is followed by `=`; write `{key} = {value}`"),
+            ));
+        }
         if starts && is(tokens.get(i.saturating_add(1)), '=') && (value.is_none() || is(value, ','))
         {
             faults.push(Fault::new(
@@ -298,6 +330,18 @@ impl<T: Literal> FromMeta for Value<T> {
             Meta::NameValue(pair) => match literal::read(&pair.value) {
                 Some(Ok(literal)) => Given::Literal(literal, pair.value.span()),
                 Some(Err(wrong)) => Given::Wrong(Fault::of(pair.value.span(), wrong)),
+                None if bare_word::<T>(pair).is_some() => {
+                    let (path, value) = (&pair.path, &pair.value);
+                    Given::Wrong(Fault::new(
+                        value.span(),
+                        Entry::Type,
+                        format!(
+                            "a word stands in quotes; write `{} = \"{}\"`",
+                            quote::quote!(#path),
+                            quote::quote!(#value)
+                        ),
+                    ))
+                }
                 None => Given::Expression(pair.value.clone()),
             },
             _ => {
@@ -311,6 +355,20 @@ impl<T: Literal> FromMeta for Value<T> {
             }
         };
         Ok(Self { key, given })
+    }
+}
+
+/// A value such as `exp` in `backoff = exp`, which is a word of the key without its quotes.
+fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<()> {
+    let Expr::Path(path) = &pair.value else {
+        return None;
+    };
+    let word = path.path.get_ident()?.to_string();
+    // Any text is a name.
+    let is_name = pair.path.is_ident("name");
+    match T::from_text(&word) {
+        Some(Ok(_)) if !is_name => Some(()),
+        _ => None,
     }
 }
 
@@ -332,6 +390,14 @@ impl FromMeta for Filter {
             Meta::NameValue(pair) => {
                 Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
             }
+            Meta::List(list) if closure(&list.tokens).is_some() => Given::Wrong(Fault::new(
+                list.tokens.span(),
+                Entry::Syntax,
+                format!(
+                    "a closure stands after `=`; write `{word} = {}`",
+                    closure(&list.tokens).unwrap_or_default()
+                ),
+            )),
             Meta::List(list) => match list.parse_args_with(pattern) {
                 Ok(pattern) => match lone_binding(&pattern) {
                     Some(name) => Given::Wrong(Fault::new(
@@ -347,6 +413,14 @@ impl FromMeta for Filter {
                     meta.span(),
                     Entry::R13,
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
+                )),
+                Err(fault) if separated(&list.tokens).is_some() => Given::Wrong(Fault::new(
+                    fault.span(),
+                    Entry::Syntax,
+                    format!(
+                        "several errors are separated by `|`; write `{word}({})`",
+                        separated(&list.tokens).unwrap_or_default()
+                    ),
                 )),
                 Err(fault) => Given::Wrong(Fault::new(
                     fault.span(),
@@ -389,7 +463,45 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
         }
         None => TokenStream::new(),
     };
+    input.parse::<Option<Token![,]>>()?;
     Ok(quote::quote!(#pattern #guard))
+}
+
+/// A closure as people write it; not a pattern such as `| A | B`.
+fn closure(tokens: &TokenStream) -> Option<String> {
+    let closure: syn::ExprClosure = syn::parse2(tokens.clone()).ok()?;
+    let (parameters, body) = (&closure.inputs, &closure.body);
+    let is_closure = match parameters.first()? {
+        Pat::Ident(name) => !name.ident.to_string().starts_with(char::is_uppercase),
+        Pat::Type(_) | Pat::Wild(_) => true,
+        _ => false,
+    };
+    let parameters = written(&quote::quote!(#parameters));
+    let body = written(&quote::quote!(#body));
+    is_closure.then(|| format!("|{parameters}| {body}"))
+}
+
+/// Tokens as people write them.
+fn written(tokens: &TokenStream) -> String {
+    let text = tokens.to_string();
+    [
+        (" :: ", "::"),
+        (" . ", "."),
+        ("& ", "&"),
+        (" (", "("),
+        (" ,", ","),
+    ]
+    .into_iter()
+    .fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+/// Patterns between which `,` or `||` stands, with `|` in its place.
+fn separated(tokens: &TokenStream) -> Option<String> {
+    let text = written(tokens).replace("||", "|").replace(',', " |");
+    let fits = text
+        .parse()
+        .is_ok_and(|tokens| pattern.parse2(tokens).is_ok());
+    fits.then_some(text)
 }
 
 /// The name, if a pattern is nothing but a binding.

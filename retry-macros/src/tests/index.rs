@@ -130,7 +130,7 @@ impl Visit<'_> for Uses {
 }
 
 /// The texts of all `compile_error!`.
-fn collect(tokens: TokenStream, messages: &mut Vec<String>) {
+pub(crate) fn collect(tokens: TokenStream, messages: &mut Vec<String>) {
     let mut is_error = false;
     for token in tokens {
         match token {

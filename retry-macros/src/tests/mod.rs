@@ -2,6 +2,7 @@
 
 mod errors;
 mod index;
+mod messages;
 
 use retry_syntax::keys::KEYS;
 

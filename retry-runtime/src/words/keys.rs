@@ -50,6 +50,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("attempts", "max", ""),
     ("max_attempts", "max", ""),
     ("tries", "max", ""),
+    ("stop_after_attempt", "max", ""),
     ("times", "max", ", which counts the first attempt too"),
     ("retries", "max", ", which counts the first attempt too"),
     ("max_retries", "max", ", which counts the first attempt too"),
@@ -70,6 +71,13 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("if", "on", ""),
     ("predicate", "on", ""),
     ("unless", "except", ""),
+    ("abort_on", "except", ""),
+    ("ignore", "except", ""),
+    (
+        "exponential",
+        "backoff",
+        ", and `backoff = \"exp\"` is the default",
+    ),
     ("after", "retry_after", ""),
     (
         "adjust",
@@ -79,8 +87,15 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("wait_exception", "retry_after", ""),
     ("max_retry_after", "patience", ""),
     ("notify", "on_retry", ""),
+    ("on_error", "on_retry", ""),
+    (
+        "on_giveup",
+        "fallback",
+        ", and `fallback = |error| { ...; Err(error) }` keeps the error",
+    ),
     ("attempt_timeout", "timeout", ""),
     ("per_try_timeout", "timeout", ""),
+    ("max_elapsed", "deadline", ""),
     ("max_elapsed_time", "deadline", ""),
     ("total_timeout", "deadline", ""),
     ("retry_budget", "budget", ""),
@@ -104,7 +119,11 @@ pub fn foreign(word: &str) -> Option<(&'static str, &'static str)> {
 
 /// What to say about a key that `keys` does not have.
 pub fn unknown(word: &str, keys: &[&str]) -> String {
-    if let Some((ours, remark)) = foreign(word)
+    let lower = word.to_lowercase();
+    if lower != word && keys.contains(&&*lower) {
+        return format!("unknown key `{word}`; keys are written in lower case, `{lower}`");
+    }
+    if let Some((ours, remark)) = foreign(&lower)
         && keys.contains(&ours)
     {
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
@@ -158,6 +177,18 @@ mod tests {
         assert_eq!(
             unknown("retries", &["max"]),
             "unknown key `retries`; it is called `max` here, which counts the first attempt too"
+        );
+        assert_eq!(
+            unknown("MAX", KEYS),
+            "unknown key `MAX`; keys are written in lower case, `max`"
+        );
+        assert_eq!(
+            unknown("Max_Elapsed", KEYS),
+            "unknown key `Max_Elapsed`; it is called `deadline` here"
+        );
+        assert_eq!(
+            unknown("on_giveup", KEYS),
+            "unknown key `on_giveup`; it is called `fallback` here, and `fallback = |error| { ...; Err(error) }` keeps the error"
         );
         // Not what `keys` does not have.
         assert_eq!(

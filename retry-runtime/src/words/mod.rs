@@ -11,7 +11,7 @@ use core::fmt;
 use crate::rules::Entry;
 
 pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
-pub use values::{Attempts, Name, Share, mended};
+pub use values::{Attempts, Name, Share, is_unseen, mended};
 #[cfg(feature = "config")]
 pub(crate) use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
 

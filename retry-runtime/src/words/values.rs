@@ -40,12 +40,14 @@ impl Word for Attempts {
     }
 
     fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
-        Some(number.digits.parse().map(Self).map_err(|_| {
+        // The largest number is how a policy keeps "unlimited".
+        let read = number.digits.parse().ok().filter(|max| *max < u32::MAX);
+        Some(read.map(Self).ok_or_else(|| {
             Wrong::new(
                 Entry::R1,
                 format!(
-                    "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"` with a `deadline`",
-                    u32::MAX, number.written
+                    "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"`",
+                    u32::MAX.saturating_sub(1), number.written
                 ),
             )
         }))
@@ -77,7 +79,15 @@ impl Word for Duration {
                 duration::Fault::NoUnit => Entry::R17,
                 _ => Entry::R2,
             };
-            Wrong::new(rule, fault.to_string())
+            let mend = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
+            let message = fault.to_string();
+            Wrong::new(
+                rule,
+                match (message.split_once("; "), mend) {
+                    (Some((fault, _)), Some(mend)) => format!("{fault}{mend}"),
+                    _ => message,
+                },
+            )
         }))
     }
 
@@ -105,6 +115,44 @@ impl Word for Duration {
             bare(value)
         }))
     }
+}
+
+/// Returns how a duration is written here that `text` has in other words: `"1 sec"` is `1s`, `"1d"` is `24h`.
+fn meant(text: &str) -> Option<String> {
+    let mut meant = String::new();
+    let lower = text.to_lowercase();
+    let mut rest = lower.trim();
+    while !rest.is_empty() {
+        let unit = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (number, after) = rest.split_at_checked(unit)?;
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic());
+        let (unit, after) = after.split_at_checked(end.unwrap_or(after.len()))?;
+        rest = after.trim_start_matches([' ', ',']);
+        let (number, unit) = match unit {
+            "d" | "day" | "days" => (
+                format!("{}", number.parse::<u32>().ok()?.checked_mul(24)?),
+                "h",
+            ),
+            _ => (number.to_owned(), known_unit(unit)?),
+        };
+        let gap = if meant.is_empty() { "" } else { " " };
+        meant.extend([gap, &number, unit]);
+    }
+    duration::parse(&meant).is_ok().then_some(meant)
+}
+
+/// The unit that is meant by a word in lower case.
+fn known_unit(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => "ns",
+        "us" | "µs" | "μs" | "micro" | "micros" | "microsecond" | "microseconds" => "us",
+        "ms" | "msec" | "msecs" | "milli" | "millis" | "millisecond" | "milliseconds" => "ms",
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hr" | "hrs" | "hour" | "hours" => "h",
+        _ => return None,
+    })
 }
 
 fn bare(number: impl fmt::Display) -> Wrong {
@@ -272,11 +320,13 @@ impl Word for Name {
                 Entry::R14,
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
-        } else if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        } else if text.contains(is_unseen) {
             let mended = mended(text).unwrap_or_else(|| "payments.charge".to_owned());
             Err(Wrong::new(
                 Entry::R14,
-                format!("`name` has no spaces or control characters; write `name = \"{mended}\"`"),
+                format!(
+                    "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{mended}\"`"
+                ),
             ))
         } else {
             Ok(Self(text.to_owned()))
@@ -284,9 +334,15 @@ impl Word for Name {
     }
 }
 
+/// Whether a name with this character cannot be searched for.
+pub fn is_unseen(c: char) -> bool {
+    let is_format = matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}');
+    c.is_whitespace() || c.is_control() || is_format
+}
+
 /// A name without spaces and control characters that is the nearest to `text`; there may be nothing to go by.
 pub fn mended(text: &str) -> Option<String> {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words = text.split(is_unseen);
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     (!words.is_empty()).then(|| words.join("_"))
 }
@@ -331,4 +387,26 @@ fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
     let quoted = quoted.join(", ");
     format!("unknown {key} `\"{word}\"`; the kinds are {quoted}{or}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_what_other_words_mean() {
+        for (text, mended) in [
+            ("1 sec", Some("1s")),
+            ("100 MS", Some("100ms")),
+            ("1d", Some("24h")),
+            ("1 minute, 30 seconds", Some("1m 30s")),
+            ("2d", None),
+            ("1 fortnight", None),
+            ("soon", None),
+            ("250", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(text).as_deref(), mended, "{text}");
+        }
+    }
 }

@@ -102,6 +102,20 @@ fn track_caller(function: &Function, faults: &mut Faults) {
 
 /// A whole value that is polled is no error, so there is none that could ask for a delay.
 fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut Faults) {
+    if let (Answer::Other(ty), Some(_)) = (answer, &args.until) {
+        for (key, filter) in [("on", &args.on), ("except", &args.except)] {
+            if let Some(filter) = filter {
+                faults.push(
+                    filter.key,
+                    Entry::X17,
+                    format!(
+                        "`{key}` asks about an error, and `{}` has none; drop `{key}`, or return a `Result`",
+                        text(ty)
+                    ),
+                );
+            }
+        }
+    }
     let (Some(asked), Some(_)) = (&args.retry_after, &args.until) else {
         return;
     };
@@ -218,8 +232,16 @@ pub(super) fn cloned(
     parameters: &[(Ident, bool)],
     faults: &mut Faults,
 ) -> Vec<(Ident, bool)> {
-    let mut cloned = Vec::new();
+    let mut cloned: Vec<(Ident, bool)> = Vec::new();
     for name in names {
+        if cloned.iter().any(|(known, _)| *known == name) {
+            faults.push(
+                name.span(),
+                Entry::X17,
+                format!("`{name}` stands here twice, and one copy is all that the body gets; drop one of them"),
+            );
+            continue;
+        }
         match parameters.iter().find(|(parameter, _)| *parameter == name) {
             Some((_, mutable)) => cloned.push((name, *mutable)),
             None if parameters.is_empty() => faults.push(

@@ -1,7 +1,8 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
 use retry_runtime::rules::Entry;
-use retry_runtime::words::mended;
+use retry_runtime::words::{is_unseen, mended};
+use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
@@ -18,6 +19,16 @@ pub(super) fn told_apart(
     let Some(expr) = policy else {
         return (None, None);
     };
+    if let Expr::Lit(literal) = &expr
+        && !matches!(literal.lit, Lit::Str(_))
+    {
+        faults.push(
+            literal.span(),
+            Entry::Type,
+            "`policy` is a `Policy`, or the name of one; write `policy = POLICY` or `policy = \"storage\"`",
+        );
+        return (None, None);
+    }
     let named = name_of(&expr, faults);
     let inherited = named.is_none().then(|| Inherited {
         constant: constant::is_constant(&expr, parameters),
@@ -59,7 +70,7 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
 
 /// Whether a policy can have this name in a configuration.
 pub fn is_policy_name(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    !text.is_empty() && !text.contains(is_unseen)
 }
 
 /// All instances of a generic function share what they ask for, so the keys beside it are the same for all.

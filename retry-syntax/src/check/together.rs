@@ -68,11 +68,63 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
     nothing_proved(args, faults);
     no_question(args, faults);
     plain_fallback(args, faults);
-    if let (Some(on), Some(except)) = (&args.on, &args.except)
-        && let (Given::Literal(on, _), Given::Literal(except, place)) = (&on.given, &except.given)
-        && on.text() == except.text()
-    {
+    nothing_left(args, faults);
+    plain_until(args, faults);
+    waiting_observer(args, faults);
+}
+
+/// X9: `except` leaves nothing of `on`, as far as syntax shows.
+fn nothing_left(args: &Args, faults: &mut Faults) {
+    let Some(Filter {
+        given: Given::Literal(except, place),
+        ..
+    }) = &args.except
+    else {
+        return;
+    };
+    let on = match args.on.as_ref().map(|on| &on.given) {
+        Some(Given::Literal(on, _)) => Some(on),
+        _ => None,
+    };
+    if on.is_some_and(|on| on.text() == except.text()) {
         faults.push(*place, Entry::X9, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+        return;
+    }
+    let Some((excepted, false)) = except.alternatives() else {
+        return;
+    };
+    if excepted.iter().any(|pattern| pattern == "_") {
+        faults.push(*place, Entry::X9, "`except(_)` names every error, so nothing would be retried; name the errors that are not worth another attempt");
+        return;
+    }
+    let named = on.and_then(Predicate::alternatives);
+    if named.is_some_and(|(named, _)| named.iter().all(|pattern| excepted.contains(pattern))) {
+        faults.push(*place, Entry::X9, "`except` names every error that `on` names, so nothing would be retried; drop one of them");
+    }
+}
+
+/// `until = 5`: what is asked is a function of the value.
+fn plain_until(args: &Args, faults: &mut Faults) {
+    if let Some(Ok(Expr::Lit(literal))) = args.until.as_ref().map(|code| &code.given) {
+        faults.push(
+            literal.span(),
+            Entry::S9,
+            "`until` asks a closure or a path about the value; write `until = |value| ...`",
+        );
+    }
+}
+
+/// `on_retry` answers at once.
+fn waiting_observer(args: &Args, faults: &mut Faults) {
+    let Some(Ok(hook)) = args.on_retry.as_ref().map(|code| &code.given) else {
+        return;
+    };
+    if let Some(span) = async_closure(hook) {
+        faults.push(
+            span,
+            Entry::S9,
+            "`on_retry` only observes and cannot be async; write `before_retry` for what waits",
+        );
     }
 }
 

@@ -1,0 +1,167 @@
+//! What the macro says of attributes that other libraries or other parts of the language would accept.
+
+use super::index::collect;
+
+fn messages(arguments: &str, item: &str) -> Vec<String> {
+    let parse = |text: &str| text.parse().unwrap_or_else(|error| panic!("{error}"));
+    let mut messages = Vec::new();
+    collect(
+        crate::expand::attribute(&parse(arguments), parse(item)),
+        &mut messages,
+    );
+    messages
+}
+
+const FUNCTION: &str = "fn fetch(x: u32) -> Result<u32, Shop> { Ok(x) }";
+
+#[track_caller]
+fn says(arguments: &str, expected: &str) {
+    let said = messages(arguments, FUNCTION);
+    let said: Vec<_> = said
+        .iter()
+        .map(|said| said.replace("\nrule ", " [").replace(": https", "] "))
+        .map(|said| format!("{}]", said.split("] ").next().unwrap_or_default()))
+        .collect();
+    assert_eq!(said, [expected], "{arguments}");
+}
+
+#[test]
+fn nothing_is_left_to_retry() {
+    let all = "`except(_)` names every error, so nothing would be retried; name the errors that are not worth another attempt [X9]";
+    for arguments in [
+        "except(_)",
+        "on(Shop::Busy), except(_)",
+        "except(_ if true)",
+        "except(Shop::Busy | _)",
+    ] {
+        says(arguments, all);
+    }
+    let some = "`except` names every error that `on` names, so nothing would be retried; drop one of them [X9]";
+    for arguments in [
+        "on(Shop::A | Shop::B), except(Shop::B | Shop::A)",
+        "on(Shop::A), except(Shop::A | Shop::B)",
+        "on(Shop::A if soon()), except(Shop::A)",
+        "on(Busy), except(Busy | Auth)",
+    ] {
+        says(arguments, some);
+    }
+    for arguments in [
+        "on(Shop::A | Shop::B), except(Shop::A)",
+        "on(Shop::A), except(Shop::A if soon())",
+        "on(_), except(Shop::A | Shop::B)",
+        "except(Shop::A)",
+    ] {
+        assert_eq!(messages(arguments, FUNCTION), [""; 0], "{arguments}");
+    }
+}
+
+#[test]
+fn several_errors_are_separated_by_a_bar() {
+    says(
+        "on(Shop::Busy, Shop::Auth)",
+        "several errors are separated by `|`; write `on(Shop::Busy | Shop::Auth)` [syntax]",
+    );
+    says(
+        "on(Shop::Busy || Shop::Auth)",
+        "several errors are separated by `|`; write `on(Shop::Busy | Shop::Auth)` [syntax]",
+    );
+    assert_eq!(messages("on(Shop::Busy,)", FUNCTION), [""; 0]);
+    assert_eq!(messages("on(| Shop::Busy | Shop::Auth)", FUNCTION), [""; 0]);
+}
+
+#[test]
+fn a_closure_stands_after_the_sign() {
+    says(
+        "on(|e| true)",
+        "a closure stands after `=`; write `on = |e| true` [syntax]",
+    );
+    says(
+        "except(|e: &Shop| e.is_busy())",
+        "a closure stands after `=`; write `except = |e : &Shop| e.is_busy()` [syntax]",
+    );
+}
+
+#[test]
+fn words_stand_in_quotes() {
+    for (written, key) in [
+        ("backoff = exp", "exp"),
+        ("jitter = full", "full"),
+        ("nested = multiply", "multiply"),
+        ("max = unlimited, deadline = \"1s\"", "unlimited"),
+    ] {
+        let word = written.split(' ').next().unwrap_or_default();
+        says(
+            &format!("{written}, on(_)"),
+            &format!("a word stands in quotes; write `{word} = \"{key}\"` [type]"),
+        );
+    }
+    assert_eq!(messages("backoff = own, on(_)", FUNCTION), [""; 0]);
+}
+
+#[test]
+fn a_key_is_followed_by_the_sign() {
+    for written in ["max: 3", "max 3", "on(_), max: 3"] {
+        says(
+            written,
+            "a key is followed by `=`; write `max = 3` [syntax]",
+        );
+    }
+}
+
+#[test]
+fn values_that_are_no_code() {
+    says(
+        "until = 5, on(_)",
+        "`until` asks a closure or a path about the value; write `until = |value| ...` [S9]",
+    );
+    says(
+        "policy = 5, on(_)",
+        "`policy` is a `Policy`, or the name of one; write `policy = POLICY` or `policy = \"storage\"` [type]",
+    );
+    says(
+        "on_retry = async |retry| (), on(_)",
+        "`on_retry` only observes and cannot be async; write `before_retry` for what waits [S9]",
+    );
+}
+
+#[test]
+fn keys_without_effect() {
+    says(
+        "clone(x, x), on(_)",
+        "`x` stands here twice, and one copy is all that the body gets; drop one of them [X17]",
+    );
+    let said = messages(
+        "on(_), until = |ready| *ready",
+        "fn ready() -> bool { true }",
+    );
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said.concat().starts_with("`on` asks about an error, and `bool` has none; drop `on`, or return a `Result`\nrule X17"), "{said:?}");
+}
+
+#[test]
+fn values_in_other_words() {
+    for (written, mend) in [("1 sec", "1s"), ("100 MS", "100ms"), ("1d", "24h")] {
+        says(
+            &format!("base = \"{written}\", cap = \"24h\", on(_)"),
+            &format!(
+                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"{mend}\"` [R2]"
+            ),
+        );
+    }
+    says(
+        "max = 4294967295, on(_)",
+        "`max` is at most 4294967294, and this is 4294967295; write a smaller number, or `max = \"unlimited\"` [R1]",
+    );
+    says(
+        "name = \"pay\u{200B}ment\", on(_)",
+        "`name` has no spaces, control characters or characters that nobody sees; write `name = \"pay_ment\"` [R14]",
+    );
+    says(
+        "MAX = 3, on(_)",
+        "unknown key `MAX`; keys are written in lower case, `max` [R15]",
+    );
+    says(
+        "abort_on(Shop::A)",
+        "unknown key `abort_on`; it is called `except` here [R15]",
+    );
+}
