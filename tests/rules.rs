@@ -544,16 +544,16 @@ const CASES: &[Case] = &[
     ),
     case(
         "X6",
-        P.reset_after(ms(60_000)),
+        P.backoff(Shape::Fixed).reset_after(ms(60_000)),
         Key::ResetAfter,
-        "`reset_after` makes the number of attempts unlimited, which needs a bound of another kind; add `deadline = \"24h\"` or `budget = 0.1`, or drop `reset_after`",
-        P.reset_after(ms(60_000)).deadline(HOURS_24),
+        "`reset_after` needs longer delays or another bound, and the delay before retry 20 is at most 100ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or drop `reset_after`",
+        P.reset_after(ms(60_000)),
     ),
     case(
         "X6",
         RESETS.backoff(Shape::None),
         Key::ResetAfter,
-        "`reset_after` makes the number of attempts unlimited, which with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or drop `reset_after`",
+        "`reset_after` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or drop `reset_after`",
         RESETS.backoff(Shape::Exp),
     ),
     case(

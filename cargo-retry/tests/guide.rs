@@ -30,7 +30,7 @@ const SHOWN: [(&str, &str, Part, i32); 6] = [
         0,
     ),
     (
-        r#"cargo retry explain 'max = 5, base = "1s", deadline = "800ms"'"#,
+        r#"cargo retry explain 'max = 5, base = "1s", jitter = "none", deadline = "800ms"'"#,
         "refused.txt",
         Part::From("error"),
         1,

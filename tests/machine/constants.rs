@@ -104,7 +104,7 @@ whole_story! { constants! { |world|
     both { reset_after = "20s", backoff = "decorrelated", fast_first = true, max = 3, deadline = "2h" }
     asynchronous { reset_after = "10s", cap = "1s", timeout = "15s", max = 3, deadline = "1h" }
     asynchronous { timeout = "200ms" }
-    asynchronous { timeout = "5ms", max = 5, base = "1ms", jitter = "none" }
+    asynchronous { timeout = "5ms", max = 3, base = "1ms", jitter = "none" }
     asynchronous { timeout = "1s", deadline = "3s", backoff = "fixed", jitter = "equal" }
     asynchronous { timeout = "30ms", idempotent = false, backoff = "linear" }
     asynchronous { timeout = "80ms", backoff = "decorrelated", max = 6, nested = "multiply" }

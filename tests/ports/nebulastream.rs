@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Budget, retry};
+use reattempt::retry;
 use tokio::time::{Instant, sleep};
 
 /// A network in which the coordinator comes up late, and drops each session after a while.
@@ -58,14 +58,10 @@ impl Session {
     }
 }
 
-/// A retry a second for ever.
-static RECONNECTS: Budget = Budget::per_success(0.1).floor(1.0);
-
 #[retry(
     max = "unlimited",
     base = "100ms",
     cap = "10s",
-    budget = &RECONNECTS,
     on(ConnectionError::Refused | ConnectionError::Lost)
 )]
 async fn connect(network: &mut Network) -> Result<Session, ConnectionError> {
@@ -78,7 +74,6 @@ async fn connect(network: &mut Network) -> Result<Session, ConnectionError> {
     base = "100ms",
     cap = "10s",
     reset_after = "1m",
-    budget = &RECONNECTS,
     on(ConnectionError::Refused | ConnectionError::Lost)
 )]
 async fn work(network: &mut Network) -> Result<(), ConnectionError> {

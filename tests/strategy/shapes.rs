@@ -322,10 +322,7 @@ async fn runners() {
         .strategy(FOUR)
         .try_run_async(async || service.call())
         .await;
-    assert_eq!(
-        answer.map_err(|failed| failed.into_last()),
-        Err(Some(Fault(4)))
-    );
+    assert_eq!(answer.map_err(RetryError::into_last), Err(Some(Fault(4))));
     let decide = strategy::from_fn(|_: &Failure<'_, Fault>| Decision::Stop);
     let failed = later
         .strategy(decide)

@@ -110,7 +110,7 @@ fn from_thread_to_thread() {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(scope.as_mut().poll(&mut context).is_pending());
     assert_nothing_is_left();
-    let (first, second) = std::thread::spawn(move || crate::support::drive(scope))
+    let (first, second) = std::thread::spawn(move || drive(scope))
         .join()
         .expect("no panic");
     assert!(first.is_some());
@@ -125,7 +125,7 @@ fn a_shared_future_taken_out() {
     let seen = || async { deadline::remaining() };
     let below = deadline::within(SECOND, seen().shared());
     assert!(drive(below).is_some());
-    let shared = deadline::outside(seen()).shared();
+    let shared = deadline::isolate(seen()).shared();
     assert_eq!(drive(deadline::within(SECOND, shared.clone())), None);
     assert_eq!(drive(shared), None);
 }

@@ -274,7 +274,7 @@ fn the_spread_ends_before_the_deadline() {
         service.call()
     }
     let left = ms(10_500);
-    let latest = left - Duration::from_nanos(1);
+    let latest = left.saturating_sub(Duration::from_nanos(1));
     let cases = [
         // 10 % would be 1 s, and half a second is left.
         (10 * SECOND, u64::MAX, Some(latest)),

@@ -107,7 +107,7 @@ fn by_name() {
     assert_eq!(runner.timer(ByFeature).run(body), Err(6));
     let on_smol = runner.timer(Smol).try_run_async(async || body());
     let answer = async_io::block_on(on_smol);
-    assert_eq!(answer.map_err(|failed| failed.into_last()), Err(Some(9)));
+    assert_eq!(answer.map_err(RetryError::into_last), Err(Some(9)));
 }
 
 /// Both features are on, and no runtime of tokio is: a delay is waited for all the same.

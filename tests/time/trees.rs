@@ -198,7 +198,7 @@ fn a_dead_shard() {
 /// Each layer cuts the one below off before that has used up its attempts.
 #[tokio::test(start_paused = true)]
 async fn layers_that_cut_off() {
-    #[retry(max = 5, backoff = "fixed", base = "1s", jitter = "none", on(_))]
+    #[retry(max = 5, backoff = "fixed", base = "1s", jitter = "none", on(()))]
     async fn inner(leaf: &Leaf) -> Result<(), ()> {
         leaf.call(true).map_err(|_| ())
     }
@@ -208,7 +208,7 @@ async fn layers_that_cut_off() {
         base = "1s",
         jitter = "none",
         timeout = "3500ms",
-        on(_)
+        on(())
     )]
     async fn two(leaf: &Leaf) -> Result<(), RetryError<()>> {
         inner(leaf).await
@@ -219,7 +219,7 @@ async fn layers_that_cut_off() {
         base = "1s",
         jitter = "none",
         timeout = "6s",
-        on(_)
+        on(())
     )]
     async fn three(leaf: &Leaf) -> Result<(), RetryError<()>> {
         two(leaf).await.map_err(|_| ())
@@ -230,7 +230,7 @@ async fn layers_that_cut_off() {
         base = "1s",
         jitter = "none",
         timeout = "8s",
-        on(_)
+        on(())
     )]
     async fn four(leaf: &Leaf) -> Result<(), RetryError<()>> {
         three(leaf).await.map_err(|_| ())
@@ -241,7 +241,7 @@ async fn layers_that_cut_off() {
         base = "1s",
         jitter = "none",
         timeout = "10s",
-        on(_)
+        on(())
     )]
     async fn five(leaf: &Leaf) -> Result<(), RetryError<()>> {
         four(leaf).await.map_err(|_| ())

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use reattempt::strategy::Decision;
-use reattempt::{Jitter, Policy, RetryError, Shape, retry, retry_block};
+use reattempt::{Policy, RetryError, Shape, retry, retry_block};
 
 use crate::support::{Still, ms};
 
@@ -28,7 +28,11 @@ fn turns<F: Future>(future: F) -> u32 {
     let waker = Waker::from(Arc::clone(&woken));
     let mut future = pin!(future);
     let mut turns = 0;
-    while let Poll::Pending = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    while future
+        .as_mut()
+        .poll(&mut Context::from_waker(&waker))
+        .is_pending()
+    {
         turns += 1;
         assert_eq!(woken.0.load(Ordering::Relaxed), turns, "nobody wakes it");
     }

@@ -122,11 +122,11 @@ const EDGES: &[&str] = &[
     "max = \"unlimited\", base = \"1s\", jitter = \"equal\", deadline = \"7.5s\"",
     "max = \"unlimited\", backoff = \"decorrelated\", base = \"1s\", deadline = \"4s\"",
     "max = 3, base = \"1s\", cap = \"1s\", jitter = 1.0, deadline = \"2s\", timeout = \"1s\"",
-    "max = 2, base = \"1s\", deadline = \"1s\", fast_first = true",
+    "max = 2, deadline = \"1s\", fast_first = true",
     "max = 257, base = \"1ms\", cap = \"1ms\", jitter = \"none\", deadline = \"257ms\"",
     "max = 290, backoff = \"fixed\", base = \"1ms\", jitter = \"none\", deadline = \"24h\"",
     "max = 290, backoff = \"linear\", base = \"1ms\", jitter = 0.2, deadline = \"24h\"",
-    "max = 4294967295, base = \"1ns\", deadline = \"24h\"",
+    "max = 4294967294, base = \"1ms\", deadline = \"24h\"",
 ];
 
 /// Those, and as many as asked for that break no rule, with what the parser of the macros makes of them.

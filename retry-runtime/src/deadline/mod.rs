@@ -42,8 +42,8 @@
 //! * `Shared` futures, data loaders and single-flight caches: the first of several owners polls for all of them;
 //! * the tasks of a `LocalSet`, and of a runtime whose `block_on` runs inside an attempt.
 //!
-//! Wrap a future that several callers share, or that belongs to somebody else, in [`outside`]. In sync code wait for
-//! the other threads outside of the attempt, or run the job on a thread that no pool lends.
+//! Wrap a future that several callers share, or that belongs to somebody else, in [`isolate`], and begin a job that a
+//! waiting thread may take up with [`isolate_blocking`].
 //!
 //! With the feature `http` it goes on to other services: `to_header` and `headers`
 //! write it into the headers of a request, `from_header` reads it there. The module

@@ -342,7 +342,7 @@ impl LiveCall {
     #[inline(always)]
     pub fn finish(self) {
         if self.failures() == 0 {
-            core::mem::forget(self);
+            let _kept = ManuallyDrop::new(self);
         }
     }
 }

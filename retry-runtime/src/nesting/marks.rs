@@ -9,6 +9,7 @@
 //! the calls around it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -39,23 +40,22 @@ struct Mark {
 
 /// The operations that have used up their retries during a call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Marks(Vec<Mark>);
+pub(crate) struct Marks(VecDeque<Mark>);
 
 impl Drop for Marks {
     fn drop(&mut self) {
         if !self.0.is_empty() {
-            publish(&self.0);
+            publish(self.0.iter().copied());
         }
     }
 }
 
-fn add(marks: &mut Vec<Mark>, mark: Mark) {
+fn add(marks: &mut VecDeque<Mark>, mark: Mark) {
     marks.retain(|other| other.operation != mark.operation);
-    marks.push(mark);
-    if marks.len() > MOST
-        && let Some((oldest, _)) = marks.iter().enumerate().min_by_key(|(_, mark)| mark.at)
-    {
-        marks.remove(oldest);
+    marks.push_back(mark);
+    if marks.len() > MOST {
+        marks.make_contiguous().sort_by_key(|mark| mark.at);
+        marks.pop_front();
     }
 }
 
@@ -63,7 +63,7 @@ struct Thread {
     /// The marks of the calls whose retries run here.
     visible: Vec<Mark>,
     /// What the retries that run here, and a first failure, take over.
-    published: Vec<Published>,
+    published: VecDeque<Published>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ thread_local! {
     static THREAD: RefCell<Thread> = const {
         RefCell::new(Thread {
             visible: Vec::new(),
-            published: Vec::new(),
+            published: VecDeque::new(),
         })
     };
     /// Since when the outermost of them runs.
@@ -142,20 +142,20 @@ fn is_outermost() -> bool {
 #[cold]
 pub(crate) fn mark(operation: OperationId) {
     let at = ambient::now();
-    publish(&[Mark { operation, at }]);
+    publish([Mark { operation, at }]);
 }
 
 #[cold]
-fn publish(marks: &[Mark]) {
+fn publish(marks: impl IntoIterator<Item = Mark>) {
     let Here { now: at, task } = Here::look();
     let number = PUBLISHED.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
     let published = with(|thread| {
-        for &mark in marks {
+        for mark in marks {
             // More than a call keeps, for those of other tasks.
             if thread.published.len() >= 4 * MOST {
-                thread.published.remove(0);
+                thread.published.pop_front();
             }
-            thread.published.push(Published {
+            thread.published.push_back(Published {
                 mark,
                 at,
                 number,
@@ -249,7 +249,7 @@ impl Call {
         let shown = with(|thread| {
             let before = thread.visible.len();
             if let Some(memory) = &self.memory {
-                thread.visible.extend_from_slice(&memory.marks.0);
+                thread.visible.extend(&memory.marks.0);
             }
             before
         });
@@ -319,7 +319,7 @@ impl InheritedMarks {
 #[derive(Debug)]
 pub(crate) struct ScopeMarks {
     visible: Vec<Mark>,
-    published: Vec<Published>,
+    published: VecDeque<Published>,
     began: u32,
 }
 
@@ -333,7 +333,7 @@ impl ScopeMarks {
         set_published(false);
         before.unwrap_or(Self {
             visible: Vec::new(),
-            published: Vec::new(),
+            published: VecDeque::new(),
             began: 0,
         })
     }

@@ -395,18 +395,24 @@ pub(super) const fn endless(policy: &Policy) -> Broken {
         return None;
     }
     // A count that starts anew bounds nothing.
-    let (key, text, otherwise) = match policy.attempts() {
+    let (key, text, or_write, otherwise) = match policy.attempts() {
         None => (
             Max,
             say("`max = \"unlimited\"` "),
+            ", or a number for `max`",
             "write a number for `max`",
         ),
-        Some(_) => (ResetAfter, say("`reset_after` "), "drop `reset_after`"),
+        Some(_) => (
+            ResetAfter,
+            say("`reset_after` "),
+            ", or drop `reset_after`",
+            "drop `reset_after`",
+        ),
     };
     if hammers(policy) {
         let text = no_pause(&text.push("with "), policy);
         let text = text.push(" would call without pause for ever; write ");
-        return Some((key, text.push(pause(policy)).push(", or ").push(otherwise)));
+        return Some((key, text.push(pause(policy)).push(or_write)));
     }
     let longest = twentieth(policy);
     if policy.deadline.is_some() || policy.has(Budget) || !is_shorter(longest, PATIENT) {

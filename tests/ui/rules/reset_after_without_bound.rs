@@ -1,6 +1,6 @@
 use reattempt::retry;
 
-#[retry(max = 5, reset_after = "1m", on(_))]
+#[retry(max = 5, backoff = "fixed", reset_after = "1m", on(_))]
 fn endless() -> Result<u32, String> {
     Ok(1)
 }

@@ -17,7 +17,7 @@ pub async fn bounded() -> Result<(), RetryError<io::Error>> {
 }
 
 //~ fast
-#[retry(max = 2, fast_first, base = "1s", jitter = "none")]
+#[retry(max = 2, fast_first)]
 pub fn fast() -> io::Result<()> {
     Ok(())
 }
