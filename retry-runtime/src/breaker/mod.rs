@@ -41,7 +41,7 @@ use word::{Kind, Refusal, Seen, Word};
 /// [`probes`](Self::probes) get through. If all of them succeed it closes, with an empty window; one that fails opens
 /// it again, for twice as long.
 ///
-/// What counts is the [`Verdict`](crate::Verdict) on an error: one that is worth another attempt is a failure of the
+/// What counts is the [`Verdict`] on an error: one that is worth another attempt is a failure of the
 /// service. `Permanent` is the answer of a service that works: a probe with it has succeeded, and the window of a
 /// closed breaker leaves it out. `RetryForbidden` says nothing about health and is left out.
 ///
