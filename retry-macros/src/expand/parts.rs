@@ -226,7 +226,7 @@ impl<'m> Parts<'m> {
         if !self.asynchronous {
             return ours!(let mut call = #call; #state);
         }
-        ours!(let mut call = #call.guarded(|| &__REATTEMPT_SITE); #state)
+        ours!(let mut call = #call.at(&__REATTEMPT_SITE); #state)
     }
 
     /// Where errors about the answer as a whole belong.

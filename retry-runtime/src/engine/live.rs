@@ -20,7 +20,10 @@ use crate::verdict::Verdict;
 /// How far a call has come, and since when it runs. Sixteen bytes where nobody watches.
 #[derive(Debug)]
 pub struct LiveCall {
-    pub(super) machine: Call,
+    /// Dropped out of line, where there is anything to drop.
+    pub(super) machine: ManuallyDrop<Call>,
+    /// Of a call whose future may be dropped.
+    site: Option<&'static Site>,
     #[cfg_attr(not(feature = "observe"), expect(dead_code, reason = "nobody watches"))]
     pub(super) began: Began,
 }
@@ -31,7 +34,8 @@ impl LiveCall {
     #[expect(clippy::new_without_default, reason = "only a driver makes one")]
     pub fn new() -> Self {
         Self {
-            machine: Call::begin(),
+            machine: ManuallyDrop::new(Call::begin()),
+            site: None,
             began: Began::UNKNOWN,
         }
     }
@@ -40,26 +44,27 @@ impl LiveCall {
     #[inline(always)]
     pub fn start<T: Clock>(context: CallContext<'_, T>) -> Self {
         Self {
-            machine: Call::begin(),
+            machine: ManuallyDrop::new(Call::begin()),
+            site: None,
             began: Began::start(context.operation.policy()),
         }
     }
 
     /// Returns how many attempts have failed so far.
     #[inline(always)]
-    pub const fn failures(&self) -> u32 {
+    pub fn failures(&self) -> u32 {
         self.machine.failures()
     }
 
     /// Returns how many retries have been made, without those that ask again for a value that is not final.
     #[inline(always)]
-    pub const fn retries(&self) -> u32 {
+    pub fn retries(&self) -> u32 {
         self.machine.retries()
     }
 
     /// Returns whether a delay gives the executor's other tasks their turn: it takes no time, and is not the first.
     #[inline(always)]
-    pub(super) const fn yields(&self, delay: Duration) -> bool {
+    pub(super) fn yields(&self, delay: Duration) -> bool {
         delay.is_zero() && self.failures() > 1
     }
 
@@ -239,7 +244,7 @@ impl LiveCall {
         ) {
             nesting::mark(context.operation.id());
         }
-        self.machine = Call::new();
+        *self.machine = Call::new();
         GaveUp::new(reason, attempts)
     }
 
@@ -332,7 +337,7 @@ impl LiveCall {
     ) -> R {
         if self.failures() > 0 {
             self.recovered(&context);
-            self.machine = Call::new();
+            *self.machine = Call::new();
         }
         gates.settle(context.timer);
         answer
@@ -347,7 +352,36 @@ impl LiveCall {
     }
 }
 
-/// A call whose future may be dropped: it then has used up the retries of its operation if an attempt has failed.
+impl LiveCall {
+    /// Returns the same call of an operation, of which the calls around it learn also if it is dropped.
+    #[inline(always)]
+    #[must_use]
+    pub const fn at(mut self, site: &'static Site) -> Self {
+        self.site = Some(site);
+        self
+    }
+
+    /// Ends a call that is dropped after a failure.
+    #[cold]
+    #[inline(never)]
+    fn abandon(&mut self) {
+        if let Some(site) = self.site {
+            nesting::mark(site.id());
+        }
+        *self.machine = Call::new();
+    }
+}
+
+impl Drop for LiveCall {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.failures() > 0 {
+            self.abandon();
+        }
+    }
+}
+
+/// The same where the site is not a `static`: it then has used up the retries of its operation if an attempt has failed.
 #[derive(Debug)]
 pub struct GuardedCall<'s, I: Fn() -> &'s Site> {
     // Dropped out of line, where there is anything to drop.
@@ -396,6 +430,6 @@ impl<'s, I: Fn() -> &'s Site> GuardedCall<'s, I> {
     #[inline(never)]
     fn abandon(&mut self) {
         nesting::mark((self.site)().id());
-        self.call.machine = Call::new();
+        *self.call.machine = Call::new();
     }
 }

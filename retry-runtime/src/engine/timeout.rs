@@ -63,7 +63,7 @@ pub fn limited<T: Timer, F: Future>(
         body,
         timer,
         limit: Limit::begins(until),
-        call: Some(&mut call.machine),
+        call: Some(&mut *call.machine),
     }
 }
 

@@ -40,7 +40,7 @@ fn every_hook() {
                     &::again::__private::ASYNC_TIMER,
                 );
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
-                let mut call = ::again::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
+                let mut call = ::again::__private::LiveCall::new().at(&__REATTEMPT_SITE);
                 let answer = 'answer: {
                     let end: Result<Page, RetryError<Error>> = loop {
                         {

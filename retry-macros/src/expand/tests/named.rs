@@ -162,7 +162,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                             &::reattempt::__private::ASYNC_TIMER,
                         ),
                     )
-                    .guarded(|| &__REATTEMPT_SITE);
+                    .at(&__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let start = ::reattempt::__private::AttemptStart::<
@@ -337,7 +337,7 @@ fn the_kill_switch_in_an_async_function() {
                     &__REATTEMPT_SITE,
                     const { &::reattempt::Policy::new() },
                 );
-                let mut call = ::reattempt::__private::LiveCall::new().guarded(|| &__REATTEMPT_SITE);
+                let mut call = ::reattempt::__private::LiveCall::new().at(&__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let attempt = async {
