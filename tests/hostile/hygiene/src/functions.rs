@@ -36,10 +36,10 @@ impl ::core::convert::From<::reattempt::GaveUp> for Fault {
 #[again(
     max = 4,
     backoff = "exp",
-    base = "1us",
-    first = "2us",
+    base = "1ms",
+    first = "2ms",
     factor = 1.5,
-    cap = "1ms",
+    cap = "5ms",
     jitter = "equal",
     fast_first,
     deadline = "30s",

@@ -28,12 +28,12 @@ impl Service {
         Answer::Ok(self.calls)
     }
 
-    #[again(policy = Self::POLICY, base = "1us", on(_))]
+    #[again(policy = Self::POLICY, base = "1ms", on(_))]
     pub fn associated(&self) -> Answer<Number, Fault> {
         Answer::Ok(self.calls)
     }
 
-    #[again(max = Self::TRIES, base = "1us", on = Self::is_busy)]
+    #[again(max = Self::TRIES, base = "1ms", on = Self::is_busy)]
     pub async fn asynchronous(&mut self) -> Answer<Number, Fault> {
         self.calls += 1;
         Answer::Err(Fault::Busy)
