@@ -31,8 +31,6 @@ enum How {
     Machine,
     Sync(Around),
     Async(Around),
-    /// Without a word about the end: nothing is cut off.
-    Endured,
 }
 
 /// What surrounds a call.
@@ -43,7 +41,7 @@ struct Around {
     budget: Option<u8>,
     /// A deadline from above.
     above: Option<Time>,
-    /// Whether it runs inside a retry.
+    /// Whether it runs inside a retry of a call in which it has not used up its retries.
     nested: bool,
 }
 
@@ -105,15 +103,6 @@ fuzz_target!(|input: Input| match input.how {
     How::Machine => machine(&input),
     How::Sync(around) => looped(&input, around, sync),
     How::Async(around) => looped(&input, around, asynchronous),
-    How::Endured => {
-        let around = Around {
-            gates: Gates::None,
-            budget: None,
-            above: None,
-            nested: false,
-        };
-        looped(&input, around, endured);
-    }
 });
 
 /// What an error asks for.
@@ -289,10 +278,7 @@ impl Course<'_> {
             "attempt {number}"
         );
         if number > 1 {
-            let endured = matches!(self.input.how, How::Endured);
-            if let Some(until) = self.until
-                && !endured
-            {
+            if let Some(until) = self.until {
                 assert!(
                     self.clock.nanos() < until,
                     "attempt {number} after the deadline"
@@ -304,8 +290,6 @@ impl Course<'_> {
                     "attempt {number} after the deadline above"
                 );
             }
-            let collapses = self.around.nested && !self.input.keys.multiply;
-            assert!(!collapses, "a retry inside a retry");
         }
         let attempt = self.input.attempts.get(number as usize - 1);
         attempt.copied().unwrap_or(ENDED)
@@ -396,7 +380,7 @@ impl Course<'_> {
             Some(_) if is_cut_off && reason == GiveUpReason::Deadline => assert!(could_end),
             Some(expected) => assert_eq!(reason, expected),
             None => match reason {
-                GiveUpReason::Nested => assert!(self.around.nested && !keys.multiply),
+                GiveUpReason::Nested => panic!("it has not used up its retries"),
                 GiveUpReason::RetryAfterTooLong => {
                     assert!(asked(verdict).is_some_and(|asked| asked > keys.patience()))
                 }
@@ -549,23 +533,6 @@ fn asynchronous(course: &Course<'_>, budget: &Budget) -> Option<Result<(), Retry
     Some(with_gates!(course, budget, |runner| {
         block_on(runner.try_run_async(|| course.attempt()))
     }))
-}
-
-fn endured(course: &Course<'_>, _: &Budget) -> Option<Result<(), RetryError<Fault>>> {
-    let runner = course
-        .policy
-        .on(|fault: &Fault| fault.0)
-        .timer(&course.clock)
-        .on_retry(|retry: &Retry<'_, Fault>| course.retried(retry));
-    let answer = block_on(runner.run_async(|| course.attempt()));
-    assert_eq!(
-        answer.is_err(),
-        course
-            .ended
-            .borrow()
-            .is_some_and(|ended| ended.outcome.verdict().is_some())
-    );
-    None
 }
 
 impl Course<'_> {
