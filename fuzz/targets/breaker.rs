@@ -327,7 +327,10 @@ impl<'b> Run<'b> {
             Operation::Permanent(at) => {
                 if let Some((permit, life)) = self.take(at) {
                     permit.failed_by(Verdict::Permanent, &self.clock);
-                    self.dropped(life);
+                    // The answer of a service that works: a probe has succeeded, a window leaves it out.
+                    if let Kind::HalfOpen { .. } = self.model.state {
+                        self.ended(life, false);
+                    }
                 }
             }
             Operation::Drop(at) => {

@@ -78,6 +78,11 @@ fn made_of(parts: &[Part]) {
         text += &format!("{gap}{word}{gap}");
     }
     let duration = read(&text);
+    // From the largest unit to the smallest, each once.
+    if !parts.is_sorted_by(|a, b| a.unit.word().1 > b.unit.word().1) {
+        assert!(duration.is_err(), "{text}");
+        return;
+    }
     if least > LONGEST.as_nanos() {
         assert_eq!(duration, Err(Fault::TooLong), "{text}");
         return;
@@ -92,9 +97,17 @@ fn made_of(parts: &[Part]) {
 /// What holds for every text.
 fn read(text: &str) -> Result<Duration, Fault> {
     let read = parse(text);
-    // Attributes and files read with the other of the two.
-    let word = Duration::from_text(text).map(|word| word.map_err(|wrong| wrong.message));
-    assert_eq!(word, Some(read.map_err(|fault| fault.to_string())));
+    // Attributes and files read with the other of the two, which may know what was meant.
+    let word = Duration::from_text(text).expect("a text can be a duration");
+    assert_eq!(word.as_ref().ok(), read.as_ref().ok());
+    if let (Err(wrong), Err(fault)) = (&word, &read) {
+        let reason = |message: &str| message.split("; ").next().map(str::to_owned);
+        assert_eq!(reason(&wrong.message), reason(&fault.to_string()), "{text}");
+        let fixes = wrong.message.split("`\"").skip(1);
+        for fix in fixes.filter_map(|fix| fix.split_once("\"`")) {
+            assert!(parse(fix.0).is_ok(), "{text}: {}", wrong.message);
+        }
+    }
     if let Ok(duration) = read {
         assert!(duration <= LONGEST);
         shown(duration);
