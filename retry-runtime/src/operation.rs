@@ -184,6 +184,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Returns what it is told from others by.
+    #[inline]
     pub(crate) fn id(&self) -> OperationId {
         self.site.id()
     }

@@ -197,7 +197,7 @@ macro_rules! reqwest_middleware {
                     if let Some(answer) = kept
                         && context.is_disabled()
                     {
-                        call.ended(&context, GiveUpReason::Disabled);
+                        call.ended(context, GiveUpReason::Disabled);
                         return answer;
                     }
                     call.retry_begins();

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::step::step;
+use super::step::{no_strategy, step};
 use super::watch::{Described, ErrorText};
 use super::{CallContext, Gate, IntoContext, LiveCall, Until};
 use crate::ambient::{Inside, InsideRetry};
@@ -70,7 +70,14 @@ impl LiveCall {
         loop {
             let (mut failure, verdict) = assess(&error);
             // Not in a closure, which would hide the caller.
-            let waited = match step(&mut self, &context, &mut (), &mut failure, verdict, None) {
+            let waited = match step(
+                &mut self,
+                context,
+                &mut (),
+                &mut failure,
+                verdict,
+                no_strategy,
+            ) {
                 Ok(delay) => self.wait(context, delay),
                 Err(end) => Err(end),
             };
@@ -103,7 +110,7 @@ impl LiveCall {
     ) -> Result<(), GaveUp> {
         let (mut failure, verdict) = assess();
         let context = context.into_context();
-        let delay = step(self, &context, gates, &mut failure, verdict, None)?;
+        let delay = step(self, context, gates, &mut failure, verdict, no_strategy)?;
         self.wait(context, delay)
     }
 

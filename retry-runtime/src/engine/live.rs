@@ -4,7 +4,7 @@ use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 
-use super::step::{AskStrategy, AttemptResult, step};
+use super::step::{AskStrategy, AttemptResult, no_strategy, step};
 use super::watch::{Began, Described, Ending, ErrorText, Report};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::ambient;
@@ -90,7 +90,7 @@ impl LiveCall {
     ) -> Result<Duration, GaveUp> {
         let (mut failure, verdict) = assess();
         let context = context.into_context();
-        step(self, &context, gates, &mut failure, verdict, None)
+        step(self, context, gates, &mut failure, verdict, no_strategy)
     }
 
     /// Decides what follows a failed attempt: returns the retry, for the hooks that look at it.
@@ -106,7 +106,7 @@ impl LiveCall {
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
-        self.decided(context, gates, failure, verdict, None)
+        self.decided(context, gates, failure, verdict, no_strategy)
     }
 
     /// The same where a strategy decides. Its state is made when it is first asked.
@@ -148,20 +148,17 @@ impl LiveCall {
         verdict: Verdict,
         decide: impl FnOnce(&FailedAttempt<'_, E>) -> Decision,
     ) -> Result<Retry<'a, E>, GaveUp> {
-        let (cause, mut decide) = (failure.cause, Some(decide));
-        let mut ask = |attempt, retry_after, around: &dyn CallEnv| {
-            let failure = FailedAttempt {
+        let cause = failure.cause;
+        let ask = |attempt, retry_after, around: &dyn CallEnv| {
+            Some(decide(&FailedAttempt {
                 operation: context.operation,
                 attempt,
                 cause,
                 retry_after,
                 around,
-            };
-            decide
-                .take()
-                .map_or(Decision::Stop, |decide| decide(&failure))
+            }))
         };
-        self.decided(context, gates, failure, verdict, Some(&mut ask))
+        self.decided(context, gates, failure, verdict, ask)
     }
 
     #[cold]
@@ -172,10 +169,10 @@ impl LiveCall {
         gates: &mut impl Gate,
         mut failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
-        strategy: Option<AskStrategy<'_>>,
+        strategy: impl AskStrategy,
     ) -> Result<Retry<'a, E>, GaveUp> {
         let cause = failure.cause;
-        let delay = step(self, &context, gates, &mut failure, verdict, strategy)?;
+        let delay = step(self, context, gates, &mut failure, verdict, strategy)?;
         Ok(Retry {
             operation: context.operation.name(),
             max: context.operation.policy().attempts(),
@@ -205,7 +202,7 @@ impl LiveCall {
         self.machine.attempt_failed();
         self.end(
             Report::of_attempt(attempts),
-            &context,
+            context,
             ending,
             reason,
             attempts,
@@ -217,7 +214,7 @@ impl LiveCall {
     #[inline(never)]
     pub(crate) fn ended(
         &mut self,
-        context: &CallContext<'_, impl Clock>,
+        context: CallContext<'_, impl Clock>,
         reason: GiveUpReason,
     ) -> GaveUp {
         let attempts = self.failures();
@@ -229,7 +226,7 @@ impl LiveCall {
     pub(super) fn end(
         &mut self,
         report: Report,
-        context: &CallContext<'_, impl Clock>,
+        context: CallContext<'_, impl Clock>,
         ending: Ending,
         reason: GiveUpReason,
         attempts: u32,
@@ -251,7 +248,7 @@ impl LiveCall {
     /// Ends the call because its deadline has passed between two attempts.
     #[inline(always)]
     pub fn late<T: Clock>(&mut self, context: CallContext<'_, T>) -> GaveUp {
-        self.ended(&context, GiveUpReason::Deadline)
+        self.ended(context, GiveUpReason::Deadline)
     }
 
     /// Tests, after a delay, whether the retry may still begin.
@@ -262,7 +259,7 @@ impl LiveCall {
     #[inline]
     pub fn resume<T: Clock>(&mut self, context: CallContext<'_, T>) -> Result<(), GaveUp> {
         if context.is_disabled() {
-            return Err(self.ended(&context, GiveUpReason::Disabled));
+            return Err(self.ended(context, GiveUpReason::Disabled));
         }
         if context.is_over() {
             return Err(self.late(context));
@@ -282,7 +279,7 @@ impl LiveCall {
         gates: &mut impl Gate,
     ) -> Result<Duration, GaveUp> {
         let wait = gates.enter(context.timer);
-        wait.map_err(|reason| self.ended(&context, reason))
+        wait.map_err(|reason| self.ended(context, reason))
     }
 
     /// Enters gates of which none waits.
@@ -314,7 +311,7 @@ impl LiveCall {
     ) -> Result<Option<Duration>, GaveUp> {
         // Retries may have been switched off meanwhile.
         if self.failures() > 0 && context.is_disabled() {
-            return Err(self.ended(&context, GiveUpReason::Disabled));
+            return Err(self.ended(context, GiveUpReason::Disabled));
         }
         let wait = gates.wait_left(context.timer);
         // Its turn may have come when the deadline had passed: timers come late.
@@ -323,7 +320,7 @@ impl LiveCall {
         }
         match context.ends_in_time(wait) {
             Ok(()) => Ok(Some(wait)),
-            Err(reason) => Err(self.ended(&context, reason)),
+            Err(reason) => Err(self.ended(context, reason)),
         }
     }
 
@@ -336,7 +333,7 @@ impl LiveCall {
         gates: &mut impl Gate,
     ) -> R {
         if self.failures() > 0 {
-            self.recovered(&context);
+            self.recovered(context);
             *self.machine = Call::new();
         }
         gates.settle(context.timer);

@@ -46,20 +46,29 @@ impl AttemptResult {
     }
 }
 
-/// Asks the strategy of a call: after this attempt, with this delay that the error asks for.
-pub(super) type AskStrategy<'a> =
-    &'a mut dyn FnMut(u32, Option<Duration>, &dyn CallEnv) -> Decision;
+/// The strategy of a call, asked after this attempt, with this delay that the error asks for.
+pub(super) trait AskStrategy:
+    FnOnce(u32, Option<Duration>, &dyn CallEnv) -> Option<Decision>
+{
+}
+
+impl<F: FnOnce(u32, Option<Duration>, &dyn CallEnv) -> Option<Decision>> AskStrategy for F {}
+
+/// The strategy of a call that has none.
+pub(super) const fn no_strategy(_: u32, _: Option<Duration>, _: &dyn CallEnv) -> Option<Decision> {
+    None
+}
 
 /// Decides what follows a failed attempt, and reports it: returns the delay before the next one. In line, so that a
 /// constant policy folds to the little that is left of it.
 #[inline(always)]
 pub(super) fn step<T: Clock, E: ?Sized>(
     call: &mut LiveCall,
-    context: &CallContext<'_, T>,
+    context: CallContext<'_, T>,
     gates: &mut impl Gate,
     failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
     verdict: Verdict,
-    strategy: Option<AskStrategy<'_>>,
+    strategy: impl AskStrategy,
 ) -> Result<Duration, GaveUp> {
     let result = AttemptResult::of(&failure.cause, verdict);
     let report = call.attempt_ended(context, failure);
@@ -70,7 +79,7 @@ pub(super) fn step<T: Clock, E: ?Sized>(
         gates,
         result,
         started: failure.started,
-        strategy,
+        strategy: Some(strategy),
     };
     let policy = context.operation.policy();
     let decided = call.machine.failed(policy, verdict, &mut env);
@@ -91,15 +100,15 @@ pub(super) fn step<T: Clock, E: ?Sized>(
 }
 
 /// What the machine asks of a call that runs.
-struct LiveEnv<'a, 's, T, G> {
-    context: &'a CallContext<'a, T>,
+struct LiveEnv<'a, T, G, S> {
+    context: CallContext<'a, T>,
     gates: &'a mut G,
     result: AttemptResult,
     started: Option<Timestamp>,
-    strategy: Option<AskStrategy<'s>>,
+    strategy: Option<S>,
 }
 
-impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
+impl<T: Clock, G: Gate, S: AskStrategy> CallEnv for LiveEnv<'_, T, G, S> {
     #[inline]
     fn remaining(&self) -> Option<Duration> {
         self.context.remaining()
@@ -110,11 +119,13 @@ impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
         self.context.timer.random()
     }
 
+    #[inline]
     fn attempt_time(&self) -> Option<Duration> {
         let started = self.started?;
         Some(self.context.timer.now().since(started))
     }
 
+    #[inline]
     fn slack(&self) -> Duration {
         self.context.timer.slack()
     }
@@ -135,7 +146,7 @@ impl<T: Clock, G: Gate> CallEnv for LiveEnv<'_, '_, T, G> {
     #[inline]
     fn strategy(&mut self, attempt: u32, retry_after: Option<Duration>) -> Option<Decision> {
         let strategy = self.strategy.take()?;
-        Some(strategy(attempt, retry_after, self))
+        strategy(attempt, retry_after, self)
     }
 
     #[inline]

@@ -121,7 +121,7 @@ impl<V> Stopped<V> for Kept<V> {
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)> {
         let kept = self.0.filter(|_| context.is_disabled())?;
-        Some((kept, call.ended(&context, GiveUpReason::Disabled)))
+        Some((kept, call.ended(context, GiveUpReason::Disabled)))
     }
 }
 

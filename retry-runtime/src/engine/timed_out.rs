@@ -55,7 +55,7 @@ impl LiveCall {
         } = lost.timed_out();
         if !started && context.is_over() {
             // No attempt was made.
-            let end = self.ended(&context, GiveUpReason::Deadline);
+            let end = self.ended(context, GiveUpReason::Deadline);
             return Err((lost, end));
         }
         if started && (is_inherited || context.is_over()) {

@@ -134,7 +134,7 @@ impl Began {
     }
 
     /// Returns how long the attempt and the call have taken, as far as it is known.
-    fn times(self, failures: u32, context: &CallContext<'_, impl Clock>) -> observe::Times {
+    fn times(self, failures: u32, context: CallContext<'_, impl Clock>) -> observe::Times {
         let now = now();
         // A call with a deadline has looked at its own clock when it began.
         let call = Self::since(self.call, now).or_else(|| {
@@ -185,7 +185,7 @@ impl LiveCall {
     )]
     pub(super) fn attempt_ended<E: ?Sized>(
         &self,
-        context: &CallContext<'_, impl Clock>,
+        context: CallContext<'_, impl Clock>,
         failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
     ) -> Report {
         #[cfg(not(feature = "observe"))]
@@ -212,7 +212,7 @@ impl LiveCall {
     )]
     #[cold]
     #[inline(never)]
-    pub(super) fn recovered(&self, context: &CallContext<'_, impl Clock>) {
+    pub(super) fn recovered(&self, context: CallContext<'_, impl Clock>) {
         #[cfg(not(feature = "observe"))]
         let _ = context;
         #[cfg(feature = "test-util")]

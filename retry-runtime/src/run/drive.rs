@@ -202,7 +202,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let mut last = None;
         loop {
             if last.is_some() && context.is_disabled() {
-                return Err(ended(last, call.ended(&context, GiveUpReason::Disabled)));
+                return Err(ended(last, call.ended(context, GiveUpReason::Disabled)));
             }
             // It may hold what the attempt needs.
             last = last.filter(|_| G::ASKS);

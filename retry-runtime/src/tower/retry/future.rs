@@ -254,7 +254,7 @@ where
             && let Some(limit) = sleep.as_pin_mut()
             && limit.poll(cx).is_ready()
         {
-            this.call.ended(&context, GiveUpReason::Deadline);
+            this.call.ended(context, GiveUpReason::Deadline);
             return Poll::Ready(last.take());
         }
         let service = this.service;
