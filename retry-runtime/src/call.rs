@@ -8,7 +8,6 @@ pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::duration::{Nanos, is_shorter};
 use crate::jitter::unit;
-use crate::nesting;
 #[cfg(feature = "std")]
 use crate::nesting::Marks;
 use crate::policy::{Nested, Policy};
@@ -110,7 +109,7 @@ pub trait CallEnv {
 pub struct Call {
     failures: u32,
     /// How many of them ask again for a value that is not final. Before the first failure, when the call
-    /// began: see [`nesting::begin`].
+    /// began: see [`nesting::begin`](crate::nesting::begin).
     polls: u32,
     pub(crate) memory: Option<Slot>,
 }
@@ -141,12 +140,13 @@ impl Call {
         }
     }
 
-    /// Returns a call that begins on this thread.
+    /// Returns a call that began then, as [`nesting::begin`](crate::nesting::begin) says.
     #[inline(always)]
-    pub(crate) fn begin() -> Self {
+    pub(crate) const fn since(began: u32) -> Self {
         Self {
-            polls: nesting::begin(),
-            ..Self::new()
+            failures: 0,
+            polls: began,
+            memory: None,
         }
     }
 

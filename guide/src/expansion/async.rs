@@ -12,7 +12,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 .jitter(::reattempt::Jitter::Ratio(0.2f64))
         },
     );
-    let mut call = ::reattempt::__private::LiveCall::new().at(&__REATTEMPT_SITE);
+    let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
     loop {
         let pause = {
             let attempt = async {

@@ -13,19 +13,16 @@ pub fn fetch(url: &str) -> Result<Page, FetchError> {
         },
     );
     {
-        let mut body = ::reattempt::__private::LiveCall::body(|| -> Result<
+        let mut body = ::reattempt::__private::CallStart::body(|| -> Result<
             Page,
             FetchError,
         > { client().get(url)?.page() });
-        let call = ::reattempt::__private::LiveCall::new();
+        let start = ::reattempt::__private::CallStart::now();
         match ::reattempt::__private::split(body()) {
-            ::core::result::Result::Ok(answer) => {
-                call.finish();
-                answer
-            }
+            ::core::result::Result::Ok(answer) => answer,
             ::core::result::Result::Err(error) => {
-                ::reattempt::__private::LiveCall::retried(
-                    call,
+                ::reattempt::__private::CallStart::retried(
+                    start,
                     context,
                     error,
                     body,

@@ -217,16 +217,18 @@ impl<'m> Parts<'m> {
     /// `let mut call = ...;`, and what a strategy remembers.
     pub(super) fn progress(&self) -> TokenStream {
         let (krate, state) = (&self.krate, self.strategy_state());
+        let place = if self.asynchronous {
+            ours!(|| &__REATTEMPT_SITE)
+        } else {
+            ours!(())
+        };
         let call = if self.may_be_timed() {
             let context = self.context();
-            ours!(#krate::__private::LiveCall::start(#context))
+            ours!(start(#place, #context))
         } else {
-            ours!(#krate::__private::LiveCall::new())
+            ours!(new(#place))
         };
-        if !self.asynchronous {
-            return ours!(let mut call = #call; #state);
-        }
-        ours!(let mut call = #call.at(&__REATTEMPT_SITE); #state)
+        ours!(let mut call = #krate::__private::LiveCall::#call; #state)
     }
 
     /// Where errors about the answer as a whole belong.

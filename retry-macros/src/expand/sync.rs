@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! static SITE: Site = Site::new(NAME);
-//! let mut body = LiveCall::body(|| -> R BODY);            // `?` and `return` leave the attempt
-//! let call = LiveCall::new();
+//! let mut body = CallStart::body(|| -> R BODY);           // `?` and `return` leave the attempt
+//! let start = CallStart::now();
 //! match split(body()) {
-//!     Ok(answer) => { call.finish(); answer }
-//!     Err(error) => call.retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
+//!     Ok(answer) => answer,
+//!     Err(error) => start.retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
 //! }
 //! ```
 //!
 //! With a limit, a hook, or code of the user that may borrow what the body does, it is a loop.
 //!
 //! ```text
-//! let mut call = LiveCall::new();
+//! let mut call = LiveCall::new(());
 //! loop {
 //!     let outcome = call.attempt(|| -> R BODY);
 //!     let error = match split(outcome) { Ok(answer) => break call.succeeded(answer, ..), Err(error) => error };
@@ -155,16 +155,13 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let at_timer = parts.model.krate_at(span);
     let retried = parts.out_of_line(|context| {
         let arguments = ours!(#context, error, body, |error| (#failure, #verdict), #split, |error, #end| #give_up);
-        quote_spanned!(at(span)=> #at_timer::__private::LiveCall::retried(call, #arguments))
+        quote_spanned!(at(span)=> #at_timer::__private::CallStart::retried(start, #arguments))
     });
     let called = ours! {{
-        let mut body = #krate::__private::LiveCall::body(#closure);
-        let call = #krate::__private::LiveCall::new();
+        let mut body = #krate::__private::CallStart::body(#closure);
+        let start = #krate::__private::CallStart::now();
         match #first {
-            ::core::result::Result::Ok(answer) => {
-                call.finish();
-                answer
-            }
+            ::core::result::Result::Ok(answer) => answer,
             ::core::result::Result::Err(error) => #retried,
         }
     }};

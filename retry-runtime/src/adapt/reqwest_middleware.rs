@@ -157,7 +157,7 @@ macro_rules! reqwest_middleware {
                 let context = CallContext::start(operation.operation(), &timer);
                 let budget = operation.policy().budget;
                 let mut gates = budget.map(|budget| BudgetGate::new(budget, &timer));
-                let mut call = LiveCall::start(context).guarded(|| operation.site());
+                let mut call = LiveCall::start(|| operation.site(), context);
                 let mut request = request;
                 let url = request.url().clone();
                 loop {

@@ -9,7 +9,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::stop::TakeKept;
-use super::{CallContext, Gate, LiveCall};
+use super::{CallContext, Gate, LiveCall, Place};
 use crate::ambient::InsideRetry;
 use crate::call::Call;
 use crate::failure::GaveUp;
@@ -26,7 +26,7 @@ pin_project! {
     }
 }
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F>(&mut self, body: F) -> Again<'_, F> {

@@ -8,11 +8,11 @@ use core::task::Poll;
 use core::time::Duration;
 
 use super::timed_out::TimedOut;
-use super::{CallContext, Gate, LiveCall, Until};
+use super::{CallContext, Gate, LiveCall, Place, Until};
 use crate::failure::GaveUp;
 use crate::timer::Timer;
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F: Future>(&mut self, body: F) -> F {
@@ -27,7 +27,7 @@ impl LiveCall {
         context: CallContext<'t, T>,
         delay: Duration,
         kept: K,
-    ) -> impl Future<Output = K> + use<'t, T, K> {
+    ) -> impl Future<Output = K> + use<'t, T, K, P> {
         let yields = self.yields(delay);
         pause(delay, yields, context.timer, kept)
     }
@@ -73,7 +73,7 @@ async fn pause<T: Timer, K>(delay: Duration, mut yields: bool, timer: &T, kept: 
 pub async fn limited<T: Timer, F: Future>(
     body: F,
     until: Until,
-    call: &mut LiveCall,
+    call: &mut LiveCall<impl Place>,
     timer: T,
 ) -> Result<F::Output, TimedOut> {
     let late = call.retries() > 0 && until.is_over(&timer);
@@ -94,7 +94,7 @@ pub async fn limited<T: Timer, F: Future>(
 pub async fn endured<T: Timer, F: Future>(
     body: F,
     _: Until,
-    _: &mut LiveCall,
+    _: &mut LiveCall<impl Place>,
     _: T,
 ) -> Result<F::Output, Infallible> {
     Ok(body.await)

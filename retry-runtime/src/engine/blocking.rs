@@ -4,14 +4,69 @@ use core::time::Duration;
 
 use super::step::{no_strategy, step};
 use super::watch::{Described, ErrorText};
-use super::{CallContext, Gate, IntoContext, LiveCall, Until};
+use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::ambient::{Inside, InsideRetry};
 use crate::call::Call;
 use crate::failure::GaveUp;
 use crate::timer::{Blocking, Clock};
 use crate::verdict::Verdict;
 
-impl LiveCall {
+impl CallStart {
+    /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
+    #[inline(always)]
+    pub const fn body<R, F>(body: F) -> F
+    where
+        F: FnMut() -> R, // may run again: clone what it moves, a parameter `x` by `#[retry(clone(x))]`
+    {
+        body
+    }
+
+    /// Makes the retries of a call whose first attempt failed with `error`, until one succeeds or the call gives up.
+    /// `assess` describes and judges an error, `split` takes an outcome apart, and `fail` makes the answer of a call that
+    /// gives up. Out of line with a copy of the body: a success at once pays for none of it.
+    #[cold]
+    #[inline(never)]
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn retried<'c, R, A, E, T: Blocking + 'c, D: FnOnce(&E) -> ErrorText>(
+        self,
+        context: impl IntoContext<'c, T>,
+        mut error: E,
+        mut body: impl FnMut() -> R,
+        mut assess: impl FnMut(&E) -> (Described<'_, E, D>, Verdict),
+        split: impl Fn(R) -> Result<A, E>,
+        fail: impl FnOnce(E, GaveUp) -> A,
+    ) -> A {
+        let mut call = self.call();
+        let context = context.into_context();
+        loop {
+            let (mut failure, verdict) = assess(&error);
+            // Not in a closure, which would hide the caller.
+            let waited = match step(
+                &mut call,
+                context,
+                &mut (),
+                &mut failure,
+                verdict,
+                no_strategy,
+            ) {
+                Ok(delay) => call.wait(context, delay),
+                Err(end) => Err(end),
+            };
+            if let Err(end) = waited {
+                return fail(error, end);
+            }
+            let inside = InsideRetry::new(&mut call.machine);
+            let outcome = body();
+            drop(inside);
+            match split(outcome) {
+                Ok(answer) => return call.succeeded(answer, context, &mut ()),
+                Err(failed) => error = failed,
+            }
+        }
+    }
+}
+
+impl<P: Place> LiveCall<P> {
     /// Runs one attempt. `FnMut`, because a body that could run only once cannot be retried: the compiler then points
     /// at the parameter that the body moves.
     #[inline(always)]
@@ -40,58 +95,6 @@ impl LiveCall {
             return body();
         }
         attempt_inside(&mut self.machine, context, body)
-    }
-
-    /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
-    #[inline(always)]
-    pub const fn body<R, F>(body: F) -> F
-    where
-        F: FnMut() -> R, // may run again: clone what it moves, a parameter `x` by `#[retry(clone(x))]`
-    {
-        body
-    }
-
-    /// Makes the retries of a call whose first attempt failed with `error`, until one succeeds or the call gives up.
-    /// `assess` describes and judges an error, `split` takes an outcome apart, and `fail` makes the answer of a call that
-    /// gives up. Out of line with a copy of the body: a success at once pays for none of it.
-    #[cold]
-    #[inline(never)]
-    #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn retried<'c, R, A, E, T: Blocking + 'c, D: FnOnce(&E) -> ErrorText>(
-        mut self,
-        context: impl IntoContext<'c, T>,
-        mut error: E,
-        mut body: impl FnMut() -> R,
-        mut assess: impl FnMut(&E) -> (Described<'_, E, D>, Verdict),
-        split: impl Fn(R) -> Result<A, E>,
-        fail: impl FnOnce(E, GaveUp) -> A,
-    ) -> A {
-        let context = context.into_context();
-        loop {
-            let (mut failure, verdict) = assess(&error);
-            // Not in a closure, which would hide the caller.
-            let waited = match step(
-                &mut self,
-                context,
-                &mut (),
-                &mut failure,
-                verdict,
-                no_strategy,
-            ) {
-                Ok(delay) => self.wait(context, delay),
-                Err(end) => Err(end),
-            };
-            if let Err(end) = waited {
-                return fail(error, end);
-            }
-            let inside = InsideRetry::new(&mut self.machine);
-            let outcome = body();
-            drop(inside);
-            match split(outcome) {
-                Ok(answer) => return self.succeeded(answer, context, &mut ()),
-                Err(failed) => error = failed,
-            }
-        }
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.

@@ -1,7 +1,6 @@
 //! A call that runs: how far it has come, since when, and what its driver does with it.
 
 use core::mem::ManuallyDrop;
-use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 
 use super::step::{AskStrategy, AttemptResult, no_strategy, step};
@@ -17,36 +16,73 @@ use crate::strategy::{Decision, Failure as FailedAttempt, Strategy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
 
+/// What knows the operation of a call that may be dropped after a failure.
+pub trait Place {
+    /// Marks the operation in the calls around it.
+    fn mark(&self);
+}
+
+/// Somebody else marks it.
+impl Place for () {
+    #[inline(always)]
+    fn mark(&self) {}
+}
+
+impl<'s, F: Fn() -> &'s Site> Place for F {
+    #[inline(always)]
+    fn mark(&self) {
+        nesting::mark(self().id());
+    }
+}
+
+/// When a call began, which is all that it needs before its first failure.
+#[derive(Debug, Clone, Copy)]
+pub struct CallStart(u32);
+
+impl CallStart {
+    /// Returns the start of a call that begins now.
+    #[inline(always)]
+    pub fn now() -> Self {
+        Self(nesting::begin())
+    }
+
+    /// Returns the call after its first attempt.
+    #[inline(always)]
+    pub(super) const fn call(self) -> LiveCall {
+        LiveCall::since(self, (), Began::UNKNOWN)
+    }
+}
+
 /// How far a call has come, and since when it runs. Sixteen bytes where nobody watches.
 #[derive(Debug)]
-pub struct LiveCall {
+pub struct LiveCall<P: Place = ()> {
     /// Dropped out of line, where there is anything to drop.
     pub(super) machine: ManuallyDrop<Call>,
-    /// Of a call whose future may be dropped.
-    site: Option<&'static Site>,
+    place: P,
     #[cfg_attr(not(feature = "observe"), expect(dead_code, reason = "nobody watches"))]
     pub(super) began: Began,
 }
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Returns a call that has not been attempted yet.
     #[inline(always)]
-    #[expect(clippy::new_without_default, reason = "only a driver makes one")]
-    pub fn new() -> Self {
-        Self {
-            machine: ManuallyDrop::new(Call::begin()),
-            site: None,
-            began: Began::UNKNOWN,
-        }
+    pub fn new(place: P) -> Self {
+        Self::since(CallStart::now(), place, Began::UNKNOWN)
     }
 
     /// Returns a call that begins under a policy that may time it.
     #[inline(always)]
-    pub fn start<T: Clock>(context: CallContext<'_, T>) -> Self {
+    pub fn start<T: Clock>(place: P, context: CallContext<'_, T>) -> Self {
+        let began = Began::start(context.operation.policy());
+        Self::since(CallStart::now(), place, began)
+    }
+
+    #[inline(always)]
+    const fn since(start: CallStart, place: P, began: Began) -> Self {
         Self {
-            machine: ManuallyDrop::new(Call::begin()),
-            site: None,
-            began: Began::start(context.operation.policy()),
+            machine: ManuallyDrop::new(Call::since(start.0)),
+            place,
+            began,
         }
     }
 
@@ -349,84 +385,21 @@ impl LiveCall {
     }
 }
 
-impl LiveCall {
-    /// Returns the same call of an operation, of which the calls around it learn also if it is dropped.
-    #[inline(always)]
-    #[must_use]
-    pub const fn at(mut self, site: &'static Site) -> Self {
-        self.site = Some(site);
-        self
-    }
-
+impl<P: Place> LiveCall<P> {
     /// Ends a call that is dropped after a failure.
     #[cold]
     #[inline(never)]
     fn abandon(&mut self) {
-        if let Some(site) = self.site {
-            nesting::mark(site.id());
-        }
+        self.place.mark();
         *self.machine = Call::new();
     }
 }
 
-impl Drop for LiveCall {
+impl<P: Place> Drop for LiveCall<P> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.failures() > 0 {
             self.abandon();
         }
-    }
-}
-
-/// The same where the site is not a `static`: it then has used up the retries of its operation if an attempt has failed.
-#[derive(Debug)]
-pub struct GuardedCall<'s, I: Fn() -> &'s Site> {
-    // Dropped out of line, where there is anything to drop.
-    call: ManuallyDrop<LiveCall>,
-    site: I,
-}
-
-impl LiveCall {
-    /// Returns the same call of an operation, of which the calls around it learn also if it is dropped.
-    #[inline(always)]
-    pub const fn guarded<'s, I: Fn() -> &'s Site>(self, site: I) -> GuardedCall<'s, I> {
-        GuardedCall {
-            call: ManuallyDrop::new(self),
-            site,
-        }
-    }
-}
-
-impl<'s, I: Fn() -> &'s Site> Deref for GuardedCall<'s, I> {
-    type Target = LiveCall;
-
-    #[inline(always)]
-    fn deref(&self) -> &LiveCall {
-        &self.call
-    }
-}
-
-impl<'s, I: Fn() -> &'s Site> DerefMut for GuardedCall<'s, I> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut LiveCall {
-        &mut self.call
-    }
-}
-
-impl<'s, I: Fn() -> &'s Site> Drop for GuardedCall<'s, I> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.call.failures() > 0 {
-            self.abandon();
-        }
-    }
-}
-
-impl<'s, I: Fn() -> &'s Site> GuardedCall<'s, I> {
-    #[cold]
-    #[inline(never)]
-    fn abandon(&mut self) {
-        nesting::mark((self.site)().id());
-        *self.call.machine = Call::new();
     }
 }

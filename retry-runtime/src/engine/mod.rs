@@ -28,7 +28,8 @@ pub use bare::{endured, limited, limited_hook};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
-pub use live::LiveCall;
+pub(crate) use live::Place;
+pub use live::{CallStart, LiveCall};
 #[cfg(feature = "std")]
 pub use shared::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
 #[cfg(feature = "tower")]

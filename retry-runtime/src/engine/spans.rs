@@ -1,6 +1,6 @@
 //! A span of `tracing` around each attempt of a policy that asks for it, below the span of the caller.
 
-use super::{CallContext, LiveCall};
+use super::{CallContext, LiveCall, Place};
 use crate::timer::Clock;
 
 /// The span of an attempt: boxed, and only where there is one, since a future pays for what it keeps.
@@ -12,7 +12,10 @@ pub struct AttemptSpan {
 
 /// Returns the span of the attempt that begins, if its policy asks for one.
 #[inline(always)]
-pub fn attempt_span<T: Clock>(context: CallContext<'_, T>, call: &LiveCall) -> AttemptSpan {
+pub fn attempt_span<T: Clock>(
+    context: CallContext<'_, T>,
+    call: &LiveCall<impl Place>,
+) -> AttemptSpan {
     #[cfg(not(feature = "tracing"))]
     let _ = (context, call);
     AttemptSpan {

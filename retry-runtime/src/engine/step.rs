@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::watch::{Described, Ending, ErrorText};
-use super::{CallContext, Gate, LiveCall};
+use super::{CallContext, Gate, LiveCall, Place};
 use crate::ambient;
 use crate::attempt::Cause;
 use crate::call::{CallEnv, GiveUpReason};
@@ -63,7 +63,7 @@ pub(super) const fn no_strategy(_: u32, _: Option<Duration>, _: &dyn CallEnv) ->
 /// constant policy folds to the little that is left of it.
 #[inline(always)]
 pub(super) fn step<T: Clock, E: ?Sized>(
-    call: &mut LiveCall,
+    call: &mut LiveCall<impl Place>,
     context: CallContext<'_, T>,
     gates: &mut impl Gate,
     failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,

@@ -4,7 +4,7 @@
 
 use core::marker::PhantomData;
 
-use super::{CallContext, LiveCall};
+use super::{CallContext, LiveCall, Place};
 #[cfg(feature = "config")]
 use crate::call::GiveUpReason;
 use crate::failure::GaveUp;
@@ -61,7 +61,7 @@ pub struct Kept<V>(Option<V>);
 #[derive(Debug)]
 pub struct Dropped<V>(PhantomData<fn() -> V>);
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Asks the kill switch after a delay: returns what was kept and how the call ended, if retries are switched off.
     #[inline(always)]
     pub fn stopped<V, T: Clock>(
@@ -107,7 +107,7 @@ pub trait Stopped<V> {
     /// Returns what was kept and how the call ended, if retries are switched off.
     fn stopped<T: Clock>(
         self,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)>;
 }
@@ -117,7 +117,7 @@ impl<V> Stopped<V> for Kept<V> {
     #[inline(always)]
     fn stopped<T: Clock>(
         self,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)> {
         let kept = self.0.filter(|_| context.is_disabled())?;
@@ -128,7 +128,11 @@ impl<V> Stopped<V> for Kept<V> {
 /// There is nothing to end with: the attempt that the machine allowed is made.
 impl<V> Stopped<V> for Dropped<V> {
     #[inline(always)]
-    fn stopped<T: Clock>(self, _: &mut LiveCall, _: CallContext<'_, T>) -> Option<(V, GaveUp)> {
+    fn stopped<T: Clock>(
+        self,
+        _: &mut LiveCall<impl Place>,
+        _: CallContext<'_, T>,
+    ) -> Option<(V, GaveUp)> {
         None
     }
 }

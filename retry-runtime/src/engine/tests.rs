@@ -53,7 +53,7 @@ fn an_inherited_deadline_ends_the_call_though_its_timer_comes_early() {
         started: true,
         is_inherited: true,
     };
-    let ended = LiveCall::new().in_time(Err::<(), _>(cut_off), context, &mut ());
+    let ended = LiveCall::new(()).in_time(Err::<(), _>(cut_off), context, &mut ());
     let reason = ended.map_err(|(_, end)| end.reason()).err();
     assert_eq!(reason, Some(GiveUpReason::Deadline));
 }

@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use super::{CallContext, Gate, LiveCall};
+use super::{CallContext, Gate, LiveCall, Place};
 use crate::call::GiveUpReason;
 use crate::failure::GaveUp;
 use crate::timer::Clock;
@@ -33,7 +33,7 @@ impl Lost for Infallible {
     }
 }
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Takes the outcome of an attempt that may have been cut off. Past the deadline the call ends, too.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use pin_project_lite::pin_project;
 
 use super::context::shorter;
 use super::timed_out::TimedOut;
-use super::{LiveCall, Until};
+use super::{LiveCall, Place, Until};
 use crate::ambient::{self, Inside};
 use crate::call::Call;
 use crate::timer::{Clock, Timer, Timestamp};
@@ -56,7 +56,7 @@ pin_project! {
 pub fn limited<T: Timer, F: Future>(
     body: F,
     until: Until,
-    call: &mut LiveCall,
+    call: &mut LiveCall<impl Place>,
     timer: T,
 ) -> Limited<'_, T, F> {
     Limited {
@@ -212,7 +212,7 @@ pin_project! {
 pub fn endured<T: Timer, F: Future>(
     body: F,
     until: Until,
-    call: &mut LiveCall,
+    call: &mut LiveCall<impl Place>,
     timer: T,
 ) -> Endured<'_, T, F> {
     Endured {

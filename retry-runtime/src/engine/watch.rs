@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::step::AttemptResult;
-use super::{AttemptStart, CallContext, LiveCall};
+use super::{AttemptStart, CallContext, LiveCall, Place};
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::operation::Operation;
@@ -164,7 +164,7 @@ fn now() -> Timestamp {
     ambient::now()
 }
 
-impl LiveCall {
+impl<P: Place> LiveCall<P> {
     /// Notes when a retry begins, where somebody watches.
     #[inline(always)]
     pub fn retry_begins(&mut self) {
@@ -288,7 +288,7 @@ impl Report {
 
     pub(super) fn retries(
         self,
-        call: &LiveCall,
+        call: &LiveCall<impl Place>,
         operation: Operation<'_>,
         result: AttemptResult,
         delay: Duration,
@@ -309,7 +309,7 @@ impl Report {
 
     pub(super) fn gives_up(
         self,
-        call: &LiveCall,
+        call: &LiveCall<impl Place>,
         operation: Operation<'_>,
         ending: Ending,
         reason: GiveUpReason,

@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use core::future::Future;
 
 use super::Cut;
-use crate::engine::{LiveCall, TimedOut, Until, endured, limited};
+use crate::engine::{LiveCall, Place, TimedOut, Until, endured, limited};
 use crate::timer::Timer;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub trait MayCut {
         self,
         limit: Until,
         until: Until,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         timer: T,
     ) -> impl Future<Output = Result<Self::Output, TimedOut>>;
 }
@@ -33,7 +33,7 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
         self,
         limit: Until,
         _: Until,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         match self.0 {
@@ -46,26 +46,26 @@ impl<F: Future<Output: Cut>> MayCut for Either<F> {
 pub trait NeverCuts {
     type Output;
 
-    fn reattempt_limited<'c, T: Timer>(
+    fn reattempt_limited<'c, T: Timer, P: Place>(
         &mut self,
         limit: Until,
         until: Until,
-        call: &'c mut LiveCall,
+        call: &'c mut LiveCall<P>,
         timer: T,
-    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<'c, Self, T>;
+    ) -> impl Future<Output = Result<Self::Output, Infallible>> + use<'c, Self, T, P>;
 }
 
 impl<F: Future> NeverCuts for Either<F> {
     type Output = F::Output;
 
     #[expect(clippy::unreachable, reason = "an expansion asks once")]
-    fn reattempt_limited<'c, T: Timer>(
+    fn reattempt_limited<'c, T: Timer, P: Place>(
         &mut self,
         _: Until,
         until: Until,
-        call: &'c mut LiveCall,
+        call: &'c mut LiveCall<P>,
         timer: T,
-    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<'c, F, T> {
+    ) -> impl Future<Output = Result<F::Output, Infallible>> + use<'c, F, T, P> {
         match self.0.take() {
             Some(body) => endured(body, until, call, timer),
             None => unreachable!("an attempt is made once"),

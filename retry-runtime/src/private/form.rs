@@ -6,7 +6,7 @@ use core::future::Future;
 use core::marker::PhantomData;
 
 use super::{Either, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
-use crate::engine::{LiveCall, TimedOut, Until, limited};
+use crate::engine::{LiveCall, Place, TimedOut, Until, limited};
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
 use crate::timer::Timer;
@@ -195,7 +195,7 @@ impl<F: Future> Cuts<F> {
         self,
         limit: Until,
         _: Until,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, TimedOut>> {
         limited(self.0, limit, call, timer)

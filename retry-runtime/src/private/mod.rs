@@ -17,9 +17,9 @@ pub use crate::config::NamedPolicy;
 #[cfg(feature = "std")]
 pub use crate::engine::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
 pub use crate::engine::{
-    AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, DropOther, Gate, Gates,
-    IsBudgeted, Keep, KeepSend, LiveCall, Lost, Stopped, TimedOut, Until, attempt_span, endured,
-    in_span, limited, limited_hook, spanned,
+    AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
+    Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, Stopped, TimedOut, Until,
+    attempt_span, endured, in_span, limited, limited_hook, spanned,
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};

@@ -12,7 +12,7 @@ use crate::attempt::Attempt;
     not(all(target_family = "wasm", target_os = "unknown"))
 ))]
 use crate::attempt::IdempotencyKey;
-use crate::engine::{LiveCall, Until};
+use crate::engine::{LiveCall, Place, Until};
 use crate::timer::{Clock, Timestamp};
 
 /// The timer of a sync call without the key `timer`.
@@ -86,7 +86,12 @@ impl Started {
     }
 
     /// Returns what the body of the next attempt sees.
-    pub fn attempt(&self, call: &LiveCall, until: Until, clock: &impl Clock) -> Attempt<'_> {
+    pub fn attempt(
+        &self,
+        call: &LiveCall<impl Place>,
+        until: Until,
+        clock: &impl Clock,
+    ) -> Attempt<'_> {
         Attempt {
             number: call.failures().saturating_add(1),
             at: clock.now(),

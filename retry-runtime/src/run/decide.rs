@@ -3,7 +3,7 @@
 use core::borrow::Borrow;
 
 use crate::attempt::Retry;
-use crate::engine::{CallContext, Described, ErrorText, Gate, LiveCall};
+use crate::engine::{CallContext, Described, ErrorText, Gate, LiveCall, Place};
 use crate::failure::GaveUp;
 use crate::policy::Policy;
 use crate::strategy::Strategy;
@@ -46,7 +46,7 @@ pub(super) trait Decide<E>: DecidingPolicy {
     fn failed<'a, T: Clock>(
         &self,
         state: &mut Self::State,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
@@ -61,7 +61,7 @@ impl<E> Decide<E> for () {
     fn failed<'a, T: Clock>(
         &self,
         (): &mut (),
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
@@ -78,7 +78,7 @@ impl<E, S: Strategy<E>> Decide<E> for ByStrategy<S> {
     fn failed<'a, T: Clock>(
         &self,
         state: &mut Option<S::State>,
-        call: &mut LiveCall,
+        call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,

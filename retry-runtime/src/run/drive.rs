@@ -143,7 +143,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let policy = S::policy(self.plan.policy);
         let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
         let mut gates = self.plan.gates(&self.gates, &timer);
-        let (mut call, mut state) = (LiveCall::start(context), S::State::default());
+        let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
         let mut last = None;
         loop {
             if let Err(end) = call.enter(context, &mut gates) {
@@ -197,7 +197,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
         let mut gates = self.plan.gates(&self.gates, &timer);
         let (site, mut state) = (&self.plan.site, S::State::default());
-        let mut call = LiveCall::start(context).guarded(|| site);
+        let mut call = LiveCall::start(|| site, context);
         // What the attempt before came to, where the call may end between two attempts.
         let mut last = None;
         loop {

@@ -40,7 +40,7 @@ fn every_hook() {
                     &::again::__private::ASYNC_TIMER,
                 );
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
-                let mut call = ::again::__private::LiveCall::new().at(&__REATTEMPT_SITE);
+                let mut call = ::again::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 let answer = 'answer: {
                     let end: Result<Page, RetryError<Error>> = loop {
                         {
@@ -253,7 +253,7 @@ fn a_strategy() {
                     },
                     &::reattempt::__private::BLOCKING_TIMER,
                 );
-                let mut call = ::reattempt::__private::LiveCall::new();
+                let mut call = ::reattempt::__private::LiveCall::new(());
                 let mut state = ::core::option::Option::None;
                 loop {
                     let outcome = ::reattempt::__private::LiveCall::attempt(

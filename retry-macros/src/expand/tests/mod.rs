@@ -47,19 +47,16 @@ fn sync_function() {
                     },
                 );
                 {
-                    let mut body = ::reattempt::__private::LiveCall::body(|| -> Result<
+                    let mut body = ::reattempt::__private::CallStart::body(|| -> Result<
                         Page,
                         FetchError,
                     > { client().get(url)?.page() });
-                    let call = ::reattempt::__private::LiveCall::new();
+                    let start = ::reattempt::__private::CallStart::now();
                     match ::reattempt::__private::split(body()) {
-                        ::core::result::Result::Ok(answer) => {
-                            call.finish();
-                            answer
-                        }
+                        ::core::result::Result::Ok(answer) => answer,
                         ::core::result::Result::Err(error) => {
-                            ::reattempt::__private::LiveCall::retried(
-                                call,
+                            ::reattempt::__private::CallStart::retried(
+                                start,
                                 context,
                                 error,
                                 body,
@@ -99,7 +96,7 @@ fn async_function() {
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
                     },
                 );
-                let mut call = ::reattempt::__private::LiveCall::new().at(&__REATTEMPT_SITE);
+                let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let attempt = async {
@@ -172,7 +169,7 @@ fn a_delay_that_the_error_asks_for() {
         &__REATTEMPT_SITE,
         const { &::reattempt::Policy::new() },
         );
-        let mut call = ::reattempt::__private::LiveCall::new();
+        let mut call = ::reattempt::__private::LiveCall::new(());
         loop {
         let outcome = ::reattempt::__private::LiveCall::attempt(
         &mut call,

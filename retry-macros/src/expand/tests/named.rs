@@ -34,6 +34,7 @@ fn a_policy_with_a_name() {
                     ),
                 );
                 let mut call = ::reattempt::__private::LiveCall::start(
+                    (),
                     ::reattempt::__private::CallContext::live(
                         &__REATTEMPT_SITE,
                         &live,
@@ -155,14 +156,14 @@ fn a_policy_with_a_name_in_an_async_function() {
                     ),
                 );
                 let mut call = ::reattempt::__private::LiveCall::start(
-                        ::reattempt::__private::CallContext::live(
-                            &__REATTEMPT_SITE,
-                            &live,
-                            until,
-                            &::reattempt::__private::ASYNC_TIMER,
-                        ),
-                    )
-                    .at(&__REATTEMPT_SITE);
+                    || &__REATTEMPT_SITE,
+                    ::reattempt::__private::CallContext::live(
+                        &__REATTEMPT_SITE,
+                        &live,
+                        until,
+                        &::reattempt::__private::ASYNC_TIMER,
+                    ),
+                );
                 loop {
                     let pause = {
                         let start = ::reattempt::__private::AttemptStart::<
@@ -337,7 +338,7 @@ fn the_kill_switch_in_an_async_function() {
                     &__REATTEMPT_SITE,
                     const { &::reattempt::Policy::new() },
                 );
-                let mut call = ::reattempt::__private::LiveCall::new().at(&__REATTEMPT_SITE);
+                let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 loop {
                     let pause = {
                         let attempt = async {

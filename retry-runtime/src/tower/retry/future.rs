@@ -14,8 +14,8 @@ use super::layer::Plan;
 use super::request::CopyRequest;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span,
-    spanned,
+    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Place, Spanned, Until,
+    attempt_span, spanned,
 };
 use crate::nesting;
 use crate::run::ObserveRetry;
@@ -82,7 +82,7 @@ where
         let context = CallContext::start(plan.operation.operation(), &plan.timer);
         let budget = plan.operation.policy().budget;
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
-        let mut call = LiveCall::start(context);
+        let mut call = LiveCall::start((), context);
         let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
         let future = call.inside(context.until, context, || ready.call(request));
         let state = State::Attempt {
@@ -282,7 +282,7 @@ where
 fn closed<Req, Res, E, J, C, O, T: Timer>(
     plan: &Plan<J, C, O, T>,
     context: CallContext<'_, T>,
-    call: &mut LiveCall,
+    call: &mut LiveCall<impl Place>,
     error: E,
 ) -> Result<Res, E>
 where
