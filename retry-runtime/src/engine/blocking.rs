@@ -169,6 +169,10 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
     body: impl FnOnce() -> R,
 ) -> R {
     let context = context.into_context();
+    if context.until.is_never() {
+        let _inside = InsideRetry::new(call);
+        return body();
+    }
     let _inside = Inside::attempt(call, context.until, false, context.timer);
     body()
 }
