@@ -1,6 +1,7 @@
 # How the code looks, and what it may not do.
 
 step_format() {
+    scripts/mutants --texts
     cargo fmt --all --check
     local crate
     for crate in fuzz/ tests/api/ tests/hostile/*/; do
