@@ -3,10 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::future::poll_fn;
+use std::future::{Ready, poll_fn, ready};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::{iter, thread};
 
 use futures::future::{join_all, try_join_all};
 use proptest::prelude::*;
@@ -153,6 +155,51 @@ fn chains_and_healthy_siblings() {
     }
 }
 
+/// Where each poll is on another thread, and each layer goes on for one more poll, its call learns one attempt later what
+/// its first attempt has used up.
+#[test]
+fn marks_that_are_missed() {
+    macro_rules! layers {
+        ($($name:ident over $inner:ident;)*) => { $(
+            #[retry(max = 5, on(_), timer = Still)]
+            async fn $name(dead: &AtomicU32) -> Answer {
+                let answer = $inner(dead).await;
+                yield_once().await;
+                answer
+            }
+        )* };
+    }
+    fn leaf(dead: &AtomicU32) -> Ready<Answer> {
+        dead.fetch_add(1, Ordering::Relaxed);
+        ready(Err(0))
+    }
+    layers! {
+        first over leaf;
+        second over first;
+        third over second;
+        fourth over third;
+        fifth over fourth;
+    }
+    fn calls<F: Future<Output = Answer> + Send>(run: impl FnOnce(&'static AtomicU32) -> F) -> u32 {
+        let dead: &AtomicU32 = Box::leak(Box::default());
+        let mut future = Box::pin(run(dead));
+        let mut polls = iter::from_fn(|| {
+            let poll = || {
+                future
+                    .as_mut()
+                    .poll(&mut Context::from_waker(Waker::noop()))
+            };
+            Some(thread::scope(|scope| scope.spawn(poll).join().unwrap()))
+        });
+        assert!(polls.any(|poll| poll == Poll::Ready(Err(0))));
+        dead.load(Ordering::Relaxed)
+    }
+    let calls = [calls(second), calls(third), calls(fourth), calls(fifth)];
+    for ((calls, fewest), most) in calls.into_iter().zip(CALLS).zip([13, 25, 41, 61]) {
+        assert!(calls > fewest && calls <= most, "{calls} of {most}");
+    }
+}
+
 /// One of ten shards is dead, and all are asked at once.
 #[test]
 fn a_dead_shard() {
@@ -180,18 +227,21 @@ fn a_dead_shard() {
     async fn site(leaf: &Leaf) -> Answer {
         page(leaf).await
     }
-    let [one, two, three, other] = <[Leaf; 4]>::default();
+    #[retry(max = 5, on(_), timer = Still)]
+    async fn user(leaf: &Leaf) -> Answer {
+        site(leaf).await
+    }
+    let [one, two, three, four, other] = <[Leaf; 5]>::default();
     let answers = [
         drive(all(&one)),
         drive(page(&two)),
         drive(site(&three)),
+        drive(user(&four)),
         drive(first_to_fail(&other)),
     ];
-    assert_eq!(answers, [Err(0); 4]);
-    assert_eq!(
-        [&one, &two, &three].map(|leaf| leaf.dead.get()),
-        [9, 13, 17]
-    );
+    assert_eq!(answers, [Err(0); 5]);
+    let calls = [&one, &two, &three, &four].map(|leaf| leaf.dead.get());
+    assert_eq!(calls, CALLS);
     assert_eq!(other.dead.get(), 9);
 }
 
