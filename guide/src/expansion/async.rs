@@ -31,7 +31,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
             } else {
                 match ::reattempt::__private::split((&mut call).again(attempt).await) {
                     ::core::result::Result::Ok(answer) => {
-                        break (&mut call).succeeded(answer, context(), &mut ());
+                        break (&mut call).succeeded(answer, context, &mut ());
                     }
                     ::core::result::Result::Err(error) => error,
                 }

@@ -76,7 +76,7 @@ impl Parts<'_> {
 
     /// A success on its way out of the loop, which may be a recovery.
     pub(super) fn succeeded(&self, answer: &TokenStream) -> TokenStream {
-        let (context, gates) = (self.context(), self.gates());
+        let (context, gates) = (self.deferred_context(), self.gates());
         let answered = ours!((&mut call).succeeded(#answer, #context, #gates));
         self.finished(&answered)
     }

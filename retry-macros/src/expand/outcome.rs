@@ -206,7 +206,7 @@ impl Parts<'_> {
     /// An attempt with a limit in time; past the deadline nothing is left to decide.
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
         let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
-        let (context, gates) = (self.context(), self.gates());
+        let (context, gates) = (self.deferred_context(), self.gates());
         let limit = if self.may_time_out() {
             let (policy, timer) = (self.policy_ref(), &self.timer);
             ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))

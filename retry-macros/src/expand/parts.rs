@@ -117,6 +117,17 @@ impl<'m> Parts<'m> {
         }
     }
 
+    /// The same as a closure, for what seldom needs it. A timer or a policy that is made in place would not outlive it.
+    pub(super) fn deferred_context(&self) -> TokenStream {
+        let context = self.lazy_context();
+        let is_made = self.model.timer.is_some() || !self.has_policy_in_place();
+        if self.has_constant_context() || is_made {
+            context
+        } else {
+            ours!(|| #context)
+        }
+    }
+
     /// The same for an attempt, while which nothing may borrow the policy.
     pub(super) fn attempt_context(&self) -> TokenStream {
         if self.has_constant_context() {

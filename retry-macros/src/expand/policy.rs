@@ -102,12 +102,16 @@ impl Parts<'_> {
         let policy = self.policy();
         match self.runtime_inherited() {
             // As it is, without a copy.
-            Some(inherited) if self.model.settings.is_empty() && self.model.strategy.is_none() => {
-                self.runtime_policy(&inherited.expr)
-            }
+            Some(inherited) if self.has_policy_in_place() => self.runtime_policy(&inherited.expr),
             Some(_) => ours!(&#policy),
             None => ours!(const { &#policy }),
         }
+    }
+
+    /// Whether the policy is used where it stands: nothing is written over it.
+    pub(super) fn has_policy_in_place(&self) -> bool {
+        self.model.named.is_some()
+            || self.model.settings.is_empty() && self.model.strategy.is_none()
     }
 
     /// Policies with parts that only the compiler can evaluate are judged where

@@ -48,6 +48,11 @@ pub trait Gate {
         true
     }
 
+    /// Returns whether a success has anything to settle.
+    fn is_held(&self) -> bool {
+        false
+    }
+
     /// Settles what the attempt holds: it has succeeded.
     fn settle(&mut self, _clock: &dyn Clock) {}
 }
@@ -92,6 +97,11 @@ impl<G: Gate> Gate for Option<G> {
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
         self.as_mut().is_none_or(|gate| gate.permit_copy(clock))
+    }
+
+    #[inline(always)]
+    fn is_held(&self) -> bool {
+        self.as_ref().is_some_and(Gate::is_held)
     }
 
     #[inline(always)]
@@ -162,6 +172,11 @@ impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
         self.breaker.permit_copy(clock) && self.budget.permit_copy(clock)
+    }
+
+    #[inline(always)]
+    fn is_held(&self) -> bool {
+        self.breaker.is_held() || self.throttle.is_held() || self.budget.is_held()
     }
 
     #[inline(always)]

@@ -362,17 +362,21 @@ impl<P: Place> LiveCall<P> {
 
     /// Takes the answer of a call that succeeds on its way out.
     #[inline(always)]
-    pub fn succeeded<R, T: Clock>(
+    pub fn succeeded<'c, R, T: Clock + 'c>(
         &mut self,
         answer: R,
-        context: CallContext<'_, T>,
+        context: impl IntoContext<'c, T>,
         gates: &mut impl Gate,
     ) -> R {
-        if self.failures() > 0 {
-            self.recovered(context);
-            *self.machine = Call::new();
+        let is_recovery = self.failures() > 0;
+        if is_recovery || gates.is_held() {
+            let context = context.into_context();
+            if is_recovery {
+                self.recovered(context);
+                *self.machine = Call::new();
+            }
+            gates.settle(context.timer);
         }
-        gates.settle(context.timer);
         answer
     }
 

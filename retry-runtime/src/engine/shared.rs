@@ -78,6 +78,11 @@ impl Gate for BreakerGate<'_> {
     }
 
     #[inline(always)]
+    fn is_held(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn settle(&mut self, clock: &dyn Clock) {
         let pass = self.take();
         if self.breaker.succeeded(pass) {
@@ -137,6 +142,11 @@ impl Gate for ThrottleGate<'_> {
     }
 
     #[inline(always)]
+    fn is_held(&self) -> bool {
+        self.permit.is_some()
+    }
+
+    #[inline(always)]
     fn settle(&mut self, clock: &dyn Clock) {
         if let Some(permit) = self.permit.take() {
             permit.succeeded_by(&clock);
@@ -187,6 +197,11 @@ impl Gate for BudgetGate<'_> {
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
         self.0.pays_for_copy_by(&clock)
+    }
+
+    #[inline(always)]
+    fn is_held(&self) -> bool {
+        true
     }
 
     #[inline(always)]

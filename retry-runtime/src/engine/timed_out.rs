@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use super::{CallContext, Gate, LiveCall, Place};
+use super::{Gate, IntoContext, LiveCall, Place};
 use crate::call::GiveUpReason;
 use crate::failure::GaveUp;
 use crate::timer::Clock;
@@ -40,15 +40,16 @@ impl<P: Place> LiveCall<P> {
     ///
     /// What is left of the attempt, and how the call ended.
     #[inline(always)]
-    pub fn in_time<R, L: Lost, T: Clock>(
+    pub fn in_time<'c, R, L: Lost, T: Clock + 'c>(
         &mut self,
         outcome: Result<R, L>,
-        context: CallContext<'_, T>,
+        context: impl IntoContext<'c, T>,
         gates: &mut impl Gate,
     ) -> Result<Result<R, L>, (L, GaveUp)> {
         let Err(lost) = outcome else {
             return Ok(outcome);
         };
+        let context = context.into_context();
         let TimedOut {
             started,
             is_inherited,

@@ -72,7 +72,8 @@ fn every_hook() {
                                 )
                                 .await;
                             let cut = ::again::__private::cut();
-                            let outcome = match (&mut call).in_time(outcome, context(until), &mut ())
+                            let outcome = match (&mut call)
+                                .in_time(outcome, || context(until), &mut ())
                             {
                                 ::core::result::Result::Ok(outcome) => outcome,
                                 ::core::result::Result::Err((_, end)) => break cut(end),
@@ -92,7 +93,7 @@ fn every_hook() {
                             ) {
                                 ::core::result::Result::Ok(answer) => {
                                     break 'answer (&mut call)
-                                        .succeeded(answer, context(until), &mut ());
+                                        .succeeded(answer, || context(until), &mut ());
                                 }
                                 ::core::result::Result::Err(error) => error,
                             };
@@ -265,7 +266,8 @@ fn a_strategy() {
                     let error = match ::reattempt::__private::split(outcome) {
                         ::core::result::Result::Ok(answer) => {
                             break {
-                                let answer = (&mut call).succeeded(answer, context(until), &mut ());
+                                let answer = (&mut call)
+                                    .succeeded(answer, || context(until), &mut ());
                                 call.finish();
                                 answer
                             };

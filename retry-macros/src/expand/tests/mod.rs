@@ -115,7 +115,7 @@ fn async_function() {
                         } else {
                             match ::reattempt::__private::split((&mut call).again(attempt).await) {
                                 ::core::result::Result::Ok(answer) => {
-                                    break (&mut call).succeeded(answer, context(), &mut ());
+                                    break (&mut call).succeeded(answer, context, &mut ());
                                 }
                                 ::core::result::Result::Err(error) => error,
                             }
@@ -180,7 +180,7 @@ fn a_delay_that_the_error_asks_for() {
         let error = match ::reattempt::__private::split(outcome) {
         ::core::result::Result::Ok(answer) => {
         break {
-        let answer = (&mut call).succeeded(answer, context(), &mut ());
+        let answer = (&mut call).succeeded(answer, context, &mut ());
         call.finish();
         answer
         };

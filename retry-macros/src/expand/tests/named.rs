@@ -78,7 +78,7 @@ fn a_policy_with_a_name() {
                                 let answer = (&mut call)
                                     .succeeded(
                                         answer,
-                                        ::reattempt::__private::CallContext::live(
+                                        || ::reattempt::__private::CallContext::live(
                                             &__REATTEMPT_SITE,
                                             &live,
                                             until,
@@ -220,7 +220,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                         let outcome = match (&mut call)
                             .in_time(
                                 outcome,
-                                ::reattempt::__private::CallContext::live(
+                                || ::reattempt::__private::CallContext::live(
                                     &__REATTEMPT_SITE,
                                     &live,
                                     until,
@@ -242,7 +242,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                 break (&mut call)
                                     .succeeded(
                                         answer,
-                                        ::reattempt::__private::CallContext::live(
+                                        || ::reattempt::__private::CallContext::live(
                                             &__REATTEMPT_SITE,
                                             &live,
                                             until,
@@ -357,7 +357,7 @@ fn the_kill_switch_in_an_async_function() {
                         } else {
                             match ::reattempt::__private::split((&mut call).again(attempt).await) {
                                 ::core::result::Result::Ok(answer) => {
-                                    break (&mut call).succeeded(answer, context(), &mut ());
+                                    break (&mut call).succeeded(answer, context, &mut ());
                                 }
                                 ::core::result::Result::Err(error) => error,
                             }

@@ -176,7 +176,7 @@ where
         let context = || plan.context(*this.until);
         let answer = ready!(this.call.inside(*this.until, context, || future.poll(cx)));
         Poll::Ready(match plan.judge.judge(&answer) {
-            None => Ok(this.call.succeeded(answer, context(), this.gates)),
+            None => Ok(this.call.succeeded(answer, context, this.gates)),
             Some(verdict) => Err((answer, verdict, *start)),
         })
     }
