@@ -205,6 +205,8 @@ mod items;
 mod judging;
 #[path = "shapes/keys.rs"]
 mod keys;
+#[path = "shapes/map_err.rs"]
+mod map_err;
 #[path = "shapes/methods.rs"]
 mod methods;
 #[path = "shapes/names.rs"]

@@ -56,6 +56,7 @@ pub struct Args {
     pub until: Option<Code>,
     pub retry_after: Option<Code>,
     pub fallback: Option<Code>,
+    pub map_err: Option<Code>,
     pub before_retry: Option<Code>,
     pub on_retry: Option<Code>,
     pub context: Option<Binding>,

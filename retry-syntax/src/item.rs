@@ -137,10 +137,12 @@ impl Answer {
 
     /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
     pub fn annotation(&self) -> Option<TokenStream> {
-        self.ty().map(|ty| {
-            let ty = nameable(ty);
-            quote!(: #ty)
-        })
+        self.written().map(|ty| quote!(: #ty))
+    }
+
+    /// What the whole function answers, with `_` for what cannot be written.
+    pub fn written(&self) -> Option<TokenStream> {
+        self.ty().map(|ty| nameable(ty).into_token_stream())
     }
 
     /// What the whole function answers.

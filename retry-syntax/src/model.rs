@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::{Key, Keys};
 use retry_runtime::{Policy, Shape};
-use syn::{Expr, Ident, LitStr, Path};
+use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
 use crate::rename::self_to;
@@ -44,6 +44,8 @@ pub struct Model {
     pub retry_after: Option<Expr>,
     /// `fallback = ...`
     pub fallback: Option<Expr>,
+    /// `map_err = ...`
+    pub map_err: Option<Mapper>,
     /// `before_retry = ...`
     pub before_retry: Option<Expr>,
     /// `on_retry = ...`
@@ -97,6 +99,15 @@ pub enum Purse {
     Shared,
     /// One that only the running program knows.
     Lent(Expr),
+}
+
+/// `map_err = ...`.
+#[derive(Clone)]
+pub struct Mapper {
+    /// The path, or the closure.
+    pub code: Expr,
+    /// The type of the parameter of a closure.
+    pub parameter: Option<Type>,
 }
 
 /// `hedge = ...`.
@@ -157,6 +168,9 @@ impl Model {
             &mut model.strategy,
             &mut model.timer,
         ];
+        if let Some(mapper) = &mut model.map_err {
+            rename(&mut mapper.code, name);
+        }
         let filters = [&mut model.on, &mut model.except].into_iter().flatten();
         for expr in code.into_iter().flatten() {
             rename(expr, name);

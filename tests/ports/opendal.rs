@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use reattempt::{Jitter, Policy, Retry, retry};
+use reattempt::{Jitter, Policy, Retry, RetryError, retry};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -34,11 +34,14 @@ impl Error {
         self.status == Status::Temporary
     }
 
-    fn set_persistent(mut self) -> Self {
-        if self.is_temporary() {
-            self.status = Status::Persistent;
+    /// What a call ended with that was retried in vain, or cut off.
+    fn persistent(end: RetryError<Self>) -> Self {
+        let late = Self::new("timed out", Status::Temporary);
+        let mut error = end.into_last().unwrap_or(late);
+        if error.is_temporary() {
+            error.status = Status::Persistent;
         }
-        self
+        error
     }
 }
 
@@ -118,7 +121,7 @@ impl<A: Access, I: RetryInterceptor> Access for RetryAccessor<A, I> {
         policy = self.policy,
         on = Error::is_temporary,
         on_retry = |retry| tell(&*self.notify, Operation::Stat, retry),
-        fallback = |error| Err(error.set_persistent())
+        map_err = Error::persistent
     )]
     async fn stat(&self, path: &str) -> Result<u64> {
         self.inner.stat(path).await
@@ -138,7 +141,7 @@ impl<W: Write, I: RetryInterceptor> Write for RetryWriter<W, I> {
         policy = self.policy,
         on = Error::is_temporary,
         on_retry = |retry| tell(&*self.notify, Operation::Write, retry),
-        fallback = |error| Err(error.set_persistent())
+        map_err = Error::persistent
     )]
     async fn write(&mut self, bytes: Arc<[u8]>) -> Result<()> {
         self.inner.write(Arc::clone(&bytes)).await
@@ -148,7 +151,7 @@ impl<W: Write, I: RetryInterceptor> Write for RetryWriter<W, I> {
         policy = self.policy,
         on = Error::is_temporary,
         on_retry = |retry| tell(&*self.notify, Operation::Close, retry),
-        fallback = |error| Err(error.set_persistent())
+        map_err = Error::persistent
     )]
     async fn close(&mut self) -> Result<u64> {
         self.inner.close().await
@@ -189,6 +192,7 @@ impl Access for Disk {
 
     async fn stat(&self, path: &str) -> Result<u64> {
         let error = match path {
+            "hangs" => std::future::pending().await,
             "missing" => Error::new("not found", Status::Permanent),
             _ => DISK_BUSY,
         };
@@ -232,16 +236,23 @@ impl RetryInterceptor for Counter {
 }
 
 fn layered(failures: u32) -> (RetryAccessor<Disk, Counter>, Arc<Counter>, Arc<AtomicU32>) {
+    let policy = Policy::new()
+        .max(4)
+        .base(Duration::from_secs(1))
+        .jitter(Jitter::None);
+    layered_under(policy, failures)
+}
+
+fn layered_under(
+    policy: Policy,
+    failures: u32,
+) -> (RetryAccessor<Disk, Counter>, Arc<Counter>, Arc<AtomicU32>) {
     let notify = Arc::<Counter>::default();
     let flaky = Flaky {
         failures,
         ..Flaky::default()
     };
     let attempts = Arc::clone(&flaky.attempts);
-    let policy = Policy::new()
-        .max(4)
-        .base(Duration::from_secs(1))
-        .jitter(Jitter::None);
     let layer = RetryLayer {
         policy,
         notify: Arc::clone(&notify),
@@ -273,6 +284,15 @@ async fn a_permanent_error_is_not_retried() {
     assert_eq!(error, Error::new("not found", Status::Permanent));
     assert_eq!(attempts.load(Ordering::SeqCst), 1);
     assert_eq!(notified.0.load(Ordering::SeqCst), 0);
+}
+
+/// The policy is that of whoever makes the layer, and so are its limits.
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_hangs_is_cut_off() {
+    let policy = Policy::new().max(1).timeout(Duration::from_secs(1));
+    let (disk, ..) = layered_under(policy, 0);
+    let error = disk.stat("hangs").await.unwrap_err();
+    assert_eq!(error, Error::new("timed out", Status::Persistent));
 }
 
 /// Each method of a writer is a call of its own, and what is written is there once.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Classify, GiveUpReason, Policy, Verdict, retry};
+use reattempt::{Classify, GaveUp, GiveUpReason, Policy, RetryError, Verdict, retry};
 use tokio::time::Instant;
 
 macro_rules! hang {
@@ -26,6 +26,42 @@ async fn anything() -> anyhow::Result<u8> {
     std::future::pending().await
 }
 
+/// Nobody can make a `reqwest::Error`, so the caller gets another one.
+#[derive(Debug)]
+enum PageError {
+    Http(reqwest::Error),
+    GaveUp(GaveUp),
+}
+
+impl From<RetryError<reqwest::Error>> for PageError {
+    fn from(error: RetryError<reqwest::Error>) -> Self {
+        let end = GaveUp::new(error.reason(), error.attempts());
+        error.into_last().map_or(Self::GaveUp(end), Self::Http)
+    }
+}
+
+#[retry(max = 3, base = "1ms", timeout = "1s", map_err = PageError::from)]
+async fn page(client: &reqwest::Client, url: &str) -> Result<String, PageError> {
+    let response = client.get(url).send().await?;
+    response.error_for_status()?.text().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_cannot_be_made_is_mapped() {
+    // Nobody accepts what comes here.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let error = page(&client, &url).await.unwrap_err();
+    let PageError::GaveUp(end) = error else {
+        panic!("there was no answer: {error:?}")
+    };
+    assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Attempts, 3));
+
+    let error = page(&client, "http://").await.unwrap_err();
+    assert!(matches!(error, PageError::Http(error) if error.is_builder()));
+}
+
 #[tokio::test(start_paused = true)]
 async fn attempts_are_cut_off() {
     async fn ends<E>(call: impl Future<Output = Result<u8, E>>) -> E {
@@ -43,7 +79,7 @@ async fn attempts_are_cut_off() {
     assert_eq!(ends(database()).await.classify(), Verdict::Transient);
     assert_eq!(ends(service()).await.classify(), Verdict::Transient);
     assert_eq!(ends(cache()).await.classify(), Verdict::Transient);
-    assert!(ends(anything()).await.is::<reattempt::GaveUp>());
+    assert!(ends(anything()).await.is::<GaveUp>());
 
     let policy = Policy::new()
         .max(3)
@@ -53,7 +89,7 @@ async fn attempts_are_cut_off() {
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
     let end = error
         .get_ref()
-        .and_then(|inner| inner.downcast_ref::<reattempt::GaveUp>());
+        .and_then(|inner| inner.downcast_ref::<GaveUp>());
     assert_eq!(
         end.map(|end| (end.reason(), end.attempts())),
         Some((GiveUpReason::Attempts, 3))

@@ -66,7 +66,7 @@ pub(super) fn looped(
             #later
         }
     };
-    let looped = parts.used_up(parts.with_fallback(looped));
+    let looped = parts.used_up(parts.answered(looped));
     ours! {
         #uses
         #prelude
@@ -175,22 +175,21 @@ fn step(parts: &Parts<'_>) -> Step {
 /// and `into` in the body know where to go.
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let (krate, statements) = (&parts.krate, parts.statements(body));
-    let typed = match parts.answer {
-        Answer::Inferred => TokenStream::new(),
-        answer => {
+    let never = match (parts.form(), parts.answer) {
+        (Some(form), _) => Some(ours!((#form).never())),
+        (None, Answer::Inferred) => None,
+        (None, answer) => {
             let ty = answer.spoken();
-            let never = if let Some(form) = parts.form() {
-                ours!((#form).never())
-            } else {
-                ours!(#krate::__private::never::<#ty>())
-            };
-            ours! {
-                if let ::core::option::Option::Some(outcome) = #never {
-                    return outcome;
-                }
-            }
+            Some(ours!(#krate::__private::never::<#ty>()))
         }
     };
+    let typed = never.map(|never| {
+        ours! {
+            if let ::core::option::Option::Some(outcome) = #never {
+                return outcome;
+            }
+        }
+    });
     let (start, borrowed) = (at(body.span_open()), parts.borrowed());
     quote_spanned!(start=> async { #typed #borrowed #statements })
 }

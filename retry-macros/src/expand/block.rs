@@ -71,10 +71,11 @@ fn standing(block: &Block) -> TokenStream {
         answer,
         statements,
     } = &block.body;
+    let changes = |path: &syn::Path| path.is_ident("context") || path.is_ident("map_err");
     let bound = block
         .items
         .iter()
-        .any(|item| matches!(item, darling::ast::NestedMeta::Meta(meta) if meta.path().is_ident("context")));
+        .any(|item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())));
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
         None if bound => anything(),

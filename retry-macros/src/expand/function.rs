@@ -80,7 +80,7 @@ fn body_of(
 }
 
 /// A function whose policy was refused, without the faults: where the body was
-/// written for the expansion (`RetryError`, `context`), it would add errors of its own.
+/// written for the expansion (`RetryError`, `context`, `map_err`), it would add errors of its own.
 pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<Function>(item.clone()) else {
         return item;
@@ -92,7 +92,7 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
     let bound = arguments
         .clone()
         .into_iter()
-        .any(|token| token.to_string() == "context");
+        .any(|token| matches!(&*token.to_string(), "context" | "map_err"));
     let keeps = !(told || bound) || matches!(flow, Flow::Future { .. });
     let Function {
         attributes,

@@ -35,8 +35,8 @@ pub(super) fn expand(
         // Inside another macro's `async move {}`: the body of the future itself.
         return block_of(model, answer, body);
     }
-    // What the body gives is another type than the one written with `RetryError`.
-    let spoken = !matches!(answer, Answer::RetryError(..));
+    // What the body gives is another type than the one written with `RetryError` or `map_err`.
+    let spoken = !matches!(answer, Answer::RetryError(..)) && model.map_err.is_none();
     let output = (boxed && spoken).then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));

@@ -187,10 +187,10 @@ impl Parts<'_> {
         hooks || model.strategy.is_some() || model.until.is_some() || may_time_out
     }
 
-    /// `looped`, and what `fallback` makes of its answer when it gave up.
-    pub(super) fn with_fallback(&self, looped: TokenStream) -> TokenStream {
+    /// `looped`, and what `fallback` or `map_err` makes of its answer when it gave up.
+    pub(super) fn answered(&self, looped: TokenStream) -> TokenStream {
         let Some(code) = &self.model.fallback else {
-            return looped;
+            return self.mapped(looped);
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);

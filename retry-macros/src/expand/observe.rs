@@ -68,6 +68,10 @@ impl Parts<'_> {
     }
 
     fn knows_error(&self) -> bool {
+        if let Some(mapper) = &self.model.map_err {
+            let parameter = mapper.parameter.as_ref();
+            return parameter.is_none_or(|ty| !has_hole(&ours!(#ty)));
+        }
         match self.answer {
             Answer::Inferred => false,
             answer => answer.ty().is_none_or(|ty| !has_hole(&ours!(#ty))),

@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 
 use super::parts::{Parts, hook, used};
 use retry_syntax::item::Answer;
-use retry_syntax::model::{self, at};
+use retry_syntax::model::{self, Mapper, at};
 
 /// Which attempts are cut off when time runs out.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,19 +37,55 @@ impl Parts<'_> {
         }
     }
 
-    /// Whether the error of the answer is a `RetryError`, going by its name.
+    /// Whether a call ends with a `RetryError`: of its answer, going by its name, or for `map_err`.
     pub(super) fn is_told(&self) -> bool {
-        matches!(self.answer, Answer::RetryError(..)) && self.answer.to_ask().is_none()
+        let by_name =
+            matches!(self.answer, Answer::RetryError(..)) && self.answer.to_ask().is_none();
+        by_name || self.model.map_err.is_some()
     }
 
     /// What the body answers and what the call makes of that, where the type says whether there is a `RetryError`.
     pub(super) fn form(&self) -> Option<TokenStream> {
+        if self.model.map_err.is_some() {
+            return Some(ours!(form));
+        }
         let (ty, span) = (self.answer.to_ask()?, self.answer_span());
         let krate = self.model.krate_at(span);
         Some(quote_spanned!(at(span)=> {
             use #krate::__private::PlainForm as _;
             #krate::__private::FormOf::<#ty>::NEW.reattempt_form()
         }))
+    }
+
+    /// `let form = ...;` where the mapper says with which error an attempt fails.
+    pub(super) fn mapped_form(&self) -> Option<TokenStream> {
+        let Mapper { code, parameter } = self.model.map_err.as_ref()?;
+        let answer = self.whole_answer();
+        Some(if let Some(parameter) = parameter {
+            let krate = self.model.krate_at(parameter.span());
+            quote_spanned!(at(parameter.span())=> let form = #krate::__private::form_of_parameter::<#answer, #parameter>();)
+        } else {
+            let krate = self.model.krate_at(code.span());
+            quote_spanned!(at(code.span())=> let form = #krate::__private::form_of_mapper::<#answer, _>(&#code);)
+        })
+    }
+
+    /// The type of what the whole function answers, which has an error.
+    fn whole_answer(&self) -> TokenStream {
+        let written = self.answer.written();
+        written.unwrap_or_else(|| ours!(::core::result::Result<_, _>))
+    }
+
+    /// `looped`, and what `map_err` makes of its error.
+    pub(super) fn mapped(&self, looped: TokenStream) -> TokenStream {
+        let Some(Mapper { code, .. }) = &self.model.map_err else {
+            return looped;
+        };
+        let (krate, answer) = (self.model.krate_at(code.span()), self.whole_answer());
+        let mapped =
+            quote_spanned!(at(code.span())=> #krate::__private::map_err::<#answer, _>(end, #code));
+        let released = self.released();
+        ours!({ let end = #looped; #released #mapped })
     }
 
     /// Runs `attempt`, an expression, and takes its outcome apart.

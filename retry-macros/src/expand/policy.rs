@@ -66,8 +66,8 @@ impl Parts<'_> {
         let (budget, gates) = (self.own_budget(), self.start_gates());
         let context = self.constant_context();
         let beside = self.checks_beside();
-        let timer = self.kept_timer();
-        ours!(#budget #site #checks #beside #kept #timer #context #until #started #gates)
+        let (timer, form) = (self.kept_timer(), self.mapped_form());
+        ours!(#form #budget #site #checks #beside #kept #timer #context #until #started #gates)
     }
 
     /// The policy that the running program evaluates, as an expression of type `&Policy`. A place is read where it

@@ -114,7 +114,7 @@ impl Parts<'_> {
         let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());
         // The one of the attempt is gone.
-        let says = self.model.until.is_some() || !self.is_told();
+        let says = self.model.until.is_some() || self.form().is_some() || !self.is_told();
         let cut = if self.cutting() == Cutting::Always && says {
             let span = self.model.error_span;
             let located = self.model.krate_at(span);

@@ -94,7 +94,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #step
         }
     };
-    let looped = parts.used_up(parts.with_fallback(looped));
+    let looped = parts.used_up(parts.answered(looped));
     ours! {
         #uses
         #prelude
@@ -165,7 +165,7 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
             ::core::result::Result::Err(error) => #retried,
         }
     }};
-    let called = parts.used_up(called);
+    let called = parts.used_up(parts.answered(called));
     ours!(#prelude #called)
 }
 

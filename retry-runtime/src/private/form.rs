@@ -22,7 +22,7 @@ impl<R> FormOf<R> {
 impl<T, E> FormOf<Result<T, RetryError<E>>> {
     #[inline(always)]
     pub const fn reattempt_form(self) -> WithReason<T, E> {
-        WithReason(PhantomData)
+        WithReason::NEW
     }
 }
 
@@ -90,7 +90,19 @@ impl<R> Plain<R> {
 #[derive(Debug)]
 pub struct WithReason<T, E>(PhantomData<fn() -> (T, E)>);
 
-#[expect(clippy::unused_self, reason = "its type is what is asked")]
+impl<T, E> Clone for WithReason<T, E> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, E> Copy for WithReason<T, E> {}
+
+impl<T, E> WithReason<T, E> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
 impl<T, E> WithReason<T, E> {
     #[inline(always)]
     pub const fn never(self) -> Option<Result<T, E>> {

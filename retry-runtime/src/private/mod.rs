@@ -8,6 +8,7 @@ mod either;
 mod form;
 mod hook;
 mod judge;
+mod map_err;
 mod outcome;
 mod timers;
 mod until;
@@ -34,7 +35,7 @@ pub use cut::{
 };
 pub use describe::*;
 pub use either::{Either, MayCut, NeverCuts};
-pub use form::{FormOf, PlainForm, fail_as, split_as};
+pub use form::{FormOf, PlainForm, WithReason, fail_as, split_as};
 pub use hook::{Reply, SettleFuture, SettleValue, before, before_unseen, hooked, observe};
 #[cfg(feature = "std")]
 pub use judge::ended;
@@ -42,6 +43,7 @@ pub use judge::{
     After, Delay, Inherit, Proof, after, classify, exclude, inherit, judge, judge_by_proof, unless,
     verdict,
 };
+pub use map_err::{MapperParameter, form_of_mapper, form_of_parameter, map_err};
 pub use outcome::{
     Answer, Fails, IsNoResult, IsResult, ambiguous, ask, fail, fail_retry_error, failure,
     fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,

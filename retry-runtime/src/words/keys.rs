@@ -17,6 +17,7 @@ pub const CODE: &[&str] = &[
     "until",
     "retry_after",
     "fallback",
+    "map_err",
     "before_retry",
     "on_retry",
     "context",

@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, ReturnType};
 
 use super::limits;
-use crate::args::Args;
+use crate::args::{Args, Names};
 use crate::faults::Faults;
 use crate::item::{Answer, Flow, Function, is_retry};
 
@@ -116,10 +116,24 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
             }
         }
     }
+    let nothing = matches!(function.signature.output, ReturnType::Default);
+    if let Some(map_err) = &args.map_err {
+        let what = match answer {
+            Answer::Other(ty) | Answer::Option(ty) => Some(format!("`{}`", text(ty))),
+            Answer::Inferred if nothing => Some("a function that returns nothing".to_owned()),
+            _ => None,
+        };
+        if let Some(what) = what {
+            faults.push(
+                map_err.key,
+                Entry::X17,
+                format!("`map_err` makes an error, and {what} has none; drop `map_err`, or return a `Result`"),
+            );
+        }
+    }
     let (Some(asked), Some(_)) = (&args.retry_after, &args.until) else {
         return;
     };
-    let nothing = matches!(function.signature.output, ReturnType::Default);
     let what = match answer {
         Answer::Other(ty) | Answer::Option(ty) => format!("`{}`", text(ty)),
         Answer::Inferred if nothing => "a function that returns nothing".to_owned(),
@@ -228,12 +242,13 @@ fn text(tokens: &impl ToTokens) -> String {
 
 /// The parameters that `clone(...)` names.
 pub(super) fn cloned(
-    names: Vec<Ident>,
+    names: Option<Names>,
     parameters: &[(Ident, bool)],
     faults: &mut Faults,
 ) -> Vec<(Ident, bool)> {
     let mut cloned: Vec<(Ident, bool)> = Vec::new();
-    for name in names {
+    let names = names.and_then(|names| super::keep(names.given, faults));
+    for name in names.unwrap_or_default() {
         if cloned.iter().any(|(known, _)| *known == name) {
             faults.push(
                 name.span(),

@@ -4,6 +4,7 @@
 mod constant;
 mod function;
 mod limits;
+mod map_err;
 mod named;
 mod strategy;
 mod together;
@@ -257,15 +258,11 @@ fn policy(
         until: args.until.and_then(|code| expression(code, faults)),
         retry_after: args.retry_after.and_then(|code| expression(code, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
+        map_err: map_err::mapper(args.map_err, faults),
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
-        clone: args
-            .clone
-            .and_then(|names| keep(names.given, faults))
-            .map_or_else(Vec::new, |names| {
-                function::cloned(names, parameters, faults)
-            }),
+        clone: function::cloned(args.clone, parameters, faults),
         borrowed: Vec::new(),
         name: args
             .name

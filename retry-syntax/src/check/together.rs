@@ -68,6 +68,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
     nothing_proved(args, faults);
     no_question(args, faults);
     plain_fallback(args, faults);
+    two_answers(args, faults);
     nothing_left(args, faults);
     plain_until(args, faults);
     waiting_observer(args, faults);
@@ -168,6 +169,17 @@ fn plain_fallback(args: &Args, faults: &mut Faults) {
                 "`fallback` is a function of the error; write `fallback = |_| {}`",
                 quote::quote!(#given)
             ),
+        );
+    }
+}
+
+/// X11: `fallback` answers where `map_err` would.
+fn two_answers(args: &Args, faults: &mut Faults) {
+    if let (Some(map_err), Some(_)) = (&args.map_err, &args.fallback) {
+        faults.push(
+            map_err.key,
+            Entry::X11,
+            "`map_err` and `fallback` both say what a call that gives up answers; keep `map_err` for another error, or `fallback` for another answer",
         );
     }
 }

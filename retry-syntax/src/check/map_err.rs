@@ -1,0 +1,50 @@
+//! `map_err = |error: RetryError<E>| ...`: what makes the caller's error.
+
+use retry_runtime::rules::Entry;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Pat};
+
+use super::function::async_closure;
+use crate::args::Code;
+use crate::faults::Faults;
+use crate::model::Mapper;
+
+/// The function, and the type of its parameter, which is the only place where the error of the body is written.
+pub(super) fn mapper(code: Option<Code>, faults: &mut Faults) -> Option<Mapper> {
+    read(super::expression(code?, faults)?, faults)
+}
+
+fn read(code: Expr, faults: &mut Faults) -> Option<Mapper> {
+    if let Some(span) = async_closure(&code) {
+        faults.push(
+            span,
+            Entry::S9,
+            "`map_err` makes an error at the end of a call and cannot be async; make the closure sync, or write `fallback` for what waits",
+        );
+        return None;
+    }
+    let wrong = match code {
+        Expr::Group(group) => return read(*group.expr, faults),
+        Expr::Paren(paren) => return read(*paren.expr, faults),
+        Expr::Path(_) => {
+            return Some(Mapper {
+                code,
+                parameter: None,
+            });
+        }
+        Expr::Closure(ref closure) => match closure.inputs.first() {
+            Some(Pat::Type(typed)) if closure.inputs.len() == 1 => {
+                let parameter = Some((*typed.ty).clone());
+                return Some(Mapper { code, parameter });
+            }
+            parameter => parameter.map_or_else(|| closure.span(), syn::spanned::Spanned::span),
+        },
+        _ => code.span(),
+    };
+    faults.push(
+        wrong,
+        Entry::S9,
+        "`map_err` is a path, or a closure that says by the type of its parameter with which error an attempt fails; write `map_err = |error: reattempt::RetryError<E>| ...`, with that error for `E`",
+    );
+    None
+}

@@ -1,0 +1,10 @@
+use reattempt::{RetryError, retry};
+
+#[retry(on(_), map_err = async |error: RetryError<u8>| error.to_string())]
+async fn fetch() -> Result<u32, String> {
+    Ok(1)
+}
+
+fn main() {
+    let _ = fetch();
+}
