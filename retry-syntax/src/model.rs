@@ -84,8 +84,10 @@ pub struct Setting {
     pub key: Key,
     /// What the builder is told.
     pub value: TokenStream,
-    /// The span of an expression that only the compiler can evaluate.
+    /// The span of an expression, which the macro cannot evaluate.
     pub expression: Option<Span>,
+    /// The expression, where the compiler cannot evaluate it either: a value of the running program.
+    pub running: Option<Expr>,
 }
 
 /// `budget = ...`.
@@ -153,6 +155,12 @@ impl Model {
         if let Some(inherited) = &mut model.inherited {
             rename(&mut inherited.expr, name);
         }
+        for setting in &mut model.settings {
+            if let Some(expr) = &mut setting.running {
+                rename(expr, name);
+                setting.value = expr.to_token_stream();
+            }
+        }
         if let Some(Purse::Lent(budget)) = &mut model.budget {
             rename(budget, name);
         }
@@ -193,6 +201,25 @@ impl Model {
     /// Whether the policy is another than the keys alone make.
     pub fn is_inherited(&self) -> bool {
         self.inherited.is_some() || self.named.is_some()
+    }
+
+    /// Whether the running program has to make the policy: of an expression, or of the values of keys.
+    pub fn is_running(&self) -> bool {
+        let inherited = self.inherited.as_ref();
+        inherited.is_some_and(|inherited| !inherited.constant)
+            || self
+                .settings
+                .iter()
+                .any(|setting| setting.running.is_some())
+    }
+
+    /// The keys whose values only the running program knows.
+    pub fn running_keys(&self) -> impl Iterator<Item = Key> {
+        let running = self
+            .settings
+            .iter()
+            .filter(|setting| setting.running.is_some());
+        running.map(|setting| setting.key)
     }
 
     /// Whether the deadline may be set: by a key, or by an inherited policy.

@@ -112,7 +112,7 @@ impl Parts<'_> {
             || ours!(true),
             |policy| ours!({ #krate::Policy::is_budgeted(&#policy) }),
         );
-        let policy = self.policy_ref();
+        let policy = self.limit_ref(Key::Budget);
         let gate = ours! {
             <#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::BudgetByPolicy>::gate(#policy, #timer)
         };
@@ -125,7 +125,7 @@ impl Parts<'_> {
         if !self.model.may_reset() {
             return TokenStream::new();
         }
-        let (krate, timer, policy) = (&self.krate, &self.timer, self.policy_ref());
+        let (krate, timer, policy) = (&self.krate, &self.timer, self.limit_ref(Key::ResetAfter));
         let taken = self.known_policy().map_or_else(
             || ours!(1),
             |policy| ours!({ #krate::Policy::kept_starts(&#policy) }),
@@ -137,7 +137,8 @@ impl Parts<'_> {
     fn known_policy(&self) -> Option<TokenStream> {
         let inherited = self.model.inherited.as_ref();
         let policy = self.policy();
-        let is_known = inherited.is_some_and(|inherited| inherited.constant)
+        let is_known = inherited.is_some()
+            && !self.model.is_running()
             && !mentions(&policy, &self.model.generics);
         is_known.then_some(policy)
     }

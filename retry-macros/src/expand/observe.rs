@@ -82,7 +82,21 @@ impl Parts<'_> {
     pub(super) fn succeeded(&self, answer: &TokenStream) -> TokenStream {
         let (context, gates) = (self.deferred_context(), self.gates());
         let answered = ours!((&mut call).succeeded(#answer, #context, #gates));
-        self.finished(&answered)
+        if !self.model.is_running() {
+            return self.finished(&answered);
+        }
+        // Only a recovery is reported, and what the policy is.
+        let (krate, timer) = (&self.krate, &self.timer);
+        let first = ours!(#krate::__private::Gate::settle(#gates, #timer));
+        self.finished(&ours! {{
+            let answer = #answer;
+            if #krate::__private::LiveCall::failures(&call) == 0 {
+                #first;
+                answer
+            } else {
+                (&mut call).succeeded(answer, #context, #gates)
+            }
+        }})
     }
 
     /// A sync call has nothing to drop, which the compiler does not see.

@@ -244,7 +244,7 @@ impl Parts<'_> {
         let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
         let (context, gates) = (self.deferred_context(), self.gates());
         let limit = if self.may_time_out() {
-            let (policy, timer) = (self.policy_ref(), &self.timer);
+            let (policy, timer) = (self.limit_ref(Key::Timeout), &self.timer);
             ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))
         } else {
             until.clone()
@@ -283,11 +283,18 @@ impl Parts<'_> {
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
         let renewed = self.renewed_if_cut();
+        let in_time = ours!((&mut call).in_time(outcome, #context, #gates));
+        let in_time = if self.model.is_running() {
+            // Only what was cut off needs the policy.
+            ours!(if ::core::result::Result::is_ok(&outcome) { ::core::result::Result::Ok(outcome) } else { #in_time })
+        } else {
+            in_time
+        };
         ours! {
             let outcome = #outcome;
             #cut
             #renewed
-            let outcome = match (&mut call).in_time(outcome, #context, #gates) {
+            let outcome = match #in_time {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err((#lost, end)) => break #late,
             };

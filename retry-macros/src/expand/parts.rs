@@ -162,8 +162,7 @@ impl<'m> Parts<'m> {
     }
 
     fn has_constant_policy(&self) -> bool {
-        let inherited = self.model.inherited.as_ref();
-        self.model.named.is_none() && inherited.is_none_or(|inherited| inherited.constant)
+        self.model.named.is_none() && !self.model.is_running()
     }
 
     /// Where the compiler says that a timer is none.

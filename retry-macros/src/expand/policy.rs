@@ -11,7 +11,7 @@ use syn::{Expr, ExprClosure, Ident};
 use super::outcome::Cutting;
 use super::parts::{Parts, method};
 use retry_syntax::item::mentions;
-use retry_syntax::model::{Inherited, Model, at};
+use retry_syntax::model::{Inherited, Model, Setting, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
@@ -30,23 +30,71 @@ impl Parts<'_> {
             }
             None => ours!(#krate::Policy::new()),
         };
-        let mut policy = match self.model.strategy {
+        let policy = match self.model.strategy {
             Some(_) => ours!(#start.decided()),
             None => start,
         };
-        for setting in &self.model.settings {
-            let (method, value) = (method(setting.key.word()), &setting.value);
-            policy = match (setting.key.word(), &setting.expression) {
-                ("backoff", Some(span)) => {
-                    let value = custom_backoff(krate, value, *span);
-                    ours!(#policy.#method(#value))
-                }
-                // Which budget, only the call knows.
-                ("budget", _) if value.is_empty() => ours!(#policy.budgeted()),
-                _ => ours!(#policy.#method(#value)),
-            };
+        let settings = self.model.settings.iter();
+        settings.fold(policy, |policy, setting| self.with(&policy, setting))
+    }
+
+    /// `policy.max(5)`
+    fn with(&self, policy: &TokenStream, setting: &Setting) -> TokenStream {
+        let (krate, value) = (&self.krate, &setting.value);
+        let method = method(setting.key.word());
+        match (setting.key, setting.expression) {
+            (Key::Backoff, Some(span)) => {
+                let value = custom_backoff(krate, value, span);
+                ours!(#policy.#method(#value))
+            }
+            // Which budget, only the call knows.
+            (Key::Budget, _) if value.is_empty() => ours!(#policy.budgeted()),
+            (_, None) => ours!(#policy.#method(#value)),
+            (_, Some(_)) if setting.running.as_ref().is_some_and(|expr| !is_read(expr)) => {
+                ours!(#policy.#method(#method))
+            }
+            (key, Some(span)) => {
+                let value = self.typed(key, value, span);
+                ours!(#policy.#method(#value))
+            }
         }
-        policy
+    }
+
+    /// The value of an expression in the type of its key; for any other type the compiler says what to write.
+    fn typed(&self, key: Key, value: &TokenStream, span: Span) -> TokenStream {
+        let krate = self.model.krate_at(span);
+        let kind = match key {
+            Key::Max => {
+                return quote_spanned!(at(span)=> #krate::__private::attempts(#krate::__private::number(#value) as i128));
+            }
+            Key::Jitter => "jitter",
+            Key::Factor => "factor",
+            Key::Base
+            | Key::First
+            | Key::Cap
+            | Key::ResetAfter
+            | Key::Deadline
+            | Key::Timeout
+            | Key::Patience => "duration",
+            _ => return value.clone(),
+        };
+        let kind = Ident::new(kind, at(span));
+        quote_spanned! {at(span)=> {
+            use #krate::__private::WrongValue as _;
+            #krate::__private::ValueOf(#value).#kind()
+        }}
+    }
+
+    /// `let max = ...;` for each value of the running program that is evaluated once.
+    fn kept_values(&self) -> TokenStream {
+        let settings = self.model.settings.iter();
+        let kept = settings.filter_map(|setting| {
+            let expr = setting.running.as_ref().filter(|expr| !is_read(expr))?;
+            let name = method(setting.key.word());
+            let value = self.typed(setting.key, &ours!(#expr), expr.span());
+            Some(ours!(let #name = #value;))
+        });
+        kept.collect()
     }
 
     /// Statements before the loop: constants the compiler must judge, and what
@@ -55,7 +103,7 @@ impl Parts<'_> {
         let (krate, timer) = (&self.krate, &self.timer);
         let (checks, site, kept) = (self.constant_checks(), self.site(), self.kept_policy());
         let until = self.model.may_have_deadline().then(|| {
-            let policy = self.policy_ref();
+            let policy = self.limit_ref(Key::Deadline);
             ours!(let until = #krate::__private::Until::start(#policy, #timer);)
         });
         let started = self
@@ -66,8 +114,8 @@ impl Parts<'_> {
         let (budget, gates) = (self.own_budget(), self.start_gates());
         let context = self.constant_context();
         let beside = self.checks_beside();
-        let (timer, form) = (self.kept_timer(), self.mapped_form());
-        ours!(#form #budget #site #checks #beside #kept #timer #context #until #started #gates)
+        let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
+        ours!(#form #budget #site #checks #beside #kept #values #timer #context #until #started #gates)
     }
 
     /// The policy that the running program evaluates, as an expression of type `&Policy`. A place is read where it
@@ -103,8 +151,38 @@ impl Parts<'_> {
         match self.runtime_inherited() {
             // As it is, without a copy.
             Some(inherited) if self.has_policy_in_place() => self.runtime_policy(&inherited.expr),
-            Some(_) => ours!(&#policy),
-            None => ours!(const { &#policy }),
+            _ if self.model.is_running() => ours!(&#policy),
+            _ => ours!(const { &#policy }),
+        }
+    }
+
+    /// A `&Policy` for what reads `key` before anything has failed: without the other keys, if the running program has to
+    /// make it.
+    pub(super) fn limit_ref(&self, key: Key) -> TokenStream {
+        if !self.model.is_running() {
+            return self.policy_ref();
+        }
+        let krate = &self.krate;
+        let start = ours!(#krate::Policy::new());
+        let given = self
+            .model
+            .settings
+            .iter()
+            .find(|setting| setting.key == key);
+        match (given, &self.model.inherited) {
+            (Some(setting), _) => {
+                let policy = self.with(&start, setting);
+                ours!(&#policy)
+            }
+            (
+                None,
+                Some(Inherited {
+                    expr,
+                    constant: false,
+                }),
+            ) => self.runtime_policy(expr),
+            (None, Some(Inherited { expr, .. })) => ours!(&#expr),
+            (None, None) => ours!(&#start),
         }
     }
 
@@ -120,34 +198,53 @@ impl Parts<'_> {
         if self.model.is_literal() || self.runtime_inherited().is_some() {
             return TokenStream::new();
         }
-        let policy = self.policy();
+        let policy = self.constant_part();
+        let unknown = self.model.running_keys().map(|key| variant(key.word()));
+        let krate = &self.krate;
+        let unknown = ours!(&[#(#krate::rules::Key::#unknown),*]);
         let places = self.model.settings.iter().filter_map(|setting| {
-            let span = setting.expression?;
+            let span = setting.expression.filter(|_| setting.running.is_none())?;
             let (key, krate) = (variant(setting.key.word()), self.model.krate_at(span));
             Some(quote_spanned! {at(span)=>
-                let policy = #krate::__private::blame(policy, #krate::rules::Key::#key);
+                let policy = #krate::__private::blame(policy, #krate::rules::Key::#key, #unknown);
             })
         });
         let whole = self.model.inherited.as_ref().map_or_else(
             || {
-                self.model
-                    .settings
-                    .iter()
-                    .find_map(|setting| setting.expression)
+                let mut settings = self.model.settings.iter();
+                settings
+                    .find_map(|setting| setting.expression.filter(|_| setting.running.is_none()))
             },
             |inherited| Some(inherited.expr.span()),
         );
-        let whole = whole.unwrap_or_else(Span::call_site);
+        // Literals have been judged.
+        let Some(whole) = whole else {
+            return TokenStream::new();
+        };
         let located = self.model.krate_at(whole);
-        let last = quote_spanned!(at(whole)=> #located::__private::checked(policy));
+        let last = quote_spanned!(at(whole)=> #located::__private::checked(policy, #unknown));
         let limits = self.limit_checks(whole);
         let checks = ours!({ let policy = #policy; #(#places)* #last; #limits });
         self.constant_item(&checks)
     }
 
+    /// The policy without the values that only the running program knows.
+    fn constant_part(&self) -> TokenStream {
+        let mut model = self.model.clone();
+        model.settings.retain(|setting| setting.running.is_none());
+        Parts {
+            model: &model,
+            krate: self.krate.clone(),
+            timer: self.timer.clone(),
+            timer_kept: self.timer_kept.clone(),
+            ..*self
+        }
+        .policy()
+    }
+
     /// A breaker and a hedge, as far as they are constants, beside the policy, if it is one.
     fn checks_beside(&self) -> TokenStream {
-        if self.runtime_inherited().is_some() {
+        if self.model.is_running() {
             return TokenStream::new();
         }
         let (model, policy) = (self.model, self.policy());
@@ -178,7 +275,7 @@ impl Parts<'_> {
     /// Whether the compiler can look at the breaker and at the policy.
     pub(super) fn judges_window(&self, breaker: &Expr) -> bool {
         let policy = self.policy();
-        self.runtime_inherited().is_none()
+        !self.model.is_running()
             && names_static(breaker)
             && !mentions(&ours!(#breaker #policy), &self.model.generics)
     }
@@ -231,6 +328,32 @@ pub(super) fn is_place(expr: &Expr) -> bool {
             .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
         _ => false,
     }
+}
+
+/// Whether a value is read where it stands, each time: nothing but places and what is worked out from them. What is
+/// called may do more than answer, so it is called once.
+fn is_read(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(_) | Expr::Const(_) => true,
+        Expr::Unary(unary) => is_read(&unary.expr),
+        Expr::Binary(binary) => is_read(&binary.left) && is_read(&binary.right),
+        Expr::Cast(cast) => is_read(&cast.expr),
+        Expr::Paren(paren) => is_read(&paren.expr),
+        Expr::Group(group) => is_read(&group.expr),
+        Expr::Call(call) => makes_duration(&call.func) && call.args.iter().all(is_read),
+        Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
+            .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_read(&parsed)),
+        _ => is_place(expr),
+    }
+}
+
+/// `Duration::from_secs`
+fn makes_duration(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    let owner = path.path.segments.iter().rev().nth(1);
+    owner.is_some_and(|owner| owner.ident == "Duration")
 }
 
 /// `Shape::Custom(...)`; a closure is told the type of its parameter.

@@ -108,6 +108,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
 fn is_bare(parts: &Parts<'_>) -> bool {
     let model = parts.model;
     let has_limits = model.is_limited()
+        || model.is_running()
         || model.may_have_deadline()
         || model.may_reset()
         || parts.may_be_timed();

@@ -19,15 +19,15 @@ pub fn policy<P: AsRef<Policy> + ?Sized>(policy: &P) -> &Policy {
     policy.as_ref()
 }
 
-// A constant policy whose `key` breaks a rule does not compile.
+// A constant policy whose `key` breaks a rule does not compile, whatever the values of `unknown` are.
 #[track_caller]
-pub const fn blame(policy: Policy, key: Key) -> Policy {
-    policy.blame(key)
+pub const fn blame(policy: Policy, key: Key, unknown: &[Key]) -> Policy {
+    policy.blame(key, unknown)
 }
 
 #[track_caller]
-pub const fn checked(policy: Policy) {
-    let _ = policy.checked();
+pub const fn checked(policy: Policy, unknown: &[Key]) {
+    policy.refuse_known(unknown);
 }
 
 // `backoff = expression`, promoted to a static by the constant it stands in.

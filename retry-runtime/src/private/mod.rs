@@ -12,6 +12,7 @@ mod map_err;
 mod outcome;
 mod timers;
 mod until;
+mod value;
 
 #[cfg(feature = "config")]
 pub use crate::config::NamedPolicy;
@@ -54,3 +55,4 @@ pub use std::boxed::Box;
 pub use timers::NoTimer;
 pub use timers::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault, Started};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
+pub use value::{ValueOf, WrongValue, attempts, number};

@@ -207,12 +207,14 @@ impl Policy {
         }
     }
 
-    /// This policy, unless the value of `key` breaks a rule.
+    /// This policy, unless the value of `key` breaks a rule, as far as that is known without the values of `unknown`.
     #[track_caller]
-    pub(crate) const fn blame(self, key: Key) -> Self {
+    pub(crate) const fn blame(self, key: Key, unknown: &[Key]) -> Self {
+        let unknown = Keys::of(unknown);
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
-            if let Some(violation) = rule.check(&self)
+            if !rule.reads().touches(unknown)
+                && let Some(violation) = rule.check(&self)
                 && violation.key as u32 == key as u32
             {
                 violation.refuse();
@@ -220,6 +222,21 @@ impl Policy {
             rest = tail;
         }
         self
+    }
+
+    /// As [`checked`](Self::checked), as far as that is known without the values of `unknown`.
+    #[track_caller]
+    pub(crate) const fn refuse_known(&self, unknown: &[Key]) {
+        let unknown = Keys::of(unknown);
+        let mut rest = Rule::ALL;
+        while let [rule, tail @ ..] = rest {
+            if !rule.reads().touches(unknown)
+                && let Some(violation) = rule.check(self)
+            {
+                violation.refuse();
+            }
+            rest = tail;
+        }
     }
 
     /// This policy, or a compile error where it is evaluated as a constant.

@@ -6,8 +6,8 @@ use retry_runtime::rules::{self, Entry, Key};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
-use super::constant;
 use super::{Draft, literal_value};
+use super::{constant, running};
 use crate::args::{Args, Given, Value};
 use crate::faults::Faults;
 use crate::literal::{Copies, Literal as _, Share};
@@ -55,6 +55,7 @@ impl Draft<'_> {
             key: Key::Budget,
             value: reference,
             expression: None,
+            running: None,
         });
         Some(purse)
     }
@@ -69,6 +70,7 @@ fn own_budget() -> TokenStream {
 pub(super) fn hedging(
     value: Option<Value<Copies>>,
     krate: &TokenStream,
+    parameters: &[(Ident, bool)],
     faults: &mut Faults,
 ) -> Option<Hedging> {
     match value?.given {
@@ -82,12 +84,21 @@ pub(super) fn hedging(
             measures: matches!(copies, Copies::Quantile(_)),
             span,
         }),
-        Given::Expression(expr) => Some(Hedging {
-            span: expr.span(),
-            value: ours!(#expr),
-            is_literal: false,
-            measures: true,
-        }),
+        Given::Expression(expr) => {
+            if running::names_parameter(&expr, parameters) {
+                faults.push(
+                    expr.span(),
+                    Entry::Type,
+                    "`hedge` is a constant, and only the running program knows this value; write `hedge = \"50ms\"` or a constant",
+                );
+            }
+            Some(Hedging {
+                span: expr.span(),
+                value: ours!(#expr),
+                is_literal: false,
+                measures: true,
+            })
+        }
     }
 }
 

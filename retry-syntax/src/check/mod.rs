@@ -6,13 +6,14 @@ mod function;
 mod limits;
 mod map_err;
 mod named;
+mod running;
 mod strategy;
 mod together;
 
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use retry_runtime::Policy;
-use retry_runtime::rules::{Key, Keys, Rule};
+use retry_runtime::rules::{Entry, Key, Keys, Rule};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
@@ -93,6 +94,7 @@ pub fn block(
 
 /// The parts of a policy that arrive one by one.
 struct Draft<'f> {
+    parameters: &'f [(Ident, bool)],
     known: Policy,
     unknown: Keys,
     settings: Vec<Setting>,
@@ -116,6 +118,7 @@ impl Draft<'_> {
         else {
             return;
         };
+        let mut running = None;
         let (value, span, expression) = match given {
             Given::Literal(literal, span) => {
                 self.known = set(self.known, &literal);
@@ -123,7 +126,13 @@ impl Draft<'_> {
             }
             Given::Expression(expr) => {
                 self.unknown = self.unknown.with(key);
-                (ours!(#expr), expr.span(), Some(expr.span()))
+                let (value, span) = (ours!(#expr), expr.span());
+                if !is_measured(key) {
+                    only_constant(key.word(), &expr, self.parameters, self.faults);
+                } else if running::is_running(&expr, self.parameters) {
+                    running = Some(expr);
+                }
+                (value, span, Some(span))
             }
             Given::Wrong(fault) => {
                 self.unknown = self.unknown.with(key);
@@ -136,6 +145,7 @@ impl Draft<'_> {
             key,
             value,
             expression,
+            running,
         });
     }
 
@@ -186,6 +196,7 @@ fn policy(
     let policy = args.policy.and_then(|code| expression(code, faults));
     let (inherited, named) = named::told_apart(policy, parameters, faults);
     let mut draft = Draft {
+        parameters,
         known,
         unknown: Keys::NONE,
         settings: Vec::new(),
@@ -251,7 +262,7 @@ fn policy(
         budget,
         breaker: args.breaker.and_then(|code| expression(code, faults)),
         throttle: args.throttle.and_then(|code| expression(code, faults)),
-        hedge: limits::hedging(args.hedge, &krate_tokens, faults),
+        hedge: limits::hedging(args.hedge, &krate_tokens, parameters, faults),
         on: args.on.and_then(|filter| predicate(filter, faults)),
         except: args.except.and_then(|filter| predicate(filter, faults)),
         verify: args.verify.and_then(|code| expression(code, faults)),
@@ -266,12 +277,40 @@ fn policy(
         borrowed: Vec::new(),
         name: args
             .name
-            .and_then(|name| operation_name(name, faults))
+            .and_then(|name| operation_name(name, parameters, faults))
             .unwrap_or(default_name),
         generics: Vec::new(),
         strategy: args.strategy.and_then(|code| expression(code, faults)),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
+    }
+}
+
+/// Whether the value of a key is a number or a duration, which the running program may know.
+const fn is_measured(key: Key) -> bool {
+    matches!(
+        key,
+        Key::Max
+            | Key::Base
+            | Key::First
+            | Key::Factor
+            | Key::Cap
+            | Key::Jitter
+            | Key::ResetAfter
+            | Key::Deadline
+            | Key::Timeout
+            | Key::Patience
+    )
+}
+
+/// A key that is not a number, of which the compiler has to know the value.
+fn only_constant(key: &str, expr: &Expr, parameters: &[(Ident, bool)], faults: &mut Faults) {
+    if running::names_parameter(expr, parameters) {
+        faults.push(
+            expr.span(),
+            Entry::Type,
+            format!("`{key}` is a constant, and only the running program knows this value; write a constant, or have a `Policy` made with it: `policy = self.policy`"),
+        );
     }
 }
 
@@ -283,11 +322,24 @@ fn literal_value<T: Copy>(value: Option<&Value<T>>) -> Option<T> {
     }
 }
 
-fn operation_name(name: Value<Name>, faults: &mut Faults) -> Option<TokenStream> {
+fn operation_name(
+    name: Value<Name>,
+    parameters: &[(Ident, bool)],
+    faults: &mut Faults,
+) -> Option<TokenStream> {
     match name.given {
         Given::Literal(name, _) => Some(name.tokens(&TokenStream::new())),
         // A constant; that it is a text the compiler sees.
-        Given::Expression(expr) => Some(ours!(#expr)),
+        Given::Expression(expr) => {
+            if running::names_parameter(&expr, parameters) {
+                faults.push(
+                    expr.span(),
+                    Entry::Type,
+                    "`name` is a constant, and only the running program knows this value; write a text or a constant",
+                );
+            }
+            Some(ours!(#expr))
+        }
         Given::Wrong(fault) => {
             faults.add(fault);
             None

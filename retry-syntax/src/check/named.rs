@@ -78,6 +78,17 @@ pub(super) fn shared(model: &Model, faults: &mut Faults) {
     if model.named.is_none() {
         return;
     }
+    for setting in &model.settings {
+        let Some(running) = &setting.running else {
+            continue;
+        };
+        let key = setting.key.word();
+        faults.push(
+            running.span(),
+            Entry::X15,
+            format!("beside a `policy` from the configuration `{key}` is a constant, and only the running program knows this value; write a constant, or `policy = ...` with an expression"),
+        );
+    }
     let settings = model.settings.iter();
     for setting in settings.filter(|setting| mentions(&setting.value, &model.generics)) {
         let span = setting

@@ -1,0 +1,128 @@
+//! The value of a key in the type that the key takes. It may stand in a constant, where no trait has methods: so what the
+//! type is decides by inherent methods, and a trait that is found after these says what else is expected.
+
+use core::time::Duration;
+
+use crate::jitter::Jitter;
+
+/// An expression behind a key.
+#[derive(Debug, Clone, Copy)]
+pub struct ValueOf<T>(pub T);
+
+impl ValueOf<Duration> {
+    #[inline(always)]
+    pub const fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl ValueOf<f64> {
+    #[inline(always)]
+    pub const fn factor(self) -> f64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub const fn jitter(self) -> Jitter {
+        Jitter::Ratio(self.0)
+    }
+}
+
+impl ValueOf<Jitter> {
+    #[inline(always)]
+    pub const fn jitter(self) -> Jitter {
+        self.0
+    }
+}
+
+/// An expression of another type.
+#[expect(clippy::unreachable, reason = "no type has what is asked for")]
+pub trait WrongValue<T>: Sized {
+    fn duration(self) -> Duration
+    where
+        T: IsDuration,
+    {
+        unreachable!()
+    }
+
+    fn factor(self) -> f64
+    where
+        T: IsFactor,
+    {
+        unreachable!()
+    }
+
+    fn jitter(self) -> Jitter
+    where
+        T: IsJitter,
+    {
+        unreachable!()
+    }
+}
+
+impl<T> WrongValue<T> for ValueOf<T> {}
+
+#[diagnostic::on_unimplemented(
+    message = "this key is a `Duration`, and `{Self}` has no unit or is another type",
+    label = "expected a `Duration`",
+    note = "write a text with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number",
+    note = "rule R17: https://docs.rs/reattempt/latest/reattempt/errors/#r17"
+)]
+pub trait IsDuration {}
+
+#[diagnostic::on_unimplemented(
+    message = "`factor` is an `f64`, and this is a `{Self}`",
+    label = "expected an `f64`",
+    note = "write `2.0`, or `f64::from(..)` around another number",
+    note = "rule R4: https://docs.rs/reattempt/latest/reattempt/errors/#r4"
+)]
+pub trait IsFactor {}
+
+#[diagnostic::on_unimplemented(
+    message = "`jitter` is an `f64` or a `Jitter`, and this is a `{Self}`",
+    label = "expected an `f64` or a `Jitter`",
+    note = "write `0.2` for +/-20 %, or a kind, such as `\"full\"`",
+    note = "rule R5: https://docs.rs/reattempt/latest/reattempt/errors/#r5"
+)]
+pub trait IsJitter {}
+
+/// A number of attempts.
+#[diagnostic::on_unimplemented(
+    message = "`max` is a whole number, such as a `u32` or a `usize`, and this is a `{Self}`",
+    label = "expected a `u32` or a `usize`",
+    note = "write `max = 3`, or `max = \"unlimited\"`",
+    note = "rule R1: https://docs.rs/reattempt/latest/reattempt/errors/#r1"
+)]
+pub trait IsNumber: Copy {}
+
+macro_rules! numbers {
+    ($($number:ty)+) => { $(impl IsNumber for $number {})+ };
+}
+
+// `i32` is what the compiler takes a number for of which nothing else is known.
+numbers!(u8 u16 u32 u64 usize i32);
+
+/// Returns the value of `max`, which any number can then be cast from, in constants too.
+#[inline(always)]
+pub const fn number<N: IsNumber>(number: N) -> N {
+    number
+}
+
+/// Returns it as `max` has it. What is below 0 is 0, which R1 refuses, and what is above the largest number of attempts
+/// is that number.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and the largest number"
+)]
+pub const fn attempts(number: i128) -> u32 {
+    const MOST: u32 = u32::MAX - 1;
+    if number < 0 {
+        0
+    } else if number > MOST as i128 {
+        MOST
+    } else {
+        number as u32
+    }
+}
