@@ -49,6 +49,16 @@ deny() {
     "$tool/bin/cargo-deny" "$@"
 }
 
+# The workflow of GitHub, by the schema of its language.
+step_workflow() {
+    local tool=$target/tools/schema
+    if [[ ! -x $tool/bin/check-jsonschema ]]; then
+        python3 -m venv "$tool"
+        "$tool/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: check-jsonschema==0.39.0
+    fi
+    "$tool/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+}
+
 # The oldest versions that the manifests allow of what they name themselves.
 step_minimal() {
     scripts/minimal
