@@ -76,6 +76,12 @@ impl Site {
         }
     }
 
+    /// Returns the name of the operation.
+    #[cfg(feature = "observe")]
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Returns what the operation is told from others by.
     pub fn id(&self) -> OperationId {
         OperationId(match self.identity {

@@ -57,6 +57,7 @@ pub struct Args {
     pub retry_after: Option<Code>,
     pub fallback: Option<Code>,
     pub map_err: Option<Code>,
+    pub cut_off: Option<Value<bool>>,
     pub before_retry: Option<Code>,
     pub on_retry: Option<Code>,
     pub context: Option<Binding>,

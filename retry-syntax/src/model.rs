@@ -46,6 +46,8 @@ pub struct Model {
     pub fallback: Option<Expr>,
     /// `map_err = ...`
     pub map_err: Option<Mapper>,
+    /// Whether time and gates may end the call where it has no error of its own: unless `cut_off = false`.
+    pub cut_off: bool,
     /// `before_retry = ...`
     pub before_retry: Option<Expr>,
     /// `on_retry = ...`

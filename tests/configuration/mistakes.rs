@@ -109,7 +109,7 @@ fn what_is_only_code_is_kept_out_of_mends() {
 
 #[test]
 fn every_key_of_code_alone_is_refused_as_such() {
-    let keys = "on except until fallback map_err verify before_retry on_retry retry_after breaker throttle \
+    let keys = "on except until fallback map_err cut_off verify before_retry on_retry retry_after breaker throttle \
         hedge context clone timer strategy name crate";
     for key in keys.split_whitespace() {
         let faults = Config::from_toml(&format!("[policies.a]\n{key} = 1\n")).unwrap_err();

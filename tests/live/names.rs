@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use reattempt::config::{self, Config, MissingPolicy};
-use reattempt::retry;
+use reattempt::{GiveUpReason, RetryError, retry};
 use tracing::dispatcher::DefaultGuard;
 
-use crate::support::{File, install, sync_turn, turn};
+use crate::support::{File, install, ms, sync_turn, turn};
 
 /// A name that is nearly that of a policy. The code does not look for it before it runs.
 #[retry(policy = "naems", name = "names.call", max = 1, on(_))]
@@ -169,4 +169,51 @@ fn a_missing_policy_is_a_warning_once_for_each_load() {
         .install()
         .unwrap();
     assert!(written.about("names.call").is_empty());
+}
+
+/// Nothing may end its call.
+#[retry(
+    policy = "ignored",
+    name = "names.uncut",
+    max = 1,
+    cut_off = false,
+    on(_)
+)]
+async fn uncut() -> Result<(), String> {
+    tokio::time::sleep(ms(40)).await;
+    Ok(())
+}
+
+/// Nothing can interrupt its thread.
+#[retry(policy = "ignored", name = "names.blocking", max = 1, on(_))]
+fn blocking() -> Result<(), String> {
+    Ok(())
+}
+
+#[retry(policy = "ignored", name = "names.cut", max = 1, map_err = cut_off)]
+async fn cut() -> Result<(), GiveUpReason> {
+    tokio::time::sleep(ms(40)).await;
+    Ok(())
+}
+
+fn cut_off(error: RetryError<io::Error>) -> GiveUpReason {
+    error.reason()
+}
+
+/// A `timeout` that an operator sets in the middle of an outage holds, or the status names who ignores it.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_that_is_ignored_is_in_the_status() {
+    let _turn = turn();
+    let ignored = || config::status().ignored_timeouts().collect::<Vec<_>>();
+    assert_eq!(uncut().await, Ok(()));
+    assert_eq!(blocking(), Ok(()));
+    assert_eq!(cut().await, Ok(()));
+    assert!(ignored().is_empty());
+    install("[policies.ignored]\ntimeout = \"10ms\"\n");
+    assert_eq!(ignored(), ["names.blocking", "names.uncut"]);
+    assert_eq!(uncut().await, Ok(()));
+    assert_eq!(blocking(), Ok(()));
+    assert_eq!(cut().await, Err(GiveUpReason::Attempts));
+    install("[policies.ignored]\nmax = 2\n");
+    assert!(ignored().is_empty());
 }

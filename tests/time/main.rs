@@ -13,6 +13,7 @@ mod bombs;
 
 mod ambient;
 mod cancellation;
+mod cut_off;
 mod deadlines;
 mod hand_over;
 mod interrupted;

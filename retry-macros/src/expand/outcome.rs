@@ -20,6 +20,8 @@ pub(super) enum Cutting {
     /// Those whose answer can say so: whether there is a limit at all is not
     /// known here, or what kind of answer there is.
     IfItCan,
+    /// None, though they see the limit: `cut_off = false`.
+    Endured,
 }
 
 impl Parts<'_> {
@@ -30,6 +32,8 @@ impl Parts<'_> {
         let has_key = model.has(Key::Deadline) || model.has(Key::Timeout);
         if !self.asynchronous || !model.may_be_cut() {
             Cutting::Never
+        } else if !model.cut_off {
+            Cutting::Endured
         } else if self.is_told() || (has_key && !unclear) {
             Cutting::Always
         } else {
@@ -243,7 +247,8 @@ impl Parts<'_> {
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
         let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
         let (context, gates) = (self.deferred_context(), self.gates());
-        let limit = if self.may_time_out() {
+        let endures = self.cutting() == Cutting::Endured;
+        let limit = if self.may_time_out() && !endures {
             let (policy, timer) = (self.limit_ref(Key::Timeout), &self.timer);
             ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))
         } else {
@@ -263,6 +268,9 @@ impl Parts<'_> {
         } else {
             (
                 self.plain_or(attempt, &limit, |attempt, limit| {
+                    if endures {
+                        return ours!(#krate::__private::endured(#attempt, #limit, &mut call, #kept));
+                    }
                     let either = if let Some(form) = self.form() {
                         ours!((#form).either(#attempt))
                     } else {
@@ -318,7 +326,9 @@ impl Parts<'_> {
                     quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
                 }
                 Cutting::Always => quote_spanned!(span=> (#form).fail_cut(error, end, cut)),
-                Cutting::IfItCan => quote_spanned!(span=> (#form).fail_limited(error, end)),
+                Cutting::IfItCan | Cutting::Endured => {
+                    quote_spanned!(span=> (#form).fail_limited(error, end))
+                }
             };
         }
         let span = self.answer_span();
@@ -328,7 +338,9 @@ impl Parts<'_> {
             (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
             (_, true) => ours!(#krate::__private::fail_limited_retry_error(error, end)),
             (Cutting::Always, false) => ours!(#krate::__private::fail_cut(error, end, cut)),
-            (Cutting::IfItCan, false) => ours!(#krate::__private::fail_limited(error, end)),
+            (Cutting::IfItCan | Cutting::Endured, false) => {
+                ours!(#krate::__private::fail_limited(error, end))
+            }
         }
     }
 
@@ -347,7 +359,7 @@ impl Parts<'_> {
         let (lost, cut) = match self.cutting() {
             Cutting::Never => return polled,
             Cutting::Always => (ours!(_), ours!(cut(#krate::__private::timed_out(end)))),
-            Cutting::IfItCan => (
+            Cutting::IfItCan | Cutting::Endured => (
                 ours!(lost),
                 ours!(#krate::__private::LostAnswer::answer(lost, #krate::__private::timed_out(end))),
             ),

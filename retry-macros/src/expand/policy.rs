@@ -115,7 +115,20 @@ impl Parts<'_> {
         let context = self.constant_context();
         let beside = self.checks_beside();
         let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
-        ours!(#form #budget #site #checks #beside #kept #values #timer #context #until #started #gates)
+        let ignored = self.ignored_timeout();
+        ours!(#form #budget #site #checks #beside #kept #values #ignored #timer #context #until #started #gates)
+    }
+
+    /// With `cut_off = false` a `timeout` that only the running program knows is not applied, which is reported.
+    fn ignored_timeout(&self) -> Option<TokenStream> {
+        let is_known = self.model.named.is_none() && self.runtime_inherited().is_none();
+        let (krate, policy) = (&self.krate, self.policy_ref());
+        (self.asynchronous && !self.model.cut_off && !is_known).then(|| {
+            ours! {{
+                static IGNORED: #krate::__private::IgnoredTimeout = #krate::__private::IgnoredTimeout::new();
+                #krate::__private::IgnoredTimeout::check(&IGNORED, #policy, &__REATTEMPT_SITE);
+            }}
+        })
     }
 
     /// The policy that the running program evaluates, as an expression of type `&Policy`. A place is read where it
@@ -297,6 +310,9 @@ impl Parts<'_> {
         let krate = self.model.krate_at(place);
         if !self.asynchronous {
             return quote_spanned!(at(place)=> #krate::__private::refuse_blocking(&policy););
+        }
+        if !self.model.cut_off {
+            return quote_spanned!(at(place)=> #krate::__private::refuse_timeout(&policy););
         }
         let asked = self.answer.to_ask().map(|ty| ours!(#ty));
         match (self.cutting(), asked.or_else(|| self.answer.named())) {

@@ -30,10 +30,9 @@ impl Parts<'_> {
                 static __REATTEMPT_SITE: #krate::__private::Site = #krate::__private::Site::new(#name);
             };
         };
-        let policy = self.policy();
+        let (policy, cuts_off) = (self.policy(), self.asynchronous && self.model.cut_off);
         let refused = self.model.krate_at(named.span());
-        let site =
-            quote_spanned!(at(named.span())=> #refused::__private::named!(#name, #named, #policy));
+        let site = quote_spanned!(at(named.span())=> #refused::__private::named!(#name, #named, #policy, #cuts_off));
         // What a gate and a hedge ask, they ask before anything fails.
         let call = if self.model.is_gated() || self.model.hedge.is_some() {
             ours!(held)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::clash::Read;
-use super::names::{MissingPolicy, Warnings, missing, unused};
+use super::names::{MissingPolicy, Warnings, ignored_timeouts, missing, unused};
 use super::place::Place;
 use super::resolve::{Resolution, resolve};
 use super::site::{NamedPolicy, Snapshot};
@@ -65,7 +65,7 @@ impl Came {
             Self::Same => Ok(()),
             Self::Installed { switched, warnings } => {
                 #[cfg(feature = "observe")]
-                crate::observe::tell_of_configuration(&crate::observe::Event::Reloaded);
+                crate::observe::report(&crate::observe::Event::Reloaded);
                 if let Some(on) = switched {
                     switch::tell(on);
                 }
@@ -82,7 +82,7 @@ impl Came {
 
 fn refused(faults: &Faults) {
     #[cfg(feature = "observe")]
-    crate::observe::tell_of_configuration(&crate::observe::Event::ReloadRefused(faults));
+    crate::observe::report(&crate::observe::Event::ReloadRefused(faults));
     #[cfg(not(feature = "observe"))]
     let _ = faults;
 }
@@ -159,6 +159,7 @@ pub struct Status {
     last_faults: Option<Arc<Faults>>,
     missing: Vec<MissingPolicy>,
     unused: Vec<String>,
+    ignored_timeouts: Vec<&'static str>,
 }
 
 impl Status {
@@ -188,6 +189,12 @@ impl Status {
     pub fn unused_operations(&self) -> impl Iterator<Item = &str> {
         self.unused.iter().map(|name| &**name)
     }
+
+    /// Returns the operations whose policy has a `timeout` that is not applied, in the order of their names: sync ones, since
+    /// nothing interrupts a blocked thread, and those with `cut_off = false`. An operation is known when it has run.
+    pub fn ignored_timeouts(&self) -> impl Iterator<Item = &'static str> {
+        self.ignored_timeouts.iter().copied()
+    }
 }
 
 /// When and from where the configuration was loaded, what was wrong last, and which names do not match.
@@ -197,6 +204,7 @@ pub fn status() -> Status {
     Status {
         missing: config.map_or_else(Vec::new, |config| missing(&state.sites, config)),
         unused: config.map_or_else(Vec::new, |config| unused(&state.sites, config)),
+        ignored_timeouts: ignored_timeouts(&state.sites),
         loaded_at: state.loaded_at,
         from: state.from.clone(),
         last_faults: state.last_faults.clone(),

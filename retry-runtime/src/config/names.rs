@@ -75,6 +75,13 @@ pub(super) fn unused(sites: &[&'static NamedPolicy], config: &Config) -> Vec<Str
     unused.map(str::to_owned).collect()
 }
 
+/// The operations whose policy has a `timeout` that is not applied, each once, in the order of their names.
+pub(super) fn ignored_timeouts(sites: &[&'static NamedPolicy]) -> Vec<&'static str> {
+    let sites = sites.iter().filter(|site| site.ignores_timeout());
+    let names: BTreeSet<_> = sites.map(|site| site.operation()).collect();
+    names.into_iter().collect()
+}
+
 /// What is to be said of operations once no lock is held, as a subscriber may ask for anything.
 #[derive(Default)]
 pub(super) struct Warnings(Vec<(&'static str, MissingPolicy)>);

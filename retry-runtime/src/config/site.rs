@@ -22,6 +22,8 @@ pub struct NamedPolicy {
     operation: &'static str,
     named: &'static str,
     inline: Policy,
+    /// Whether a `timeout` cuts its attempts off.
+    cuts_off: bool,
     start: AtomicU8,
     now: ArcSwapOption<Snapshot>,
     enabled: AtomicBool,
@@ -36,11 +38,17 @@ pub(super) struct Snapshot {
 
 impl NamedPolicy {
     /// Returns the policy `named` of this operation; `inline` holds where the configuration says nothing.
-    pub const fn new(operation: &'static str, named: &'static str, inline: Policy) -> Self {
+    pub const fn new(
+        operation: &'static str,
+        named: &'static str,
+        inline: Policy,
+        cuts_off: bool,
+    ) -> Self {
         Self {
             operation,
             named,
             inline,
+            cuts_off,
             start: AtomicU8::new(UNKNOWN),
             now: ArcSwapOption::const_empty(),
             enabled: AtomicBool::new(true),
@@ -89,6 +97,12 @@ impl NamedPolicy {
 
     pub(super) const fn named(&self) -> &'static str {
         self.named
+    }
+
+    /// Returns whether its policy has a `timeout` that is not applied.
+    pub(super) fn ignores_timeout(&self) -> bool {
+        let has_timeout = |snapshot: Arc<Snapshot>| snapshot.policy.timeout.is_some();
+        !self.cuts_off && self.known().is_some_and(has_timeout)
     }
 
     pub(super) const fn inline(&self) -> &Policy {

@@ -26,6 +26,9 @@ pub enum Event<'a> {
     Recovered(&'a Facts<'a>),
     /// A breaker changed its state.
     BreakerChanged(&'a Change),
+    /// An operation with `cut_off = false` has a policy with a `timeout`, which is not applied. Reported once for each place in
+    /// the code; holds the name of the operation.
+    TimeoutIgnored(&'static str),
     /// Other policies hold from now on.
     #[cfg(feature = "config")]
     Reloaded,
@@ -43,7 +46,7 @@ pub enum Event<'a> {
 
 impl<'a> Event<'a> {
     /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
-    /// `reloaded`, `reload_refused`, `retries_switched`.
+    /// `timeout_ignored`, `reloaded`, `reload_refused`, `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",
@@ -51,6 +54,7 @@ impl<'a> Event<'a> {
             Self::GaveUp(..) => "gave_up",
             Self::Recovered(_) => "recovered",
             Self::BreakerChanged(_) => "breaker_changed",
+            Self::TimeoutIgnored(_) => "timeout_ignored",
             #[cfg(feature = "config")]
             Self::Reloaded => "reloaded",
             #[cfg(feature = "config")]
@@ -67,7 +71,7 @@ impl<'a> Event<'a> {
             | Self::Retry(facts, _)
             | Self::GaveUp(facts, _)
             | Self::Recovered(facts) => Some(facts),
-            Self::BreakerChanged(_) => None,
+            Self::BreakerChanged(_) | Self::TimeoutIgnored(_) => None,
             #[cfg(feature = "config")]
             Self::Reloaded | Self::ReloadRefused(_) | Self::RetriesSwitched { .. } => None,
         }
@@ -244,6 +248,10 @@ impl fmt::Display for Event<'_> {
             Self::BreakerChanged(change) => {
                 write!(f, "breaker {} is {}", change.name(), change.to())
             }
+            Self::TimeoutIgnored(operation) => write!(
+                f,
+                "{operation}: the `timeout` of its policy is not applied, since it has `cut_off = false`"
+            ),
             #[cfg(feature = "config")]
             Self::Reloaded => f.write_str("the configuration was loaded"),
             #[cfg(feature = "config")]

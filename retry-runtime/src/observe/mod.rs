@@ -39,9 +39,8 @@ pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 pub(crate) use to_tracing::attempt_span;
 
-/// What became of a configuration.
-#[cfg(feature = "config")]
-pub(crate) fn tell_of_configuration(event: &Event<'_>) {
+/// Reports an event that is about no call.
+pub(crate) fn report(event: &Event<'_>) {
     if observer::is_anybody_there() {
         observer::tell(event);
     }

@@ -84,6 +84,7 @@ pub(super) fn tell(event: &Event<'_>) {
             gauge!("retry_breaker_state", "breaker" => change.name().to_owned())
                 .set(number(change.to()));
         }
+        Event::TimeoutIgnored(_) => {}
         #[cfg(feature = "config")]
         Event::Reloaded => count_reload("loaded"),
         #[cfg(feature = "config")]

@@ -47,6 +47,9 @@ pub(super) fn tell(event: &Event<'_>) {
             Line::new("recovered", facts.telemetry().recovery, facts).write();
         }
         Event::BreakerChanged(change) => tell_breaker(change),
+        Event::TimeoutIgnored(operation) => tracing::warn!(
+            target: "reattempt", operation, "the timeout of the policy is not applied: `cut_off = false`"
+        ),
         #[cfg(feature = "config")]
         Event::Reloaded => {
             let status = crate::config::status();

@@ -54,9 +54,9 @@ macro_rules! __keep {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named {
-    ($operation:expr, $name:literal, $inline:expr) => {{
+    ($operation:expr, $name:literal, $inline:expr, $cuts_off:literal) => {{
         static POLICY: $crate::private::NamedPolicy =
-            $crate::private::NamedPolicy::new($operation, $name, $inline);
+            $crate::private::NamedPolicy::new($operation, $name, $inline, $cuts_off);
         $crate::private::Site::named(&POLICY)
     }};
 }
@@ -66,7 +66,7 @@ macro_rules! __named {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named {
-    ($operation:expr, $name:literal, $inline:expr) => {{
+    ($operation:expr, $name:literal, $inline:expr, $cuts_off:literal) => {{
         ::core::compile_error!(::core::concat!(
             "`policy = \"",
             $name,

@@ -3,6 +3,7 @@
 
 mod constants;
 mod cut;
+mod cut_off;
 mod describe;
 mod either;
 mod form;
@@ -34,6 +35,7 @@ pub use cut::{
     fail_limited_retry_error, finished, refuse_blocking, refuse_uncut, refuse_untold, timed_out,
     unasked,
 };
+pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
 pub use either::{Either, MayCut, NeverCuts};
 pub use form::{FormOf, PlainForm, WithReason, fail_as, split_as};

@@ -18,6 +18,7 @@ pub const CODE: &[&str] = &[
     "retry_after",
     "fallback",
     "map_err",
+    "cut_off",
     "before_retry",
     "on_retry",
     "context",

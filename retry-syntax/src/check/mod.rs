@@ -2,6 +2,7 @@
 //! runtime's; the rules about functions are here.
 
 mod constant;
+mod cut_off;
 mod function;
 mod limits;
 mod map_err;
@@ -192,6 +193,7 @@ fn policy(
     limits::no_gate(&args, faults);
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
+    let cut_off = cut_off::cut_off(&args, faults);
     let krate = args.krate.and_then(|path| keep(path.0, faults));
     let policy = args.policy.and_then(|code| expression(code, faults));
     let (inherited, named) = named::told_apart(policy, parameters, faults);
@@ -270,6 +272,7 @@ fn policy(
         retry_after: args.retry_after.and_then(|code| expression(code, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         map_err: map_err::mapper(args.map_err, faults),
+        cut_off,
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),

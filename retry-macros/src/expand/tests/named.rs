@@ -16,7 +16,7 @@ fn a_policy_with_a_name() {
             fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
                     ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
-                    ::reattempt::Policy::new().max(4u32)
+                    ::reattempt::Policy::new().max(4u32), false
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let until = ::reattempt::__private::Until::start(
@@ -138,7 +138,7 @@ fn a_policy_with_a_name_in_an_async_function() {
             async fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
                     ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
-                    ::reattempt::Policy::new().max(4u32)
+                    ::reattempt::Policy::new().max(4u32), true
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let until = ::reattempt::__private::Until::start(
