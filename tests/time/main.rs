@@ -20,6 +20,7 @@ mod interrupted;
 mod layers;
 mod nested;
 mod panics;
+mod passed;
 mod random;
 mod resets;
 mod retry_after;

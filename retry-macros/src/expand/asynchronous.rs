@@ -66,7 +66,7 @@ pub(super) fn looped(
             #later
         }
     };
-    let looped = parts.used_up(parts.answered(looped));
+    let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
     ours! {
         #uses
         #prelude

@@ -8,7 +8,7 @@ use super::parts::Parts;
 use retry_syntax::item::Answer;
 
 /// Whether a type leaves a part of it to the compiler, which may not know it yet.
-fn has_hole(ty: &TokenStream) -> bool {
+pub(super) fn has_hole(ty: &TokenStream) -> bool {
     ty.clone().into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == "_",
         TokenTree::Group(group) => has_hole(&group.stream()),

@@ -6,6 +6,7 @@ use quote::quote_spanned;
 use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 
+use super::observe::has_hole;
 use super::parts::{Parts, hook, used};
 use retry_syntax::item::Answer;
 use retry_syntax::model::{self, Mapper, at};
@@ -59,6 +60,33 @@ impl Parts<'_> {
             use #krate::__private::PlainForm as _;
             #krate::__private::FormOf::<#ty>::NEW.reattempt_form()
         }))
+    }
+
+    /// `looped`, unless the caller's deadline has passed and the answer can say so: it is a `RetryError`, or the call has
+    /// limits of its own.
+    pub(super) fn unless_too_late(&self, looped: &TokenStream) -> TokenStream {
+        let (krate, context) = (&self.krate, self.deferred_context());
+        // An attempt that is cut off is not begun either.
+        if self.cutting() == Cutting::Always {
+            return looped.clone();
+        }
+        // A type is not asked for nothing: each question takes the compiler time.
+        let has_limits = self.model.is_limited() || self.model.may_have_deadline();
+        let asks = has_limits || self.is_told() || self.form().is_some();
+        let answer = if self.model.map_err.is_some() {
+            ours!(#krate::__private::refused((form).refusal(), #context))
+        } else if let Some(answer) = self.answer.written().filter(|ty| asks && !has_hole(ty)) {
+            ours!(#krate::__private::too_late!(#answer, #context))
+        } else {
+            return looped.clone();
+        };
+        ours! {
+            if let ::core::option::Option::Some(answer) = #answer {
+                answer
+            } else {
+                #looped
+            }
+        }
     }
 
     /// `let form = ...;` where the mapper says with which error an attempt fails.

@@ -94,7 +94,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #step
         }
     };
-    let looped = parts.used_up(parts.answered(looped));
+    let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
     ours! {
         #uses
         #prelude
@@ -166,7 +166,7 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
             ::core::result::Result::Err(error) => #retried,
         }
     }};
-    let called = parts.used_up(parts.answered(called));
+    let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
     ours!(#prelude #called)
 }
 

@@ -5,7 +5,7 @@ pub use observed::{ByDebug, ByDisplay, ByName, Error};
 
 pub use crate::engine::{Described, ErrorText};
 #[doc(hidden)]
-pub use crate::{__describe as describe, __keep as keep, __named as named};
+pub use crate::{__describe as describe, __keep as keep, __named as named, __too_late as too_late};
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
 #[cfg(feature = "observe")]
@@ -46,6 +46,20 @@ macro_rules! __keep {
     ($kept:expr) => {{
         use $crate::private::{DropOther as _, KeepSend as _};
         $crate::private::Keep(::core::option::Option::Some($kept)).reattempt_keep()
+    }};
+}
+
+/// Returns the answer of a call that makes no attempt because its caller's deadline has passed, where answers of this type
+/// can say so.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __too_late {
+    ($answer:ty, $context:expr) => {{
+        use $crate::private::NoRefusal as _;
+        $crate::private::refused(
+            $crate::private::Refusal::<$answer>::REATTEMPT_ANSWER,
+            $context,
+        )
     }};
 }
 

@@ -5,11 +5,12 @@
 use core::future::Future;
 use core::marker::PhantomData;
 
-use super::{Either, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
-use crate::engine::{LiveCall, Place, TimedOut, Until, limited};
+use super::{Cut, Either, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
+use crate::ambient;
+use crate::engine::{IntoContext, LiveCall, Place, TimedOut, Until, limited};
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
-use crate::timer::Timer;
+use crate::timer::{Clock, Timer};
 
 /// The form of the answers of type `R`.
 #[derive(Debug)]
@@ -107,6 +108,12 @@ impl<T, E> WithReason<T, E> {
     #[inline(always)]
     pub const fn never(self) -> Option<Result<T, E>> {
         None
+    }
+
+    /// Returns what makes the answer of a call that makes no attempt.
+    #[inline(always)]
+    pub fn refusal(self) -> Option<fn(GaveUp) -> Result<T, RetryError<E>>> {
+        Some(|end| Err(end.into()))
     }
 
     #[inline(always)]
@@ -222,4 +229,39 @@ impl<T, E> PolledWithReason<T, E> {
     pub fn reattempt_end(self, end: GaveUp) -> Result<T, RetryError<E>> {
         Polled(self.0).fail(end)
     }
+}
+
+/// The answers of a type that can say how a call ended without an attempt.
+#[derive(Debug)]
+pub struct Refusal<R>(PhantomData<fn() -> R>);
+
+impl<R: Cut> Refusal<R> {
+    pub const REATTEMPT_ANSWER: Option<fn(GaveUp) -> R> = Some(R::cut);
+}
+
+/// Those that cannot: an inherent constant is found before that of a trait.
+pub trait NoRefusal<R> {
+    const REATTEMPT_ANSWER: Option<fn(GaveUp) -> R> = None;
+}
+
+impl<R> NoRefusal<R> for Refusal<R> {}
+
+/// Returns the answer of a call that makes no attempt because its caller's deadline has passed.
+#[inline(always)]
+pub fn refused<'c, R, T: Clock + 'c>(
+    answer: Option<fn(GaveUp) -> R>,
+    context: impl IntoContext<'c, T>,
+) -> Option<R> {
+    let answer = answer?;
+    if ambient::until().is_endless() {
+        return None;
+    }
+    end_at_once(context).map(answer)
+}
+
+#[cold]
+#[inline(never)]
+fn end_at_once<'c, T: Clock + 'c>(context: impl IntoContext<'c, T>) -> Option<GaveUp> {
+    let context = context.into_context();
+    context.is_over().then(|| LiveCall::new(()).late(context))
 }

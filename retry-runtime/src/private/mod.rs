@@ -38,7 +38,7 @@ pub use cut::{
 pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
 pub use either::{Either, MayCut, NeverCuts};
-pub use form::{FormOf, PlainForm, WithReason, fail_as, split_as};
+pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
 pub use hook::{Reply, SettleFuture, SettleValue, before, before_unseen, hooked, observe};
 #[cfg(feature = "std")]
 pub use judge::ended;

@@ -39,7 +39,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
         S: Decide<R::Error>,
         T: ForSync,
     {
-        answer(self.blocking(operation))
+        answer(self.blocking(operation, false))
     }
 }
 
@@ -73,7 +73,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         S: Decide<E>,
         T: ForSync,
     {
-        let ended = self.blocking(operation);
+        let ended = self.blocking(operation, true);
         ended.map_err(|(error, end)| RetryError::new(end, error))
     }
 
@@ -132,6 +132,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
     fn blocking<R: Outcome>(
         mut self,
         mut operation: impl FnMut() -> R,
+        says_why: bool,
     ) -> Result<R::Value, Ended<R::Error>>
     where
         J: Judge<R::Error>,
@@ -144,6 +145,9 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
         let mut gates = self.plan.gates(&self.gates, &timer);
         let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
+        if says_why && context.is_over() {
+            return Err((None, call.late(context)));
+        }
         let mut last = None;
         loop {
             if let Err(end) = call.enter(context, &mut gates) {
@@ -198,6 +202,9 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         let mut gates = self.plan.gates(&self.gates, &timer);
         let (site, mut state) = (&self.plan.site, S::State::default());
         let mut call = LiveCall::start(|| site, context);
+        if context.is_over() {
+            return Err((None, call.late(context)));
+        }
         // What the attempt before came to, where the call may end between two attempts.
         let mut last = None;
         loop {

@@ -256,52 +256,60 @@ fn a_strategy() {
                 );
                 let mut call = ::reattempt::__private::LiveCall::new(());
                 let mut state = ::core::option::Option::None;
-                loop {
-                    let outcome = ::reattempt::__private::LiveCall::attempt(
-                        &mut call,
-                        until,
-                        || context(until),
-                        || -> Result<Page, FetchError> { self.get() },
-                    );
-                    let error = match ::reattempt::__private::split(outcome) {
-                        ::core::result::Result::Ok(answer) => {
-                            break {
-                                let answer = (&mut call)
-                                    .succeeded(answer, || context(until), &mut ());
-                                call.finish();
-                                answer
-                            };
-                        }
-                        ::core::result::Result::Err(error) => error,
-                    };
-                    let cause = ::reattempt::Cause::Error(&error);
-                    let verdict = ::reattempt::__private::verdict(
-                        cause,
-                        |error| ::reattempt::__private::judge(
-                            error,
-                            |error| ::core::matches!(error, _),
-                        ),
-                    );
-                    let failure = ::reattempt::__private::describe!(cause);
-                    let step = (&mut call)
-                        .failed_by(
-                            context(until),
-                            &mut (),
-                            failure,
-                            verdict,
-                            &mut state,
-                            &(&self.strategy),
+                if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
+                    Result < Page, FetchError >, || context(until)
+                ) {
+                    answer
+                } else {
+                    loop {
+                        let outcome = ::reattempt::__private::LiveCall::attempt(
+                            &mut call,
+                            until,
+                            || context(until),
+                            || -> Result<Page, FetchError> { self.get() },
                         );
-                    match step {
-                        ::core::result::Result::Ok(retry) => {
-                            let delay = ::reattempt::Retry::delay(&retry);
-                            if let ::core::result::Result::Err(_) = (&mut call)
-                                .wait(context(until), delay)
-                            {
+                        let error = match ::reattempt::__private::split(outcome) {
+                            ::core::result::Result::Ok(answer) => {
+                                break {
+                                    let answer = (&mut call)
+                                        .succeeded(answer, || context(until), &mut ());
+                                    call.finish();
+                                    answer
+                                };
+                            }
+                            ::core::result::Result::Err(error) => error,
+                        };
+                        let cause = ::reattempt::Cause::Error(&error);
+                        let verdict = ::reattempt::__private::verdict(
+                            cause,
+                            |error| ::reattempt::__private::judge(
+                                error,
+                                |error| ::core::matches!(error, _),
+                            ),
+                        );
+                        let failure = ::reattempt::__private::describe!(cause);
+                        let step = (&mut call)
+                            .failed_by(
+                                context(until),
+                                &mut (),
+                                failure,
+                                verdict,
+                                &mut state,
+                                &(&self.strategy),
+                            );
+                        match step {
+                            ::core::result::Result::Ok(retry) => {
+                                let delay = ::reattempt::Retry::delay(&retry);
+                                if let ::core::result::Result::Err(_) = (&mut call)
+                                    .wait(context(until), delay)
+                                {
+                                    break ::reattempt::__private::fail(error);
+                                }
+                            }
+                            ::core::result::Result::Err(_) => {
                                 break ::reattempt::__private::fail(error);
                             }
                         }
-                        ::core::result::Result::Err(_) => break ::reattempt::__private::fail(error),
                     }
                 }
             }
