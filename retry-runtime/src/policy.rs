@@ -493,6 +493,12 @@ impl Policy {
         }
     }
 
+    /// Whether time may end a call: with a `deadline` or a `timeout`.
+    #[doc(hidden)]
+    pub const fn has_limit(&self) -> bool {
+        self.deadline.is_some() || self.timeout.is_some()
+    }
+
     /// How many starts of an attempt a call keeps, to know how long it ran: one, with `reset_after`.
     #[doc(hidden)]
     pub const fn kept_starts(&self) -> usize {
@@ -533,8 +539,7 @@ impl Policy {
     /// Whether a call has to do with it before anything fails.
     #[cfg(feature = "config")]
     pub(crate) const fn counts_from_start(&self) -> bool {
-        self.deadline.is_some()
-            || self.timeout.is_some()
+        self.has_limit()
             || self.reset_after.is_some()
             || self.is_budgeted()
             || self.telemetry.times

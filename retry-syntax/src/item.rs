@@ -118,13 +118,6 @@ impl Answer {
         }
     }
 
-    /// The type of what the body answers, where it can be written in full.
-    pub fn named(&self) -> Option<TokenStream> {
-        let spoken = self.spoken();
-        let whole = !matches!(self, Self::Inferred) && !has_hole(spoken.clone());
-        whole.then_some(spoken)
-    }
-
     /// The type of the answer, where only the compiler can say whether its error is a `RetryError`: behind an alias, or
     /// under that name or another one with a parameter. One that cannot be written in full goes by its name.
     pub fn to_ask(&self) -> Option<&Type> {

@@ -322,7 +322,7 @@ async fn hedged(calls: &Cell<u32>) -> Result<(), String> {
     slowly(calls).await
 }
 
-#[retry(policy = "kill", hedge = "1s", on(_))]
+#[retry(policy = "kill", cut_off = false, hedge = "1s", on(_))]
 async fn hedged_named(calls: &Cell<u32>) -> Result<(), String> {
     slowly(calls).await
 }

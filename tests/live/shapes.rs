@@ -19,7 +19,7 @@ fn sync(calls: &Cell<u32>) -> Result<(), String> {
     Err("no".to_owned())
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 async fn asynchronous(calls: &Cell<u32>) -> Result<(), String> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
@@ -31,14 +31,14 @@ fn generic<T: Copy, const N: u32>(calls: &Cell<u32>, error: T) -> Result<(), T> 
     Err(error)
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 async fn generic_async<T: Copy, const N: u32>(calls: &Cell<u32>, error: T) -> Result<(), T> {
     calls.set(calls.get() + N);
     Err(error)
 }
 
 #[expect(clippy::manual_async_fn, reason = "the shape is under test")]
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 fn future(calls: &Cell<u32>) -> impl Future<Output = Result<(), String>> {
     async move {
         calls.set(calls.get() + 1);
@@ -46,7 +46,7 @@ fn future(calls: &Cell<u32>) -> impl Future<Output = Result<(), String>> {
     }
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 fn boxed(calls: &Cell<u32>) -> Pin<Box<dyn Future<Output = Result<(), String>> + '_>> {
     Box::pin(async move {
         calls.set(calls.get() + 1);
@@ -54,13 +54,13 @@ fn boxed(calls: &Cell<u32>) -> Pin<Box<dyn Future<Output = Result<(), String>> +
     })
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 async fn local(calls: &Cell<u32>) -> Result<(), Local> {
     calls.set(calls.get() + 1);
     Err(Local::new())
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 async fn opaque(calls: &Cell<u32>) -> Result<(), impl std::fmt::Debug + use<>> {
     calls.set(calls.get() + 1);
     Err::<(), _>("no".to_owned())
@@ -84,7 +84,7 @@ fn polled(calls: &Cell<u32>) -> u32 {
     calls.get()
 }
 
-#[retry(policy = "shapes", max = 2, until = |value: &u32| *value == 9)]
+#[retry(policy = "shapes", cut_off = false, max = 2, until = |value: &u32| *value == 9)]
 async fn polled_async(calls: &Cell<u32>) -> u32 {
     calls.set(calls.get() + 1);
     calls.get()
@@ -117,14 +117,14 @@ trait Fetch {
 }
 
 impl Fetch for Client {
-    #[retry(policy = "shapes", max = 2, on(_))]
+    #[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
     async fn fetch(&mut self) -> Result<(), String> {
         self.calls.set(self.calls.get() + 1);
         Err("no".to_owned())
     }
 }
 
-#[retry(policy = "shapes", max = 2, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
 impl Client {
     fn first(&self) -> Result<(), String> {
         self.calls.set(self.calls.get() + 1);
@@ -207,11 +207,12 @@ async fn every_async() -> Vec<u32> {
         counted_async(async |calls| assert_eq!(polled_async(calls).await, calls.get())).await,
         counted_async(async |calls| assert_eq!(hooked(calls).await, Ok(()))).await,
         counted_async(async |calls| {
-            let answer: Result<(), &str> = retry_block!(policy = "shapes", max = 2, on(_), async {
-                calls.set(calls.get() + 1);
-                Err("no")
-            })
-            .await;
+            let answer: Result<(), &str> =
+                retry_block!(policy = "shapes", cut_off = false, max = 2, on(_), async {
+                    calls.set(calls.get() + 1);
+                    Err("no")
+                })
+                .await;
             assert_eq!(answer, Err("no"));
         })
         .await,
@@ -250,13 +251,13 @@ fn lent() -> std::sync::Arc<Budget> {
     std::sync::Arc::new(Budget::tokens(1000))
 }
 
-#[retry(policy = "shapes", max = 2, on(_), hedge = "1h")]
+#[retry(policy = "shapes", cut_off = false, max = 2, on(_), hedge = "1h")]
 async fn hedged(calls: &Cell<u32>) -> Result<(), String> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
 
-#[retry(policy = "shapes", max = 2, idempotent = false, verify = |_| Verified::<()>::NotDone, retry_after = |_| None, on(_))]
+#[retry(policy = "shapes", cut_off = false, max = 2, idempotent = false, verify = |_| Verified::<()>::NotDone, retry_after = |_| None, on(_))]
 async fn verified(calls: &Cell<u32>) -> Result<(), String> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
@@ -290,7 +291,7 @@ fn is_send<T: Send>(value: T) -> T {
 
 #[test]
 fn futures_are_sent_as_without_a_name() {
-    #[retry(policy = "shapes", max = 2, on(_))]
+    #[retry(policy = "shapes", cut_off = false, max = 2, on(_))]
     async fn sent(error: String) -> Result<(), String> {
         Err(error.clone())
     }

@@ -241,7 +241,7 @@ async fn an_inherited_deadline() {
     async fn at_run_time(policy: Policy) -> Result<u32, Cut> {
         pending().await
     }
-    #[retry(policy = SHORT, on(_))]
+    #[retry(policy = SHORT, cut_off = false, on(_))]
     async fn endures() -> Result<u32, u32> {
         sleep(ms(10_000)).await;
         Err(5)
@@ -315,7 +315,7 @@ fn a_late_timer() {
         calls.set(calls.get() + 1);
         Err(1)
     }
-    #[retry(policy = SHORT, on(_), timer = hand)]
+    #[retry(policy = SHORT, cut_off = false, on(_), timer = hand)]
     async fn endures(hand: &Hand, calls: &Cell<u32>) -> Result<u32, u32> {
         calls.set(calls.get() + 1);
         Err(1)

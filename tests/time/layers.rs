@@ -92,7 +92,7 @@ mod asynchronous {
         answer
     }
 
-    #[retry(policy = policy, on(_), timer = Still)]
+    #[retry(policy = policy, cut_off = false, on(_), timer = Still)]
     pub(super) async fn inherited(policy: Policy, layers: u32, bottom: &Bottom) -> Answer {
         yield_once().await;
         match layers {

@@ -126,6 +126,10 @@ fn limits_of_its_own() {
     fn fallen_back(calls: &Calls) -> Result<(), RetryError<Lost>> {
         lost(calls)
     }
+    #[retry(deadline = "1h", on(_), timer = Still, fallback = || 7)]
+    fn answered(calls: &Calls) -> Result<u32, Lost> {
+        lost(calls).map(|()| 0)
+    }
     makes_none(sync);
     makes_none(|calls| drive(times_out(calls)));
     makes_none(|calls| drive(deadline(calls)));
@@ -133,6 +137,9 @@ fn limits_of_its_own() {
     makes_none(|calls| by_policy(&Policy::new(), calls));
     makes_none(|calls| drive(mapped(calls)));
     makes_none(fallen_back);
+    let calls = Calls::new(0);
+    let answer = deadline::within_blocking(Duration::ZERO, || answered(&calls));
+    assert_eq!((calls.get(), answer), (0, Ok(7)));
 }
 
 #[test]

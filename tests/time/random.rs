@@ -180,7 +180,7 @@ async fn call(
 }
 
 /// Whose error cannot say that it was cut off, and so it is not.
-#[retry(policy = case.policy, on = |verdict| *verdict)]
+#[retry(policy = case.policy, cut_off = false, on = |verdict| *verdict)]
 async fn endured(
     case: &Case,
     starts: &RefCell<Vec<Duration>>,

@@ -56,7 +56,7 @@ fn blocking(policy: Policy, timer: &Draws) -> Result<(), &'static str> {
     Err("struck")
 }
 
-#[retry(policy = policy, on(_), timer = timer)]
+#[retry(policy = policy, cut_off = false, on(_), timer = timer)]
 async fn asynchronous(policy: Policy, timer: &Draws) -> Result<(), &'static str> {
     Err("struck")
 }

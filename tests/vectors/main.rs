@@ -63,7 +63,7 @@ fn blocking(policy: Policy, timer: &Recorder, fault: &mut Fault) -> Result<u32, 
     fault.strike()
 }
 
-#[retry(policy = policy, on(_), on_retry = |retry| delays.push(retry.delay()))]
+#[retry(policy = policy, cut_off = false, on(_), on_retry = |retry| delays.push(retry.delay()))]
 async fn asynchronous(
     policy: Policy,
     delays: &mut Vec<Duration>,

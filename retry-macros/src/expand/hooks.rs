@@ -106,7 +106,7 @@ impl Parts<'_> {
         let reply = if self.shows_retry() {
             quote_spanned!(at(span)=> #located::__private::before(&retry, #hook))
         } else {
-            quote_spanned!(at(span)=> #located::__private::before_unseen(#hook))
+            quote_spanned!(at(span)=> #located::__private::unseen(#hook))
         };
         let reply = self.settled(reply, &ours!((&mut call).late(#context)));
         Some(quote_spanned! {at(span)=>
@@ -120,7 +120,12 @@ impl Parts<'_> {
     /// Whether `before_retry` looks at the retry: unless it is a closure that takes none, or ignores it.
     pub(super) fn shows_retry(&self) -> bool {
         let code = self.model.before_retry.as_ref();
-        code.is_some_and(|code| !ignores_retry(code))
+        code.is_some_and(|code| !takes_nothing(code))
+    }
+
+    /// Whether there is a `fallback` that looks at no error, so that it answers also where there is none.
+    pub(super) fn answers_anything(&self) -> bool {
+        self.model.fallback.as_ref().is_some_and(takes_nothing)
     }
 
     /// Ends the call because time is over; `how` is an expression for its end.
@@ -194,9 +199,21 @@ impl Parts<'_> {
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
-        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
         let settled = self.awaited(&quote_spanned!(at(span)=> value), at(span));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
+        if self.answers_anything() {
+            let released = self.released();
+            let value = quote_spanned!(at(span)=> #krate::__private::unseen(#hook));
+            return ours! {
+                'answer: {
+                    let () = #looped;
+                    #released
+                    let value = #value;
+                    #answer
+                }
+            };
+        }
+        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
         // So that a closure knows what its parameter is.
         let annotation = self.answer.annotation();
         let released = self.released();
@@ -213,16 +230,17 @@ impl Parts<'_> {
     }
 }
 
-fn ignores_retry(code: &Expr) -> bool {
+/// Whether it is a closure that looks at nothing that it is given.
+fn takes_nothing(code: &Expr) -> bool {
     match code {
         Expr::Closure(closure) => {
             (closure.inputs.iter()).all(|input| matches!(input, Pat::Wild(_)))
         }
-        Expr::Group(group) => ignores_retry(&group.expr),
-        Expr::Paren(paren) => ignores_retry(&paren.expr),
+        Expr::Group(group) => takes_nothing(&group.expr),
+        Expr::Paren(paren) => takes_nothing(&paren.expr),
         // One whose `self` has another name.
         Expr::Verbatim(tokens) => syn::parse2::<ExprClosure>(tokens.clone())
-            .is_ok_and(|closure| ignores_retry(&Expr::Closure(closure))),
+            .is_ok_and(|closure| takes_nothing(&Expr::Closure(closure))),
         _ => false,
     }
 }

@@ -134,7 +134,7 @@ impl Parts<'_> {
     }
 
     /// An inherited policy that the compiler can look at, and an item too.
-    fn known_policy(&self) -> Option<TokenStream> {
+    pub(super) fn known_policy(&self) -> Option<TokenStream> {
         let inherited = self.model.inherited.as_ref();
         let policy = self.policy();
         let is_known = inherited.is_some()
@@ -158,9 +158,13 @@ impl Parts<'_> {
         if !model.is_gated() {
             return TokenStream::new();
         }
-        let located = model.krate_at(model.error_span);
-        let cut = quote_spanned!(at(model.error_span)=> let cut = #located::__private::cut(););
-        let entered = self.entry(&ours!(end), &ours!({ #cut break cut(end) }));
+        let (end, turned_away) = if self.answers_anything() {
+            (ours!(_), ours!(break))
+        } else {
+            let cut = self.cut();
+            (ours!(end), ours!({ #cut break cut(end) }))
+        };
+        let entered = self.entry(&end, &turned_away);
         let krate = &self.krate;
         ours!(if #krate::__private::LiveCall::failures(&call) == 0 { #entered })
     }

@@ -18,9 +18,8 @@ pub(super) enum Cutting {
     Never,
     /// All: the answer must be able to say so.
     Always,
-    /// Those whose answer can say so: whether there is a limit at all is not
-    /// known here, or what kind of answer there is.
-    IfItCan,
+    /// All, if the policy has a limit: it is a constant, so the compiler knows.
+    ByPolicy,
     /// None, though they see the limit: `cut_off = false`.
     Endured,
 }
@@ -28,17 +27,15 @@ pub(super) enum Cutting {
 impl Parts<'_> {
     pub(super) fn cutting(&self) -> Cutting {
         let model = self.model;
-        let whole = model.until.is_some() && !model.has(Key::Timeout);
-        let unclear = whole && matches!(self.answer, Answer::Other(_) | Answer::Unknown(_));
         let has_key = model.has(Key::Deadline) || model.has(Key::Timeout);
         if !self.asynchronous || !model.may_be_cut() {
             Cutting::Never
         } else if !model.cut_off {
             Cutting::Endured
-        } else if self.is_told() || (has_key && !unclear) {
+        } else if has_key || self.known_policy().is_none() {
             Cutting::Always
         } else {
-            Cutting::IfItCan
+            Cutting::ByPolicy
         }
     }
 
@@ -73,7 +70,9 @@ impl Parts<'_> {
         // A type is not asked for nothing: each question takes the compiler time.
         let has_limits = self.model.is_limited() || self.model.may_have_deadline();
         let asks = has_limits || self.is_told() || self.form().is_some();
-        let answer = if self.model.map_err.is_some() {
+        let answer = if self.answers_anything() {
+            ours!(#krate::__private::refused(::core::option::Option::Some(::core::mem::drop), #context))
+        } else if self.model.map_err.is_some() {
             ours!(#krate::__private::refused((form).refusal(), #context))
         } else if let Some(answer) = self.answer.written().filter(|ty| asks && !has_hole(ty)) {
             ours!(#krate::__private::too_late!(#answer, #context))
@@ -282,36 +281,22 @@ impl Parts<'_> {
         } else {
             until.clone()
         };
-        let (outcome, cut, lost, late) = if self.cutting() == Cutting::Always {
-            let span = self.model.error_span;
-            let located = self.model.krate_at(span);
-            (
-                self.plain_or(attempt, &limit, |attempt, limit| {
-                    ours!(#krate::__private::limited(#attempt, #limit, &mut call, #kept))
-                }),
-                quote_spanned!(at(span)=> let cut = #located::__private::cut();),
-                ours!(_),
-                ours!(cut(end)),
-            )
-        } else {
-            (
-                self.plain_or(attempt, &limit, |attempt, limit| {
-                    if endures {
-                        return ours!(#krate::__private::endured(#attempt, #limit, &mut call, #kept));
-                    }
-                    let either = if let Some(form) = self.form() {
-                        ours!((#form).either(#attempt))
-                    } else {
-                        ours!(#krate::__private::Either(::core::option::Option::Some(#attempt)))
-                    };
-                    ours!(#either.reattempt_limited(#limit, #until, &mut call, #kept))
-                }),
-                // Not in a block with the call: what `timer` makes lives until the attempt has ended.
-                ours!(use #krate::__private::{MayCut as _, NeverCuts as _};),
-                ours!(lost),
-                ours!(#krate::__private::LostAnswer::answer(lost, end)),
-            )
-        };
+        let outcome = self.plain_or(attempt, &limit, |attempt, limit| match self.cutting() {
+            Cutting::Endured => {
+                ours!(#krate::__private::endured(#attempt, #limit, &mut call, #kept))
+            }
+            Cutting::ByPolicy => {
+                let policy = self.policy();
+                ours! {
+                    <#krate::__private::HasLimit<{ #krate::Policy::has_limit(&#policy) }> as #krate::__private::LimitByPolicy>
+                        ::limited(#attempt, #limit, #until, &mut call, #kept)
+                }
+            }
+            _ => ours!(#krate::__private::limited(#attempt, #limit, &mut call, #kept)),
+        });
+        let cut = self.cut_bound();
+        let (lost, end) = (self.lost(), self.end());
+        let late = self.lost_answer(&ours!(end));
         let apart = if self.model.until.is_some() {
             self.polled()
         } else {
@@ -332,16 +317,54 @@ impl Parts<'_> {
             #renewed
             let outcome = match #in_time {
                 ::core::result::Result::Ok(outcome) => outcome,
-                ::core::result::Result::Err((#lost, end)) => break #late,
+                ::core::result::Result::Err((#lost, #end)) => break #late,
             };
             #apart
         }
+    }
+
+    /// `let cut = ...;`: what makes the answer of a call that is cut off, made where the answer stands, which has to say so.
+    pub(super) fn cut_bound(&self) -> TokenStream {
+        if self.cutting() != Cutting::Always || self.answers_anything() {
+            return TokenStream::new();
+        }
+        self.cut()
+    }
+
+    /// The same for a call that a gate turns away.
+    pub(super) fn cut(&self) -> TokenStream {
+        let span = self.model.error_span;
+        let located = self.model.krate_at(span);
+        quote_spanned!(at(span)=> let cut = #located::__private::cut();)
+    }
+
+    /// The name of what is left of an attempt that was cut off, where an answer is made of it.
+    fn lost(&self) -> TokenStream {
+        let makes = matches!(self.cutting(), Cutting::ByPolicy | Cutting::Endured);
+        used(ours!(lost), makes && !self.answers_anything())
+    }
+
+    /// The answer of a call that ends with it.
+    fn lost_answer(&self, end: &TokenStream) -> TokenStream {
+        if self.answers_anything() {
+            return ours!(());
+        }
+        if self.cutting() == Cutting::Always {
+            return ours!(cut(#end));
+        }
+        let span = self.model.error_span;
+        let located = self.model.krate_at(span);
+        quote_spanned!(at(span)=> #located::__private::LostAnswer::answer(lost, #end))
     }
 
     /// The answer when giving up, before `fallback`.
     pub(super) fn give_up(&self) -> TokenStream {
         let krate = &self.krate;
         let cutting = self.cutting();
+        if self.answers_anything() {
+            let last = self.last();
+            return ours!(::core::mem::drop(#last));
+        }
         if self.model.until.is_some() {
             return self.give_up_polling();
         }
@@ -354,7 +377,7 @@ impl Parts<'_> {
                     quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
                 }
                 Cutting::Always => quote_spanned!(span=> (#form).fail_cut(error, end, cut)),
-                Cutting::IfItCan | Cutting::Endured => {
+                Cutting::ByPolicy | Cutting::Endured => {
                     quote_spanned!(span=> (#form).fail_limited(error, end))
                 }
             };
@@ -366,8 +389,9 @@ impl Parts<'_> {
             (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
             (_, true) => ours!(#krate::__private::fail_limited_retry_error(error, end)),
             (Cutting::Always, false) => ours!(#krate::__private::fail_cut(error, end, cut)),
-            (Cutting::IfItCan | Cutting::Endured, false) => {
-                ours!(#krate::__private::fail_limited(error, end))
+            (Cutting::ByPolicy | Cutting::Endured, false) => {
+                let located = self.model.krate_at(self.model.error_span);
+                quote_spanned!(at(self.model.error_span)=> #located::__private::fail_limited(error, end))
             }
         }
     }
@@ -384,14 +408,11 @@ impl Parts<'_> {
             let located = self.model.krate_at(span);
             quote_spanned!(at(span)=> #located::__private::Polled(outcome).reattempt_end(end))
         };
-        let (lost, cut) = match self.cutting() {
-            Cutting::Never => return polled,
-            Cutting::Always => (ours!(_), ours!(cut(#krate::__private::timed_out(end)))),
-            Cutting::IfItCan | Cutting::Endured => (
-                ours!(lost),
-                ours!(#krate::__private::LostAnswer::answer(lost, #krate::__private::timed_out(end))),
-            ),
-        };
+        if self.cutting() == Cutting::Never {
+            return polled;
+        }
+        let lost = self.lost();
+        let cut = self.lost_answer(&ours!(#krate::__private::timed_out(end)));
         ours! {
             match outcome {
                 ::core::result::Result::Ok(outcome) => #polled,
@@ -403,7 +424,8 @@ impl Parts<'_> {
     /// The name of the end, where the answer when giving up needs to know why.
     pub(super) fn end(&self) -> TokenStream {
         let wants = self.model.until.is_some() || self.is_told() || self.form().is_some();
-        used(ours!(end), wants || self.cutting() != Cutting::Never)
+        let wants = wants || self.cutting() != Cutting::Never;
+        used(ours!(end), wants && !self.answers_anything())
     }
 
     /// Traits whose methods the types choose among; named nothing.

@@ -8,7 +8,6 @@ use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
-use super::outcome::Cutting;
 use super::parts::{Parts, method};
 use retry_syntax::item::mentions;
 use retry_syntax::model::{Inherited, Model, Setting, at};
@@ -314,19 +313,7 @@ impl Parts<'_> {
         if !self.model.cut_off {
             return quote_spanned!(at(place)=> #krate::__private::refuse_timeout(&policy););
         }
-        let asked = self.answer.to_ask().map(|ty| ours!(#ty));
-        match (self.cutting(), asked.or_else(|| self.answer.named())) {
-            (Cutting::IfItCan, Some(answer)) => quote_spanned! {at(place)=>
-                #krate::__private::refuse_uncut(&policy, {
-                    use #krate::__private::IsNotCut as _;
-                    #krate::__private::IsCut::<#answer>::YES
-                });
-            },
-            (Cutting::IfItCan, None) => {
-                quote_spanned!(at(place)=> #krate::__private::refuse_untold(&policy);)
-            }
-            _ => TokenStream::new(),
-        }
+        TokenStream::new()
     }
 }
 

@@ -17,7 +17,6 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
-use super::outcome::Cutting;
 use super::parts::Parts;
 use retry_syntax::model::at;
 
@@ -114,13 +113,7 @@ impl Parts<'_> {
         let (end, give_up) = (self.end(), self.give_up());
         // The one of the attempt is gone.
         let says = self.model.until.is_some() || self.form().is_some() || !self.is_told();
-        let cut = if self.cutting() == Cutting::Always && says {
-            let span = self.model.error_span;
-            let located = self.model.krate_at(span);
-            quote_spanned!(at(span)=> let cut = #located::__private::cut();)
-        } else {
-            TokenStream::new()
-        };
+        let cut = says.then(|| self.cut_bound());
         ours! {
             let stopped = (&mut call).stopped(pause.await, #context);
             if let ::core::option::Option::Some((#last, #end)) = stopped {
@@ -131,7 +124,7 @@ impl Parts<'_> {
     }
 
     /// What the answer of a call that gives up is made of.
-    fn last(&self) -> TokenStream {
+    pub(super) fn last(&self) -> TokenStream {
         if self.model.until.is_some() {
             ours!(outcome)
         } else {

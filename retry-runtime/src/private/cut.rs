@@ -2,7 +2,6 @@
 //! ends with one.
 
 use core::convert::Infallible;
-use core::marker::PhantomData;
 
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
@@ -16,8 +15,11 @@ use crate::rules::Entry;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<GaveUp>`",
-    note = "`breaker` and `throttle`, and on an async function `timeout` and `deadline`, end a call where no error of its own exists",
-    note = "return `Result<T, reattempt::RetryError<E>>`, or, for an error type of yours, implement `From<reattempt::GaveUp>`",
+    note = "`breaker` and `throttle`, and on an async function `timeout`, `deadline` and a `policy` that may have them, end a call where no error of its own exists",
+    note = "for an error type of yours: implement `From<reattempt::GaveUp>`",
+    note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
+    note = "where another answer will do: `fallback = |_| ...`",
+    note = "where attempts are limited elsewhere: `cut_off = false`, with which a deadline is tested between attempts alone",
     note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
 )]
 pub trait Cut {
@@ -41,40 +43,6 @@ impl<T> Cut for Option<T> {
 // because any other function would say it again wherever it is called.
 pub fn cut<R: Cut>() -> fn(GaveUp) -> R {
     R::cut
-}
-
-// Whether a type is `Cut`: an inherent constant is found before that of a trait.
-#[derive(Debug)]
-pub struct IsCut<R: ?Sized>(PhantomData<R>);
-
-impl<R: Cut> IsCut<R> {
-    pub const YES: bool = true;
-}
-
-pub trait IsNotCut {
-    const YES: bool = false;
-}
-
-impl<R: ?Sized> IsNotCut for IsCut<R> {}
-
-// An inherited constant policy on an async function.
-#[track_caller]
-pub const fn refuse_uncut(policy: &Policy, can: bool) {
-    if !can && policy.timeout.is_some() {
-        Entry::S5.refuse(
-            "`timeout` of the policy cuts an attempt off, and the answer cannot say so; return `Result<T, reattempt::RetryError<E>>`, or implement `From<reattempt::GaveUp>` for the error type",
-        );
-    }
-}
-
-// The same where no type is written that could be asked.
-#[track_caller]
-pub const fn refuse_untold(policy: &Policy) {
-    if policy.timeout.is_some() {
-        Entry::S5.refuse(
-            "`timeout` of the policy cuts an attempt off, and no type tells whether the answer can say so; write the type, as in `async || -> Result<T, reattempt::RetryError<E>> { ... }`",
-        );
-    }
 }
 
 // An inherited constant policy on a sync function.

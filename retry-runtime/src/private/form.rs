@@ -2,15 +2,14 @@
 //! has a body that answers with `E`. The type decides, so that aliases and other names are seen through, and a type of
 //! the user's of that name is left alone: an inherent method is found before that of a trait.
 
-use core::future::Future;
 use core::marker::PhantomData;
 
-use super::{Cut, Either, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
+use super::{Cut, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
 use crate::ambient;
-use crate::engine::{IntoContext, LiveCall, Place, TimedOut, Until, limited};
+use crate::engine::{IntoContext, LiveCall, TimedOut};
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
-use crate::timer::{Clock, Timer};
+use crate::timer::Clock;
 
 /// The form of the answers of type `R`.
 #[derive(Debug)]
@@ -48,11 +47,6 @@ impl<R> Plain<R> {
     #[inline(always)]
     pub const fn never(self) -> Option<R> {
         None
-    }
-
-    #[inline(always)]
-    pub const fn either<F>(self, attempt: F) -> Either<F> {
-        Either(Some(attempt))
     }
 
     #[inline(always)]
@@ -114,11 +108,6 @@ impl<T, E> WithReason<T, E> {
     #[inline(always)]
     pub fn refusal(self) -> Option<fn(GaveUp) -> Result<T, RetryError<E>>> {
         Some(|end| Err(end.into()))
-    }
-
-    #[inline(always)]
-    pub const fn either<F>(self, attempt: F) -> Cuts<F> {
-        Cuts(attempt)
     }
 
     pub fn succeed(self, outcome: Result<T, E>) -> Result<T, RetryError<E>> {
@@ -204,23 +193,6 @@ pub fn fail_as<F: AnswerForm>(_: F, error: F::Error, end: GaveUp) -> F::Answer {
     F::fail(error, end)
 }
 
-/// An attempt of a function whose answer can say that it was cut off.
-#[derive(Debug)]
-pub struct Cuts<F>(F);
-
-impl<F: Future> Cuts<F> {
-    #[inline(always)]
-    pub fn reattempt_limited<T: Timer>(
-        self,
-        limit: Until,
-        _: Until,
-        call: &mut LiveCall<impl Place>,
-        timer: T,
-    ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-        limited(self.0, limit, call, timer)
-    }
-}
-
 /// Polling whose end says why.
 #[derive(Debug)]
 pub struct PolledWithReason<T, E>(Result<T, E>);
@@ -249,7 +221,7 @@ impl<R> NoRefusal<R> for Refusal<R> {}
 /// Returns the answer of a call that makes no attempt because its caller's deadline has passed.
 #[inline(always)]
 pub fn refused<'c, R, T: Clock + 'c>(
-    answer: Option<fn(GaveUp) -> R>,
+    answer: Option<impl FnOnce(GaveUp) -> R>,
     context: impl IntoContext<'c, T>,
 ) -> Option<R> {
     let answer = answer?;

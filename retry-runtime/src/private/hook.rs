@@ -30,13 +30,13 @@ pub fn before<'r, 'e, E: ?Sized, O>(
     hook(retry)
 }
 
-// The same for a hook that looks at no retry: nothing borrows the error while it runs.
+// `before_retry` or `fallback` that looks at nothing: nothing borrows the error while it runs.
 #[inline(always)]
-pub fn before_unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {
+pub fn unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {
     hook(Unseen)
 }
 
-/// In place of the retry.
+/// In place of the retry, or of the error.
 #[derive(Debug)]
 pub struct Unseen;
 

@@ -5,8 +5,8 @@ mod constants;
 mod cut;
 mod cut_off;
 mod describe;
-mod either;
 mod form;
+mod has_limit;
 mod hook;
 mod judge;
 mod map_err;
@@ -31,15 +31,14 @@ pub use crate::operation::{Live, Operation, Site};
 pub use constants::{BudgetOf, HedgeOf, refuse_hedge, refuse_window};
 pub use constants::{backoff, backoff_by, blame, checked, inherited, policy};
 pub use cut::{
-    Cut, IsCut, IsNotCut, LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited,
-    fail_limited_retry_error, finished, refuse_blocking, refuse_uncut, refuse_untold, timed_out,
-    unasked,
+    Cut, LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error,
+    finished, refuse_blocking, timed_out, unasked,
 };
 pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
-pub use either::{Either, MayCut, NeverCuts};
 pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
-pub use hook::{Reply, SettleFuture, SettleValue, before, before_unseen, hooked, observe};
+pub use has_limit::{HasLimit, LimitByPolicy};
+pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, observe, unseen};
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{

@@ -159,16 +159,26 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
         Answer::Inferred if nothing => "a function that returns nothing".to_owned(),
         _ => return,
     };
-    if let Some(timeout) = &args.timeout
-        && !matches!(flow, Flow::Sync)
-    {
-        faults.push(
-            timeout.key,
-            Entry::S5,
-            format!(
-                "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
-            ),
-        );
+    if !matches!(flow, Flow::Sync) {
+        if let Some(timeout) = &args.timeout {
+            faults.push(
+                timeout.key,
+                Entry::S5,
+                format!(
+                    "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
+                ),
+            );
+        }
+        let cuts = args.cut_off.is_none();
+        if let Some(deadline) = args.deadline.as_ref().filter(|_| cuts) {
+            faults.push(
+                deadline.key,
+                Entry::S5,
+                format!(
+                    "`deadline` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or write `cut_off = false`"
+                ),
+            );
+        }
     }
     for (key, place) in limits::gates(args) {
         faults.push(

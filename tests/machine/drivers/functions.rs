@@ -95,7 +95,7 @@ macro_rules! of_story {
 whole_story! { of_story! {} }
 
 /// Its error cannot say that an attempt was cut off.
-#[retry(policy = world.policy, timer = Time, on = |verdict| *verdict)]
+#[retry(policy = world.policy, cut_off = false, timer = Time, on = |verdict| *verdict)]
 async fn endures(world: &World) -> Result<u32, Verdict> {
     world
         .attempt_async()

@@ -1,4 +1,4 @@
-use reattempt::{RetryError, retry};
+use reattempt::retry;
 
 #[retry(map_err = |error| error.to_string(), on(_))]
 fn untyped() -> Result<u32, String> {
@@ -10,7 +10,7 @@ fn without_a_parameter() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(map_err = |error: RetryError<String>, attempt| error.to_string(), on(_))]
+#[retry(map_err = |error: reattempt::RetryError<String>, attempt| error.to_string(), on(_))]
 fn with_two() -> Result<u32, String> {
     Ok(1)
 }

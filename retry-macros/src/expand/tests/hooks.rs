@@ -42,7 +42,7 @@ fn every_hook() {
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
                 let mut call = ::again::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 let answer = 'answer: {
-                    let end: Result<Page, RetryError<Error>> = loop {
+                    let () = loop {
                         {
                             let attempt = ::again::__private::Started::attempt(
                                 &started,
@@ -71,12 +71,11 @@ fn every_hook() {
                                     ::again::__private::ASYNC_TIMER,
                                 )
                                 .await;
-                            let cut = ::again::__private::cut();
                             let outcome = match (&mut call)
                                 .in_time(outcome, || context(until), &mut ())
                             {
                                 ::core::result::Result::Ok(outcome) => outcome,
-                                ::core::result::Result::Err((_, end)) => break cut(end),
+                                ::core::result::Result::Err((_, _)) => break (),
                             };
                             let error = match ::again::__private::split_limited(
                                 outcome,
@@ -124,30 +123,14 @@ fn every_hook() {
                                         let delay = ::again::Retry::delay(&retry);
                                         delay
                                     }
-                                    ::core::result::Result::Err(end) => {
-                                        break ({
-                                            use ::again::__private::PlainForm as _;
-                                            ::again::__private::FormOf::<
-                                                Result<Page, RetryError<Error>>,
-                                            >::NEW
-                                                .reattempt_form()
-                                        })
-                                            .fail_cut(error, end, cut);
-                                    }
+                                    ::core::result::Result::Err(_) => break ::core::mem::drop(error),
                                 }
                             };
                             (&mut call).pause(context(until), delay, ()).await;
-                            if let ::core::result::Result::Err(end) = (&mut call)
+                            if let ::core::result::Result::Err(_) = (&mut call)
                                 .resume(context(until))
                             {
-                                break ({
-                                    use ::again::__private::PlainForm as _;
-                                    ::again::__private::FormOf::<
-                                        Result<Page, RetryError<Error>>,
-                                    >::NEW
-                                        .reattempt_form()
-                                })
-                                    .fail_cut(error, end, cut);
+                                break ::core::mem::drop(error);
                             }
                             let () = {
                                 let reply = ::again::__private::limited_hook(
@@ -160,9 +143,7 @@ fn every_hook() {
                                                         ::again::__private::hooked(
                                                             until,
                                                             &::again::__private::ASYNC_TIMER,
-                                                            || ::again::__private::before_unseen(async |_| {
-                                                                renew().await
-                                                            }),
+                                                            || ::again::__private::unseen(async |_| renew().await),
                                                         ),
                                                     ),
                                                 )
@@ -175,46 +156,28 @@ fn every_hook() {
                                 match reply {
                                     ::core::result::Result::Ok(reply) => reply,
                                     ::core::result::Result::Err(_) => {
-                                        let end = (&mut call).late(context(until));
-                                        break ({
-                                            use ::again::__private::PlainForm as _;
-                                            ::again::__private::FormOf::<
-                                                Result<Page, RetryError<Error>>,
-                                            >::NEW
-                                                .reattempt_form()
-                                        })
-                                            .fail_cut(error, end, cut);
+                                        let _ = (&mut call).late(context(until));
+                                        break ::core::mem::drop(error);
                                     }
                                 }
                             };
-                            if let ::core::result::Result::Err(end) = (&mut call)
+                            if let ::core::result::Result::Err(_) = (&mut call)
                                 .resume(context(until))
                             {
-                                break ({
-                                    use ::again::__private::PlainForm as _;
-                                    ::again::__private::FormOf::<
-                                        Result<Page, RetryError<Error>>,
-                                    >::NEW
-                                        .reattempt_form()
-                                })
-                                    .fail_cut(error, end, cut);
+                                break ::core::mem::drop(error);
                             }
                         };
                         (&mut call).retry_begins();
                     };
-                    match ::again::__private::fall_back(end, |_| cached()) {
-                        ::core::result::Result::Ok(answer) => answer,
-                        ::core::result::Result::Err(value) => {
-                            ::again::__private::Answer::answer(
-                                {
-                                    use ::again::__private::{SettleFuture as _, SettleValue as _};
-                                    ::again::__private::Reply(::core::option::Option::Some(value))
-                                        .reattempt_settle()
-                                }
-                                    .await,
-                            )
+                    let value = ::again::__private::unseen(|_| cached());
+                    ::again::__private::Answer::answer(
+                        {
+                            use ::again::__private::{SettleFuture as _, SettleValue as _};
+                            ::again::__private::Reply(::core::option::Option::Some(value))
+                                .reattempt_settle()
                         }
-                    }
+                            .await,
+                    )
                 };
                 ::core::mem::drop((name,));
                 answer

@@ -173,167 +173,156 @@ fn a_policy_with_a_name_in_an_async_function() {
                         &::reattempt::__private::ASYNC_TIMER,
                     ),
                 );
-                if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
-                    Result < Page, FetchError >, || ::reattempt::__private::CallContext::live(&
-                    __REATTEMPT_SITE, & live, until, & ::reattempt::__private::ASYNC_TIMER)
-                ) {
-                    answer
-                } else {
-                    loop {
-                        let pause = {
-                            let start = ::reattempt::__private::AttemptStart::<
-                                1,
-                            >::now(
+                loop {
+                    let pause = {
+                        let start = ::reattempt::__private::AttemptStart::<
+                            1,
+                        >::now(
+                            ::reattempt::__private::Live::policy(&live),
+                            &::reattempt::__private::ASYNC_TIMER,
+                        );
+                        let outcome = {
+                            let limit = ::reattempt::__private::Until::of_attempt(
+                                until,
                                 ::reattempt::__private::Live::policy(&live),
                                 &::reattempt::__private::ASYNC_TIMER,
                             );
-                            let outcome = {
-                                let limit = ::reattempt::__private::Until::of_attempt(
-                                    until,
-                                    ::reattempt::__private::Live::policy(&live),
-                                    &::reattempt::__private::ASYNC_TIMER,
-                                );
-                                let attempt = {
-                                    let span = ::reattempt::__private::attempt_span(
-                                        ::reattempt::__private::CallContext::live(
-                                            &__REATTEMPT_SITE,
-                                            &live,
-                                            until,
-                                            &::reattempt::__private::ASYNC_TIMER,
-                                        ),
-                                        &call,
-                                    );
-                                    ::reattempt::__private::spanned(
-                                        span,
-                                        async {
-                                            if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
-                                                Result<Page, FetchError>,
-                                            >() {
-                                                return outcome;
-                                            }
-                                            client().get(url).await
-                                        },
-                                    )
-                                };
-                                if ::reattempt::__private::Live::is_idle(&live) {
-                                    ::core::result::Result::Ok(attempt.await)
-                                } else {
-                                    ::reattempt::__private::Either(
-                                            ::core::option::Option::Some(attempt),
-                                        )
-                                        .reattempt_limited(
-                                            limit,
-                                            until,
-                                            &mut call,
-                                            ::reattempt::__private::ASYNC_TIMER,
-                                        )
-                                        .await
-                                }
-                            };
-                            use ::reattempt::__private::{MayCut as _, NeverCuts as _};
-                            if ::core::result::Result::is_err(&outcome) {
-                                live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
-                            }
-                            let outcome = match (&mut call)
-                                .in_time(
-                                    outcome,
-                                    || ::reattempt::__private::CallContext::live(
-                                        &__REATTEMPT_SITE,
-                                        &live,
-                                        until,
-                                        &::reattempt::__private::ASYNC_TIMER,
-                                    ),
-                                    &mut gates,
-                                )
-                            {
-                                ::core::result::Result::Ok(outcome) => outcome,
-                                ::core::result::Result::Err((lost, end)) => {
-                                    break ::reattempt::__private::LostAnswer::answer(lost, end);
-                                }
-                            };
-                            let error = match ::reattempt::__private::split_limited(
-                                outcome,
-                                ::reattempt::__private::split,
-                            ) {
-                                ::core::result::Result::Ok(answer) => {
-                                    break (&mut call)
-                                        .succeeded(
-                                            answer,
-                                            || ::reattempt::__private::CallContext::live(
-                                                &__REATTEMPT_SITE,
-                                                &live,
-                                                until,
-                                                &::reattempt::__private::ASYNC_TIMER,
-                                            ),
-                                            &mut gates,
-                                        );
-                                }
-                                ::core::result::Result::Err(error) => error,
-                            };
-                            let cause = ::reattempt::__private::cause_of(&error);
-                            live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
-                            let assess = || (
-                                ::reattempt::__private::Described::since(
-                                    ::reattempt::__private::describe!(cause),
-                                    start,
-                                ),
-                                ::reattempt::__private::verdict(
-                                    cause,
-                                    |error| ::reattempt::__private::judge(
-                                        error,
-                                        |error| ::core::matches!(error, _),
-                                    ),
-                                ),
-                            );
-                            match (&mut call)
-                                .delay(
+                            let attempt = {
+                                let span = ::reattempt::__private::attempt_span(
                                     ::reattempt::__private::CallContext::live(
                                         &__REATTEMPT_SITE,
                                         &live,
                                         until,
                                         &::reattempt::__private::ASYNC_TIMER,
                                     ),
-                                    &mut gates,
-                                    assess,
+                                    &call,
+                                );
+                                ::reattempt::__private::spanned(
+                                    span,
+                                    async {
+                                        if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                            Result<Page, FetchError>,
+                                        >() {
+                                            return outcome;
+                                        }
+                                        client().get(url).await
+                                    },
                                 )
-                            {
-                                ::core::result::Result::Ok(delay) => {
-                                    (&mut call)
-                                        .pause(
-                                            ::reattempt::__private::CallContext::live(
-                                                &__REATTEMPT_SITE,
-                                                &live,
-                                                until,
-                                                &::reattempt::__private::ASYNC_TIMER,
-                                            ),
-                                            delay,
-                                            ::reattempt::__private::keep!(error),
-                                        )
-                                }
-                                ::core::result::Result::Err(end) => {
-                                    break ::reattempt::__private::fail_limited(error, end);
-                                }
+                            };
+                            if ::reattempt::__private::Live::is_idle(&live) {
+                                ::core::result::Result::Ok(attempt.await)
+                            } else {
+                                ::reattempt::__private::limited(
+                                        attempt,
+                                        limit,
+                                        &mut call,
+                                        ::reattempt::__private::ASYNC_TIMER,
+                                    )
+                                    .await
                             }
                         };
-                        let stopped = (&mut call)
-                            .stopped(
-                                pause.await,
+                        let cut = ::reattempt::__private::cut();
+                        if ::core::result::Result::is_err(&outcome) {
+                            live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                        }
+                        let outcome = match (&mut call)
+                            .in_time(
+                                outcome,
+                                || ::reattempt::__private::CallContext::live(
+                                    &__REATTEMPT_SITE,
+                                    &live,
+                                    until,
+                                    &::reattempt::__private::ASYNC_TIMER,
+                                ),
+                                &mut gates,
+                            )
+                        {
+                            ::core::result::Result::Ok(outcome) => outcome,
+                            ::core::result::Result::Err((_, end)) => break cut(end),
+                        };
+                        let error = match ::reattempt::__private::split_limited(
+                            outcome,
+                            ::reattempt::__private::split,
+                        ) {
+                            ::core::result::Result::Ok(answer) => {
+                                break (&mut call)
+                                    .succeeded(
+                                        answer,
+                                        || ::reattempt::__private::CallContext::live(
+                                            &__REATTEMPT_SITE,
+                                            &live,
+                                            until,
+                                            &::reattempt::__private::ASYNC_TIMER,
+                                        ),
+                                        &mut gates,
+                                    );
+                            }
+                            ::core::result::Result::Err(error) => error,
+                        };
+                        let cause = ::reattempt::__private::cause_of(&error);
+                        live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                        let assess = || (
+                            ::reattempt::__private::Described::since(
+                                ::reattempt::__private::describe!(cause),
+                                start,
+                            ),
+                            ::reattempt::__private::verdict(
+                                cause,
+                                |error| ::reattempt::__private::judge(
+                                    error,
+                                    |error| ::core::matches!(error, _),
+                                ),
+                            ),
+                        );
+                        match (&mut call)
+                            .delay(
                                 ::reattempt::__private::CallContext::live(
                                     &__REATTEMPT_SITE,
                                     &live,
                                     until,
                                     &::reattempt::__private::ASYNC_TIMER,
                                 ),
-                            );
-                        if let ::core::option::Option::Some((error, end)) = stopped {
-                            break ::reattempt::__private::fail_limited(error, end);
+                                &mut gates,
+                                assess,
+                            )
+                        {
+                            ::core::result::Result::Ok(delay) => {
+                                (&mut call)
+                                    .pause(
+                                        ::reattempt::__private::CallContext::live(
+                                            &__REATTEMPT_SITE,
+                                            &live,
+                                            until,
+                                            &::reattempt::__private::ASYNC_TIMER,
+                                        ),
+                                        delay,
+                                        ::reattempt::__private::keep!(error),
+                                    )
+                            }
+                            ::core::result::Result::Err(end) => {
+                                break ::reattempt::__private::fail_cut(error, end, cut);
+                            }
                         }
-                        ::reattempt::__private::Gate::begin(
-                            &mut gates,
-                            &::reattempt::__private::ASYNC_TIMER,
+                    };
+                    let stopped = (&mut call)
+                        .stopped(
+                            pause.await,
+                            ::reattempt::__private::CallContext::live(
+                                &__REATTEMPT_SITE,
+                                &live,
+                                until,
+                                &::reattempt::__private::ASYNC_TIMER,
+                            ),
                         );
-                        (&mut call).retry_begins();
+                    if let ::core::option::Option::Some((error, end)) = stopped {
+                        let cut = ::reattempt::__private::cut();
+                        break ::reattempt::__private::fail_cut(error, end, cut);
                     }
+                    ::reattempt::__private::Gate::begin(
+                        &mut gates,
+                        &::reattempt::__private::ASYNC_TIMER,
+                    );
+                    (&mut call).retry_begins();
                 }
             }
         "#]],

@@ -5,7 +5,9 @@ extern crate alloc;
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use reattempt::{Breaker, Budget, Hedge, Policy, RetryError, Throttle, retry, retry_block};
+use reattempt::{
+    Breaker, Budget, GiveUpReason, Hedge, Policy, RetryError, Throttle, retry, retry_block,
+};
 
 use crate::support::Fault;
 
@@ -90,4 +92,86 @@ pub fn block(least: u32) -> Option<u32> {
     retry_block!(budget = 0.5, breaker = &BREAKER, || -> Option<u32> {
         least.checked_sub(1)
     })
+}
+
+/// Says why a call ended.
+fn reason(error: RetryError<Fault>) -> GiveUpReason {
+    let reason = error.reason();
+    error
+        .into_last()
+        .map_or(GiveUpReason::Deadline, |_last| reason)
+}
+
+/// With an error of the caller's.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(breaker = &BREAKER, timeout = "1s", deadline = "3s", map_err = reason)]
+pub async fn mapped(least: u32) -> Result<u32, GiveUpReason> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// The same in sync code, with a closure.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(max = 3, map_err = |error: RetryError<Fault>| (least, error.attempts()))]
+pub fn mapped_sync(least: u32) -> Result<u32, (u32, u32)> {
+    if least == 0 {
+        return Err(Fault::Busy);
+    }
+    Ok(least)
+}
+
+/// Nothing cuts it off.
+///
+/// # Errors
+///
+/// As told.
+#[inline]
+#[retry(policy = *policy, deadline = "3s", cut_off = false, on(_))]
+pub async fn uncut(policy: &Policy, least: u32) -> Result<u32, u8> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(0);
+    }
+    Ok(least)
+}
+
+/// Answers whatever happens.
+///
+/// # Errors
+///
+/// None.
+#[inline]
+#[retry(policy = *policy, breaker = &BREAKER, on(_), fallback = |_| 0)]
+pub async fn answered(policy: &Policy, least: u32) -> Result<u32, u8> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(0);
+    }
+    Ok(least)
+}
+
+/// The same with polling and hooks.
+///
+/// # Errors
+///
+/// None.
+#[inline]
+#[retry(policy = BUDGETED, deadline = "3s", timeout = "1s", on(_), until = |value| *value > 1, before_retry = |_| {}, fallback = |_| 0)]
+pub async fn answered_late(least: u32) -> Result<u32, u8> {
+    core::future::ready(()).await;
+    if least == 0 {
+        return Err(0);
+    }
+    Ok(least)
 }

@@ -154,6 +154,13 @@ pub fn at_run_time(
     ::core::result::Result::Err(Fault::Busy)
 }
 
+#[again(max = 2, backoff = "none", on(_), map_err = |end: ::reattempt::RetryError<Fault>| (form, end.attempts()))]
+pub fn mapped(
+    form: ::core::primitive::u32,
+) -> ::core::result::Result<(), (::core::primitive::u32, ::core::primitive::u32)> {
+    ::core::result::Result::Err(Fault::Wrong)
+}
+
 #[again(max = 2, backoff = |retry| SHORT.saturating_mul(retry), on(_))]
 pub fn own_backoff() -> ::core::option::Option<()> {
     ::core::option::Option::None

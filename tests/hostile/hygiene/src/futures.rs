@@ -67,6 +67,28 @@ pub async fn sync_hooks(pending: &Count) -> Answer<()> {
     ::core::result::Result::Err(Fault::Wrong)
 }
 
+#[again(max = 2, base = "1ms", deadline = "10s", cut_off = false, on(_))]
+pub async fn uncut(lost: &Count) -> ::core::result::Result<(), Number> {
+    lost.set(lost.get() + 1);
+    ::core::result::Result::Err(lost.get())
+}
+
+#[again(max = 2, base = "1ms", timeout = "1s", on(_), fallback = |_| cut)]
+pub async fn answered(cut: Number, value: &Count) -> ::core::result::Result<Number, Number> {
+    value.set(value.get() + 1);
+    ::core::result::Result::Err(value.get())
+}
+
+#[again(max = 2, base = "1ms", timeout = "1s", on(_), map_err = end)]
+pub async fn mapped(form: Number) -> ::core::result::Result<Number, Number> {
+    ::core::result::Result::Err(Fault::Wrong)?;
+    ::core::result::Result::Ok(form)
+}
+
+fn end(end: ::reattempt::RetryError<Fault>) -> Number {
+    end.attempts()
+}
+
 #[again(max = 2, base = "1ms", until = |value| *value == outcome)]
 pub async fn polled(outcome: Number, value: &Count) -> Number {
     value.set(value.get() + 1);

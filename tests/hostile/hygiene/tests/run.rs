@@ -32,6 +32,7 @@ fn functions_retry() {
     let calls = Cell::new(0);
     assert_eq!(functions::at_run_time(&policy, &calls), Err(Fault::Busy));
     assert_eq!(calls.get(), 3);
+    assert_eq!(functions::mapped(7), Err((7, 2)));
     assert_eq!(functions::own_backoff(), None);
     assert_eq!(functions::polled(1, 2), 3);
     assert_eq!(functions::failed(0).map_err(|e| e.attempts()), Err(2));
@@ -51,6 +52,10 @@ async fn futures_retry() {
     assert_eq!(futures::sync_hooks(&calls).await, Ok(()));
     assert_eq!(calls.get(), 7);
     assert_eq!(futures::polled(9, &calls).await, 9);
+    let calls = Cell::new(0);
+    assert_eq!(futures::uncut(&calls).await, Err(2));
+    assert_eq!(futures::answered(7, &calls).await, Ok(7));
+    assert_eq!((calls.get(), futures::mapped(7).await), (4, Err(2)));
     for call in [0, 1] {
         let calls = Cell::new(0);
         let answer = match call {
