@@ -16,6 +16,7 @@ chapters! {
     which_errors: "which-errors.md",
     delays: "delays.md",
     deadlines: "deadlines.md",
+    mapping_errors: "mapping-errors.md",
     idempotency: "idempotency.md",
     nesting: "nesting.md",
     overload: "overload.md",
