@@ -73,7 +73,7 @@ impl Parts<'_> {
         let answer = if self.answers_anything() {
             ours!(#krate::__private::refused(::core::option::Option::Some(::core::mem::drop), #context))
         } else if self.model.map_err.is_some() {
-            ours!(#krate::__private::refused((form).refusal(), #context))
+            ours!(#krate::__private::refused(::core::option::Option::Some((form).refusal()), #context))
         } else if let Some(answer) = self.answer.written().filter(|ty| asks && !has_hole(ty)) {
             ours!(#krate::__private::too_late!(#answer, #context))
         } else {

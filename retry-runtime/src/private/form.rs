@@ -106,8 +106,8 @@ impl<T, E> WithReason<T, E> {
 
     /// Returns what makes the answer of a call that makes no attempt.
     #[inline(always)]
-    pub fn refusal(self) -> Option<fn(GaveUp) -> Result<T, RetryError<E>>> {
-        Some(|end| Err(end.into()))
+    pub fn refusal(self) -> impl FnOnce(GaveUp) -> Result<T, RetryError<E>> {
+        |end| Err(end.into())
     }
 
     pub fn succeed(self, outcome: Result<T, E>) -> Result<T, RetryError<E>> {
