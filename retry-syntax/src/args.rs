@@ -19,7 +19,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
-use crate::faults::{Fault, Faults};
+use crate::faults::{Fault, Faults, Place};
 use crate::keys;
 use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 
@@ -95,7 +95,7 @@ pub struct Value<T> {
 )]
 pub enum Given<T> {
     /// A literal, and where it stands.
-    Literal(T, Span),
+    Literal(T, Place),
     /// What only the compiler can evaluate.
     Expression(Expr),
     /// Neither, and why.
@@ -192,7 +192,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
 /// Keys of which nothing but `key =` stands there, or no `=`; the parser would only miss an
 /// expression, at the end of the attribute without a place, or a comma.
 pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
-    use proc_macro2::TokenTree;
+    use proc_macro2::{Spacing, TokenTree};
     let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let tokens: Vec<_> = tokens.into_iter().collect();
     let mut faults = Vec::new();
@@ -205,14 +205,23 @@ pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
             .is_none_or(|before| is(tokens.get(before), ','));
         let value = tokens.get(i.saturating_add(2));
         let is_key = keys::is_one_of(&key.to_string(), keys::KEYS);
-        let unsigned = match (tokens.get(i.saturating_add(1)), value) {
-            (Some(TokenTree::Literal(value)), _) => Some(value),
-            (next, Some(TokenTree::Literal(value))) if is(next, ':') => Some(value),
+        let unsigned = match tokens.get(i.saturating_add(1)) {
+            Some(TokenTree::Literal(_)) => Some(1),
+            Some(TokenTree::Punct(colon))
+                if colon.as_char() == ':' && colon.spacing() == Spacing::Alone =>
+            {
+                value.map(|_| 2)
+            }
             _ => None,
         };
-        if let Some(value) = unsigned.filter(|_| starts && is_key) {
+        if let Some(gap) = unsigned.filter(|_| starts && is_key) {
+            let item: TokenStream = (tokens.iter().skip(i))
+                .take_while(|token| !is(Some(token), ','))
+                .cloned()
+                .collect();
+            let value = written(&item.clone().into_iter().skip(gap).collect());
             faults.push(Fault::new(
-                key.span(),
+                Place::of(&item),
                 Entry::Syntax,
                 format!("a key is followed by `=`; write `{key} = {value}`"),
             ));
@@ -297,13 +306,17 @@ fn value(meta: &Meta, example: &str) -> Result<Expr, Fault> {
 }
 
 fn needs_value(meta: &Meta, example: &str) -> Fault {
+    let example = match meta {
+        Meta::List(list) if !list.tokens.is_empty() => written(&list.tokens),
+        _ => example.to_owned(),
+    };
     let word = meta
         .path()
         .get_ident()
         .map(ToString::to_string)
         .unwrap_or_default();
     Fault::new(
-        meta.span(),
+        Place::of(meta),
         Entry::Syntax,
         format!("`{word}` needs a value; write `{word} = {example}`"),
     )
@@ -314,7 +327,7 @@ pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> Fault {
     let path = &pair.path;
     let key = quote::quote!(#path);
     Fault::new(
-        pair.value.span(),
+        Place::of(&pair.value),
         Entry::Syntax,
         format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
     )
@@ -326,16 +339,16 @@ impl<T: Literal> FromMeta for Value<T> {
         let given = match meta {
             // A flag alone is `true`.
             Meta::Path(_) if T::from_flag(true).is_some() => match T::from_flag(true) {
-                Some(Ok(on)) => Given::Literal(on, key),
+                Some(Ok(on)) => Given::Literal(on, key.into()),
                 _ => Given::Wrong(needs_value(meta, "true")),
             },
             Meta::NameValue(pair) => match literal::read(&pair.value) {
-                Some(Ok(literal)) => Given::Literal(literal, pair.value.span()),
-                Some(Err(wrong)) => Given::Wrong(Fault::of(pair.value.span(), wrong)),
+                Some(Ok(literal)) => Given::Literal(literal, Place::of(&pair.value)),
+                Some(Err(wrong)) => Given::Wrong(Fault::of(Place::of(&pair.value), wrong)),
                 None if bare_word::<T>(pair).is_some() => {
                     let (path, value) = (&pair.path, &pair.value);
                     Given::Wrong(Fault::new(
-                        value.span(),
+                        Place::of(value),
                         Entry::Type,
                         format!(
                             "a word stands in quotes; write `{} = \"{}\"`",
@@ -349,10 +362,16 @@ impl<T: Literal> FromMeta for Value<T> {
             _ => {
                 let path = meta.path();
                 let word = quote::quote!(#path);
+                let example = match meta {
+                    Meta::List(list) if !list.tokens.is_empty() => {
+                        format!("; write `{word} = {}`", written(&list.tokens))
+                    }
+                    _ => format!(", {}", T::EXAMPLE),
+                };
                 Given::Wrong(Fault::new(
-                    key,
+                    Place::of(meta),
                     Entry::Syntax,
-                    format!("`{word}` takes a value after `=`, {}", T::EXAMPLE),
+                    format!("`{word}` takes a value after `=`{example}"),
                 ))
             }
         };
@@ -390,10 +409,10 @@ impl FromMeta for Filter {
                 ))
             }
             Meta::NameValue(pair) => {
-                Given::Literal(Predicate::Code(pair.value.clone()), pair.value.span())
+                Given::Literal(Predicate::Code(pair.value.clone()), Place::of(&pair.value))
             }
             Meta::List(list) if closure(&list.tokens).is_some() => Given::Wrong(Fault::new(
-                list.tokens.span(),
+                Place::of(&list.tokens),
                 Entry::Syntax,
                 format!(
                     "a closure stands after `=`; write `{word} = {}`",
@@ -409,15 +428,15 @@ impl FromMeta for Filter {
                             "`{name}` alone is a binding and matches any error; write `{word} = {name}` for a function, or `{word}(_)` for any error"
                         ),
                     )),
-                    None => Given::Literal(Predicate::Pattern(pattern), list.tokens.span()),
+                    None => Given::Literal(Predicate::Pattern(pattern), Place::of(&list.tokens)),
                 },
                 Err(_) if list.tokens.is_empty() => Given::Wrong(Fault::new(
                     meta.span(),
                     Entry::R13,
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
                 )),
-                Err(fault) if separated(&list.tokens).is_some() => Given::Wrong(Fault::new(
-                    fault.span(),
+                Err(_) if separated(&list.tokens).is_some() => Given::Wrong(Fault::new(
+                    Place::of(&list.tokens),
                     Entry::Syntax,
                     format!(
                         "several errors are separated by `|`; write `{word}({})`",
@@ -492,6 +511,7 @@ fn written(tokens: &TokenStream) -> String {
         ("& ", "&"),
         (" (", "("),
         (" ,", ","),
+        (" :", ":"),
     ]
     .into_iter()
     .fold(text, |text, (from, to)| text.replace(from, to))
@@ -499,7 +519,8 @@ fn written(tokens: &TokenStream) -> String {
 
 /// Patterns between which `,` or `||` stands, with `|` in its place.
 fn separated(tokens: &TokenStream) -> Option<String> {
-    let text = written(tokens).replace("||", "|").replace(',', " |");
+    let text = written(tokens).replace("||", "|");
+    let text = text.trim_end_matches([',', ' ']).replace(',', " |");
     let fits = text
         .parse()
         .is_ok_and(|tokens| pattern.parse2(tokens).is_ok());

@@ -3,31 +3,66 @@
 use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use retry_runtime::rules::Entry;
 use retry_runtime::words::Wrong;
+
+/// The tokens that a fault is about, from the first to the last: the compiler underlines all of them.
+#[derive(Clone, Copy)]
+pub struct Place {
+    first: Span,
+    last: Span,
+}
+
+impl Place {
+    /// Returns the place of some tokens, or of the whole macro where there is none.
+    pub fn of(tokens: &impl ToTokens) -> Self {
+        let mut spans = tokens
+            .to_token_stream()
+            .into_iter()
+            .map(|token| token.span());
+        let first = spans.next().unwrap_or_else(Span::call_site);
+        let last = spans.last().unwrap_or(first);
+        Self { first, last }
+    }
+
+    /// Returns where it begins.
+    pub fn first(self) -> Span {
+        self.first
+    }
+}
+
+impl From<Span> for Place {
+    fn from(span: Span) -> Self {
+        Self {
+            first: span,
+            last: span,
+        }
+    }
+}
 
 /// One fault: where, which rule, and in words.
 #[derive(Clone)]
 pub struct Fault {
-    place: Span,
+    place: Place,
     entry: Entry,
     message: String,
 }
 
 impl Fault {
     /// A fault at `place`.
-    pub fn new(place: Span, entry: Entry, message: impl fmt::Display) -> Self {
+    pub fn new(place: impl Into<Place>, entry: Entry, message: impl fmt::Display) -> Self {
         Self {
-            place,
+            place: place.into(),
             entry,
             message: message.to_string(),
         }
     }
 
     /// What is wrong with the value at `place`.
-    pub fn of(place: Span, wrong: Wrong) -> Self {
+    pub fn of(place: impl Into<Place>, wrong: Wrong) -> Self {
         Self {
-            place,
+            place: place.into(),
             entry: wrong.rule,
             message: wrong.message,
         }
@@ -38,9 +73,9 @@ impl Fault {
         Self::new(fault.span(), Entry::Syntax, fault)
     }
 
-    /// Where it stands.
+    /// Returns where it begins.
     pub fn span(&self) -> Span {
-        self.place
+        self.place.first
     }
 
     /// What the error index says about it.
@@ -56,7 +91,9 @@ impl Fault {
     /// The message, and below it where the rule is explained: editors show the first line alone.
     fn to_compile_error(&self) -> TokenStream {
         let text = format!("{}\n{}", self.message, self.entry.line());
-        syn::Error::new(self.place, text).to_compile_error()
+        let (first, last) = (self.place.first, self.place.last);
+        let (first, last) = (quote_spanned!(first=> _), quote_spanned!(last=> _));
+        syn::Error::new_spanned(quote::quote!(#first #last), text).to_compile_error()
     }
 }
 
@@ -72,7 +109,7 @@ pub struct Faults(Vec<Fault>);
 
 impl Faults {
     /// Adds a fault at `place`.
-    pub fn push(&mut self, place: Span, entry: Entry, message: impl fmt::Display) {
+    pub fn push(&mut self, place: impl Into<Place>, entry: Entry, message: impl fmt::Display) {
         self.0.push(Fault::new(place, entry, message));
     }
 

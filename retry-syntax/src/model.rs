@@ -97,8 +97,8 @@ pub struct Setting {
 pub enum Purse {
     /// The operation's own: the expression of its `static`.
     Own(TokenStream),
-    /// A constant: one of them, or the share of one of the operation's own, which then is this.
-    Named(TokenStream),
+    /// A constant: a reference to one, one of the operation's own, or the share of such a one.
+    Named(Expr),
     /// One that a reference to a constant names.
     Shared,
     /// One that only the running program knows.

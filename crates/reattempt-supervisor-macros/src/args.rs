@@ -161,7 +161,7 @@ impl FromMeta for Number {
             }) => match number.base10_parse() {
                 // In the last key the sign is part of the literal.
                 Ok(value) if value >= 0 && matches!(number.suffix(), "" | "i32") => {
-                    Given::Literal(value, number.span())
+                    Given::Literal(value, number.span().into())
                 }
                 _ => wrong(number.span()),
             },

@@ -103,14 +103,21 @@ impl Parts<'_> {
         let (span, hook, context) = (code.span(), hook(code), self.context());
         let (end, give_up) = (self.end(), self.give_up());
         let located = self.model.krate_at(span);
-        let reply = if self.shows_retry() {
-            quote_spanned!(at(span)=> #located::__private::before(&retry, #hook))
+        let late = ours!((&mut call).late(#context));
+        let ran = if self.asynchronous {
+            let reply = if self.shows_retry() {
+                quote_spanned!(at(span)=> #located::__private::before(&retry, #hook))
+            } else {
+                quote_spanned!(at(span)=> #located::__private::unseen(#hook))
+            };
+            let settled = self.settled(reply, &late);
+            quote_spanned!(at(span)=> #located::__private::nothing(#settled))
         } else {
-            quote_spanned!(at(span)=> #located::__private::unseen(#hook))
+            let observed = quote_spanned!(at(span)=> #located::__private::observe(&retry, #hook));
+            self.settled(observed, &late)
         };
-        let reply = self.settled(reply, &ours!((&mut call).late(#context)));
         Some(quote_spanned! {at(span)=>
-            let () = #reply;
+            #ran;
             if let ::core::result::Result::Err(#end) = (&mut call).resume(#context) {
                 break #give_up;
             }

@@ -14,10 +14,18 @@ use retry_syntax::model::{Hedging, Purse, at};
 impl Parts<'_> {
     /// The `static` of a budget of the operation's own, which the policy names.
     pub(super) fn own_budget(&self) -> TokenStream {
+        let krate = &self.krate;
         match &self.model.budget {
-            Some(Purse::Own(budget) | Purse::Named(budget)) => {
-                let krate = &self.krate;
+            Some(Purse::Own(budget)) => {
                 ours!(static __REATTEMPT_BUDGET: #krate::Budget = #budget;)
+            }
+            Some(Purse::Named(expr)) => {
+                let (span, located) = (at(expr.span()), self.model.krate_at(expr.span()));
+                // A `static` cannot be moved: of a `match` the compiler says how it is borrowed.
+                let check = quote_spanned!(span=> { match #expr { budget => #located::__private::BudgetOf(budget).check() } });
+                let check = self.constant_item(&check);
+                let own = quote_spanned!(span=> match #expr { budget => #located::__private::BudgetOf(budget).own() });
+                ours!(#check static __REATTEMPT_BUDGET: #krate::Budget = #own;)
             }
             _ => TokenStream::new(),
         }

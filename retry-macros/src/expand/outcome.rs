@@ -223,9 +223,21 @@ impl Parts<'_> {
             let krate = &self.krate;
             ours!(#krate::__private::split_limited(#outcome, #split))
         };
+        let ended = ours!(::core::result::Result::Ok(answer) => break #label #answered,);
+        if matches!(self.answer, Answer::Inferred) {
+            // No arm is of type `!`, which the type of an error that nothing tells would become.
+            return ours! {{
+                let failed;
+                match #split {
+                    #ended
+                    ::core::result::Result::Err(error) => failed = error,
+                }
+                failed
+            }};
+        }
         ours! {
             match #split {
-                ::core::result::Result::Ok(answer) => break #label #answered,
+                #ended
                 ::core::result::Result::Err(error) => error,
             }
         }

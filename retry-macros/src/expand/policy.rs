@@ -294,7 +294,7 @@ impl Parts<'_> {
 
     /// A block that the compiler evaluates even when the function is never called; where it mentions generics, which
     /// an item cannot see, when it is.
-    fn constant_item(&self, block: &TokenStream) -> TokenStream {
+    pub(super) fn constant_item(&self, block: &TokenStream) -> TokenStream {
         if mentions(block, &self.model.generics) {
             return ours!(const #block);
         }

@@ -77,7 +77,7 @@ fn a_closure_stands_after_the_sign() {
     );
     says(
         "except(|e: &Shop| e.is_busy())",
-        "a closure stands after `=`; write `except = |e : &Shop| e.is_busy()` [syntax]",
+        "a closure stands after `=`; write `except = |e: &Shop| e.is_busy()` [syntax]",
     );
 }
 

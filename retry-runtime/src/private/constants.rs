@@ -72,8 +72,14 @@ pub struct BudgetOf<T>(pub T);
 #[cfg(feature = "std")]
 impl BudgetOf<f64> {
     #[track_caller]
+    pub const fn check(self) {
+        let _ = crate::Budget::per_success(self.0);
+    }
+
+    // `check` says what is wrong with a share.
     pub const fn own(self) -> crate::Budget {
-        crate::Budget::per_success(self.0)
+        let is_share = crate::rules::budget_share(self.0).is_none();
+        crate::Budget::per_success(if is_share { self.0 } else { 1.0 })
     }
 
     pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
@@ -83,6 +89,8 @@ impl BudgetOf<f64> {
 
 #[cfg(feature = "std")]
 impl BudgetOf<&'static crate::Budget> {
+    pub const fn check(self) {}
+
     // Used by nobody.
     pub const fn own(self) -> crate::Budget {
         crate::Budget::tokens(10)
@@ -96,6 +104,8 @@ impl BudgetOf<&'static crate::Budget> {
 // A constant budget is one of the operation's own. A `static` cannot be moved: the compiler says so, and to borrow it.
 #[cfg(feature = "std")]
 impl BudgetOf<crate::Budget> {
+    pub const fn check(self) {}
+
     pub const fn own(self) -> crate::Budget {
         self.0
     }

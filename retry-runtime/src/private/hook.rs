@@ -8,7 +8,7 @@ use crate::attempt::Retry;
 use crate::engine::Until;
 use crate::timer::Clock;
 
-// `on_retry`.
+// `on_retry`, and `before_retry` in a sync function.
 #[inline(always)]
 pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)) {
     hook(retry);
@@ -20,7 +20,7 @@ pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> 
     hook()
 }
 
-// `before_retry`. One lifetime instead of all of them: the future of an async
+// `before_retry` in an async function. One lifetime instead of all of them: the future of an async
 // hook may keep the retry.
 #[inline(always)]
 pub fn before<'r, 'e, E: ?Sized, O>(
@@ -34,6 +34,32 @@ pub fn before<'r, 'e, E: ?Sized, O>(
 #[inline(always)]
 pub fn unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {
     hook(Unseen)
+}
+
+// What `before_retry` answers with in an async function.
+#[inline(always)]
+pub fn nothing<N: Nothing>(_: N) {}
+
+#[diagnostic::on_unimplemented(
+    message = "`before_retry` answers with nothing, and this is `{Self}`",
+    label = "expected `()`",
+    note = "end the closure with `;`, as in `before_retry = |retry| {{ renew(retry); }}`",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+)]
+pub trait Nothing {}
+
+impl Nothing for () {}
+
+// A hook that never returns: `!` has this name alone.
+#[diagnostic::do_not_recommend]
+impl Nothing for <fn() -> ! as Returns>::Output {}
+
+pub trait Returns {
+    type Output;
+}
+
+impl<O> Returns for fn() -> O {
+    type Output = O;
 }
 
 /// In place of the retry, or of the error.

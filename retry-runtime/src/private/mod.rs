@@ -38,7 +38,7 @@ pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
 pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
 pub use has_limit::{HasLimit, LimitByPolicy};
-pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, observe, unseen};
+pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, nothing, observe, unseen};
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{

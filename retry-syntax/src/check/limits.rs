@@ -9,7 +9,7 @@ use syn::{Expr, Ident};
 use super::{Draft, literal_value};
 use super::{constant, running};
 use crate::args::{Args, Given, Value};
-use crate::faults::Faults;
+use crate::faults::{Faults, Place};
 use crate::literal::{Copies, Literal as _, Share};
 use crate::model::{Hedging, Purse, Setting, at, located};
 
@@ -21,36 +21,32 @@ impl Draft<'_> {
         parameters: &[(Ident, bool)],
     ) -> Option<Purse> {
         let Value { key, given } = value?;
-        let (purse, reference, span) = match given {
+        let (purse, reference, place) = match given {
             Given::Wrong(fault) => {
                 self.faults.add(fault);
                 return None;
             }
-            Given::Literal(share, span) => {
-                (Purse::Own(share.tokens(&self.krate)), own_budget(), span)
+            Given::Literal(share, place) => {
+                (Purse::Own(share.tokens(&self.krate)), own_budget(), place)
             }
             Given::Expression(expr) => {
-                let span = expr.span();
+                let (span, place) = (expr.span(), Place::of(&expr));
                 if constant::builds(&expr, "Budget") {
-                    (Purse::Own(ours!(#expr)), own_budget(), span)
+                    (Purse::Own(ours!(#expr)), own_budget(), place)
                 } else if !constant::names_static(&expr, parameters) {
-                    (Purse::Lent(expr), TokenStream::new(), span)
+                    (Purse::Lent(expr), TokenStream::new(), place)
                 } else if matches!(expr, Expr::Path(_)) {
                     let krate = located(self.krate.clone(), span);
-                    let named = quote_spanned!(at(span)=> #krate::__private::BudgetOf(#expr));
                     let own = own_budget();
-                    (
-                        Purse::Named(ours!(#named.own())),
-                        ours!(#named.or(#own)),
-                        span,
-                    )
+                    let chosen = quote_spanned!(at(span)=> match #expr { budget => #krate::__private::BudgetOf(budget).or(#own) });
+                    (Purse::Named(expr), chosen, place)
                 } else {
-                    (Purse::Shared, ours!(#expr), span)
+                    (Purse::Shared, ours!(#expr), place)
                 }
             }
         };
         self.known = self.known.budgeted();
-        self.places.push((Key::Budget, key, span));
+        self.places.push((Key::Budget, key, place));
         self.settings.push(Setting {
             key: Key::Budget,
             value: reference,
@@ -82,7 +78,7 @@ pub(super) fn hedging(
             value: copies.tokens(krate),
             is_literal: true,
             measures: matches!(copies, Copies::Quantile(_)),
-            span,
+            span: span.first(),
         }),
         Given::Expression(expr) => {
             if running::names_parameter(&expr, parameters) {
@@ -156,7 +152,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
             );
         } else if constant::builds(given, kind) {
             faults.push(
-                given.span(),
+                Place::of(given),
                 Entry::Type,
                 format!(
                     "a {key} that is made for each call has seen none of the others; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"

@@ -20,7 +20,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use crate::args::{Args, Code, Filter, Given, Predicate, Value};
-use crate::faults::{Fault, Faults};
+use crate::faults::{Fault, Faults, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
 use crate::model::{Model, Setting};
@@ -100,7 +100,7 @@ struct Draft<'f> {
     unknown: Keys,
     settings: Vec<Setting>,
     /// The span of each value, for the rules that name a key.
-    places: Vec<(Key, Span, Span)>,
+    places: Vec<(Key, Span, Place)>,
     krate: TokenStream,
     faults: &'f mut Faults,
 }
@@ -127,13 +127,13 @@ impl Draft<'_> {
             }
             Given::Expression(expr) => {
                 self.unknown = self.unknown.with(key);
-                let (value, span) = (ours!(#expr), expr.span());
+                let (value, place, span) = (ours!(#expr), Place::of(&expr), expr.span());
                 if !is_measured(key) {
                     only_constant(key.word(), &expr, self.parameters, self.faults);
                 } else if running::is_running(&expr, self.parameters) {
                     running = Some(expr);
                 }
-                (value, span, Some(span))
+                (value, place, Some(span))
             }
             Given::Wrong(fault) => {
                 self.unknown = self.unknown.with(key);
@@ -173,9 +173,9 @@ impl Draft<'_> {
             let place = self.places.iter().find(|(key, ..)| *key == violation.key());
             let span = match place {
                 // A key that has no business here, or a value that is wrong.
-                Some((_, key, _)) if rule.is_about_effects() => *key,
+                Some((_, key, _)) if rule.is_about_effects() => (*key).into(),
                 Some((_, _, value)) => *value,
-                None => Span::call_site(),
+                None => Span::call_site().into(),
             };
             self.faults.push(span, rule.entry(), violation.message());
         }

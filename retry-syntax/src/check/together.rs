@@ -4,11 +4,10 @@
 use proc_macro2::Span;
 use retry_runtime::rules::Entry;
 use syn::Expr;
-use syn::spanned::Spanned as _;
 
 use super::function::async_closure;
 use crate::args::{Args, Filter, Given, Predicate, Value};
-use crate::faults::Faults;
+use crate::faults::{Faults, Place};
 use crate::literal::Attempts;
 
 /// Rules about keys that only an attribute can have.
@@ -70,7 +69,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
     plain_fallback(args, faults);
     two_answers(args, faults);
     nothing_left(args, faults);
-    plain_until(args, faults);
+    literals(args, faults);
     waiting_observer(args, faults);
 }
 
@@ -104,14 +103,25 @@ fn nothing_left(args: &Args, faults: &mut Faults) {
     }
 }
 
-/// `until = 5`: what is asked is a function of the value.
-fn plain_until(args: &Args, faults: &mut Faults) {
-    if let Some(Ok(Expr::Lit(literal))) = args.until.as_ref().map(|code| &code.given) {
-        faults.push(
-            literal.span(),
-            Entry::S9,
-            "`until` asks a closure or a path about the value; write `until = |value| ...`",
-        );
+/// `until = 5`: a literal where code belongs.
+fn literals(args: &Args, faults: &mut Faults) {
+    let asks = |key: &str, about: &str| {
+        format!("`{key}` asks a closure or a path about the {about}; write `{key} = |{about}| ...`")
+    };
+    let runs = |key: &str| {
+        format!("`{key}` runs a closure or a path for each retry; write `{key} = |retry| ...`")
+    };
+    let timer = "`timer` takes a value that implements `reattempt::timer::Timer` or `reattempt::timer::Blocking`; write `timer = MyTimer`, or drop `timer`";
+    for (code, rule, message) in [
+        (&args.until, Entry::S9, asks("until", "value")),
+        (&args.verify, Entry::S9, asks("verify", "error")),
+        (&args.before_retry, Entry::S9, runs("before_retry")),
+        (&args.on_retry, Entry::S9, runs("on_retry")),
+        (&args.timer, Entry::Type, timer.to_owned()),
+    ] {
+        if let Some(Ok(Expr::Lit(literal))) = code.as_ref().map(|code| &code.given) {
+            faults.push(Place::of(literal), rule, message);
+        }
     }
 }
 
@@ -142,7 +152,7 @@ fn no_question(args: &Args, faults: &mut Faults) {
     };
     if let Expr::Lit(literal) = asked {
         faults.push(
-            literal.span(),
+            Place::of(literal),
             Entry::S9,
             "`retry_after` asks a closure or a path about the error; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
         );
@@ -163,7 +173,7 @@ fn plain_fallback(args: &Args, faults: &mut Faults) {
     };
     if let Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) = given {
         faults.push(
-            given.span(),
+            Place::of(given),
             Entry::S9,
             format!(
                 "`fallback` is a function of the error; write `fallback = |_| {}`",

@@ -1,11 +1,13 @@
 use reattempt::retry;
 
-#[retry(on(_), on_retry = "log it")]
+const LINE: &str = "log it";
+
+#[retry(on(_), on_retry = LINE)]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(on(_), on_retry = "log it")]
+#[retry(on(_), on_retry = LINE)]
 async fn fetch_later() -> Result<u32, String> {
     Ok(1)
 }

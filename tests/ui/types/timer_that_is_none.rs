@@ -2,12 +2,14 @@ use reattempt::retry;
 
 struct Clockless;
 
-#[retry(on(_), timer = 3)]
+const COUNT: i32 = 3;
+
+#[retry(on(_), timer = COUNT)]
 fn fetch_a() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(on(_), timer = 3)]
+#[retry(on(_), timer = COUNT)]
 async fn fetch_a_later() -> Result<u32, String> {
     Ok(1)
 }

@@ -132,7 +132,7 @@ fn every_hook() {
                             {
                                 break ::core::mem::drop(error);
                             }
-                            let () = {
+                            ::again::__private::nothing({
                                 let reply = ::again::__private::limited_hook(
                                         {
                                             use ::again::__private::{
@@ -160,7 +160,7 @@ fn every_hook() {
                                         break ::core::mem::drop(error);
                                     }
                                 }
-                            };
+                            });
                             if let ::core::result::Result::Err(_) = (&mut call)
                                 .resume(context(until))
                             {
