@@ -100,44 +100,39 @@ fn track_caller(function: &Function, faults: &mut Faults) {
     }
 }
 
-/// A whole value that is polled is no error, so there is none that could ask for a delay.
+/// An answer without an error: nothing can be made of one, or asked about it.
 fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut Faults) {
-    if let (Answer::Other(ty), Some(_)) = (answer, &args.until) {
-        for (key, filter) in [("on", &args.on), ("except", &args.except)] {
-            if let Some(filter) = filter {
-                faults.push(
-                    filter.key,
-                    Entry::X17,
-                    format!(
-                        "`{key}` asks about an error, and `{}` has none; drop `{key}`, or return a `Result`",
-                        text(ty)
-                    ),
-                );
-            }
-        }
-    }
     let nothing = matches!(function.signature.output, ReturnType::Default);
-    if let Some(map_err) = &args.map_err {
-        let what = match answer {
-            Answer::Other(ty) | Answer::Option(ty) => Some(format!("`{}`", text(ty))),
-            Answer::Inferred if nothing => Some("a function that returns nothing".to_owned()),
-            _ => None,
-        };
-        if let Some(what) = what {
-            faults.push(
-                map_err.key,
-                Entry::X17,
-                format!("`map_err` makes an error, and {what} has none; drop `map_err`, or return a `Result`"),
-            );
-        }
-    }
-    let (Some(asked), Some(_)) = (&args.retry_after, &args.until) else {
-        return;
-    };
     let what = match answer {
         Answer::Other(ty) | Answer::Option(ty) => format!("`{}`", text(ty)),
         Answer::Inferred if nothing => "a function that returns nothing".to_owned(),
         _ => return,
+    };
+    if let Some(map_err) = &args.map_err {
+        faults.push(
+            map_err.key,
+            Entry::X17,
+            format!("`map_err` makes an error, and {what} has none; drop `map_err`, or return a `Result`"),
+        );
+    }
+    if args.until.is_none() {
+        return;
+    }
+    // A `None` that is not final is judged as an error is.
+    let is_judged = matches!(answer, Answer::Option(_));
+    for (key, filter) in [("on", &args.on), ("except", &args.except)] {
+        if let Some(filter) = filter.as_ref().filter(|_| !is_judged) {
+            faults.push(
+                filter.key,
+                Entry::X17,
+                format!(
+                    "`{key}` asks about an error, and {what} has none; drop `{key}`, or return a `Result`"
+                ),
+            );
+        }
+    }
+    let Some(asked) = &args.retry_after else {
+        return;
     };
     faults.push(
         asked.key,

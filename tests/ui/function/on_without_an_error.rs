@@ -1,0 +1,27 @@
+use reattempt::retry;
+
+#[retry(on(_), until = |()| true)]
+fn nothing() {}
+
+#[retry(except = |_| false, until = |()| true)]
+async fn nothing_later() {}
+
+#[retry(on = |_| true, until = |ready| *ready)]
+fn ready() -> bool {
+    true
+}
+
+#[retry(on(_))]
+fn no_value() {}
+
+#[retry(except = |_| false)]
+fn value() -> u32 {
+    1
+}
+
+fn main() {
+    nothing();
+    let _ = nothing_later();
+    no_value();
+    let _ = (ready(), value());
+}
