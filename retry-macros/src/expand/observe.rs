@@ -81,7 +81,8 @@ impl Parts<'_> {
     /// A success on its way out of the loop, which may be a recovery.
     pub(super) fn succeeded(&self, answer: &TokenStream) -> TokenStream {
         let (context, gates) = (self.deferred_context(), self.gates());
-        let answered = ours!((&mut call).succeeded(#answer, #context, #gates));
+        let succeeded = self.at_timer("succeeded");
+        let answered = ours!((&mut call).#succeeded(#answer, #context, #gates));
         if !self.model.is_running() {
             return self.finished(&answered);
         }
