@@ -67,14 +67,19 @@ impl Parts<'_> {
         if self.cutting() == Cutting::Always {
             return looped.clone();
         }
-        // A type is not asked for nothing: each question takes the compiler time.
         let has_limits = self.model.is_limited() || self.model.may_have_deadline();
-        let asks = has_limits || self.is_told() || self.form().is_some();
         let answer = if self.answers_anything() {
             ours!(#krate::__private::refused(::core::option::Option::Some(::core::mem::drop), #context))
-        } else if self.model.map_err.is_some() {
-            ours!(#krate::__private::refused(::core::option::Option::Some((form).refusal()), #context))
-        } else if let Some(answer) = self.answer.written().filter(|ty| asks && !has_hole(ty)) {
+        } else if let Some(form) = self
+            .form()
+            .filter(|_| !has_limits || self.model.map_err.is_some())
+        {
+            ours!(#krate::__private::refused((#form).refusal(), #context))
+        } else if let Some(answer) = self
+            .answer
+            .written()
+            .filter(|ty| !has_hole(ty) && (has_limits || self.is_told()))
+        {
             ours!(#krate::__private::too_late!(#answer, #context))
         } else {
             return looped.clone();

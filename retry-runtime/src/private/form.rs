@@ -49,6 +49,12 @@ impl<R> Plain<R> {
         None
     }
 
+    /// Returns `None`: every call makes an attempt.
+    #[inline(always)]
+    pub const fn refusal(self) -> Option<fn(GaveUp) -> R> {
+        None
+    }
+
     #[inline(always)]
     pub fn succeed(self, outcome: R) -> R {
         outcome
@@ -106,8 +112,8 @@ impl<T, E> WithReason<T, E> {
 
     /// Returns what makes the answer of a call that makes no attempt.
     #[inline(always)]
-    pub fn refusal(self) -> impl FnOnce(GaveUp) -> Result<T, RetryError<E>> {
-        |end| Err(end.into())
+    pub fn refusal(self) -> Option<impl FnOnce(GaveUp) -> Result<T, RetryError<E>>> {
+        Some(|end| Err(RetryError::from(end)))
     }
 
     pub fn succeed(self, outcome: Result<T, E>) -> Result<T, RetryError<E>> {
