@@ -84,6 +84,10 @@ pub struct Inherited {
 pub struct Setting {
     /// The key.
     pub key: Key,
+    /// Where the key stands.
+    pub word: Span,
+    /// Where its value stands.
+    pub place: Span,
     /// What the builder is told.
     pub value: TokenStream,
     /// The span of an expression, which the macro cannot evaluate.

@@ -161,6 +161,7 @@ impl<E> From<GaveUp> for RetryError<E> {
 /// | `RetryAfterTooLong` | `Throttled(None)` |
 /// | `BreakerOpen`, `Throttle`, before the first attempt | `Refused` |
 /// | any other | `Transient` |
+#[diagnostic::do_not_recommend]
 impl Classify for GaveUp {
     fn classify(&self) -> Verdict {
         match self.reason {
@@ -188,6 +189,7 @@ impl Classify for GaveUp {
 }
 
 /// As the last error says; without one, as [`GaveUp`] does.
+#[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for RetryError<E> {
     fn classify(&self) -> Verdict {
         match &self.last {

@@ -175,6 +175,7 @@ pub trait Classify {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Classify + ?Sized> Classify for &E {
     fn classify(&self) -> Verdict {
         (**self).classify()
@@ -185,6 +186,7 @@ impl<E: Classify + ?Sized> Classify for &E {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Classify + ?Sized> Classify for &mut E {
     fn classify(&self) -> Verdict {
         (**self).classify()
@@ -196,6 +198,7 @@ impl<E: Classify + ?Sized> Classify for &mut E {
 }
 
 #[cfg(feature = "std")]
+#[diagnostic::do_not_recommend]
 impl<E: Classify + ?Sized> Classify for Box<E> {
     fn classify(&self) -> Verdict {
         (**self).classify()
@@ -207,6 +210,7 @@ impl<E: Classify + ?Sized> Classify for Box<E> {
 }
 
 #[cfg(feature = "std")]
+#[diagnostic::do_not_recommend]
 impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
     fn classify(&self) -> Verdict {
         (**self).classify()
@@ -220,6 +224,7 @@ impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
 /// As [`GaveUp`](crate::GaveUp) says, if it was made of one. Else by kind: what a connection or an interrupted call can cause is transient; where the connection
 /// was refused or the host has no address, certainly nothing was executed; everything else is final.
 #[cfg(feature = "std")]
+#[diagnostic::do_not_recommend]
 impl Classify for std::io::Error {
     fn classify(&self) -> Verdict {
         use std::io::ErrorKind as Kind;
@@ -273,6 +278,7 @@ impl fmt::Display for Absent {
 impl std::error::Error for Absent {}
 
 /// `None` is retried: a function that must not be says so with `until`.
+#[diagnostic::do_not_recommend]
 impl Classify for Absent {
     fn classify(&self) -> Verdict {
         Verdict::Transient
@@ -284,6 +290,7 @@ impl Classify for Absent {
 }
 
 /// A function without an error of its own: nothing to judge.
+#[diagnostic::do_not_recommend]
 impl Classify for core::convert::Infallible {
     fn classify(&self) -> Verdict {
         match *self {}

@@ -214,12 +214,17 @@ impl Parts<'_> {
         let unknown = self.model.running_keys().map(|key| variant(key.word()));
         let krate = &self.krate;
         let unknown = ours!(&[#(#krate::rules::Key::#unknown),*]);
-        let places = self.model.settings.iter().filter_map(|setting| {
-            let span = setting.expression.filter(|_| setting.running.is_none())?;
-            let (key, krate) = (variant(setting.key.word()), self.model.krate_at(span));
-            Some(quote_spanned! {at(span)=>
-                let policy = #krate::__private::blame(policy, #krate::rules::Key::#key, #unknown);
-            })
+        let constant = (self.model.settings.iter()).filter(|setting| setting.running.is_none());
+        let places = constant.map(|setting| {
+            let key = variant(setting.key.word());
+            let blame = |span, is_about_effects: bool| {
+                let krate = self.model.krate_at(span);
+                quote_spanned! {at(span)=>
+                    #krate::__private::blame(broken.as_ref(), #krate::rules::Key::#key, #is_about_effects);
+                }
+            };
+            let (word, value) = (blame(setting.word, true), blame(setting.place, false));
+            ours!(#word #value)
         });
         let whole = self.model.inherited.as_ref().map_or_else(
             || {
@@ -234,9 +239,16 @@ impl Parts<'_> {
             return TokenStream::new();
         };
         let located = self.model.krate_at(whole);
-        let last = quote_spanned!(at(whole)=> #located::__private::checked(policy, #unknown));
+        let last = quote_spanned!(at(whole)=> #located::__private::refuse(broken.as_ref()););
         let limits = self.limit_checks(whole);
-        let checks = ours!({ let policy = #policy; #(#places)* #last; #limits });
+        let krate = &self.krate;
+        let checks = ours!({
+            let policy = #policy;
+            let broken = #krate::__private::broken(&policy, #unknown);
+            #(#places)*
+            #last
+            #limits
+        });
         self.constant_item(&checks)
     }
 

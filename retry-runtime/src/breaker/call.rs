@@ -136,6 +136,7 @@ impl fmt::Display for Open {
 
 impl std::error::Error for Open {}
 
+#[diagnostic::do_not_recommend]
 impl Classify for Open {
     fn classify(&self) -> Verdict {
         Verdict::Throttled(self.retry_after())
@@ -195,6 +196,7 @@ impl<E: std::error::Error> std::error::Error for Rejected<E> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for Rejected<E> {
     fn classify(&self) -> Verdict {
         match self {

@@ -6,7 +6,7 @@ use crate::backoff::Backoff;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
 use crate::rules::Entry;
-use crate::rules::Key;
+use crate::rules::{Key, Violation};
 
 // `policy = ...`: says at the user's expression what is expected there.
 pub const fn inherited(policy: Policy) -> Policy {
@@ -19,15 +19,27 @@ pub fn policy<P: AsRef<Policy> + ?Sized>(policy: &P) -> &Policy {
     policy.as_ref()
 }
 
-// A constant policy whose `key` breaks a rule does not compile, whatever the values of `unknown` are.
+/// Returns the first rule that a constant policy breaks, whatever the values of `unknown` are.
+pub const fn broken(policy: &Policy, unknown: &[Key]) -> Option<Violation> {
+    policy.known_violation(unknown)
+}
+
+// At the key or at its value: where `key` is what the rule is about, the program does not compile.
 #[track_caller]
-pub const fn blame(policy: Policy, key: Key, unknown: &[Key]) -> Policy {
-    policy.blame(key, unknown)
+pub const fn blame(broken: Option<&Violation>, key: Key, is_about_effects: bool) {
+    if let Some(violation) = broken
+        && violation.key() as u32 == key as u32
+        && violation.rule().is_about_effects() == is_about_effects
+    {
+        violation.refuse();
+    }
 }
 
 #[track_caller]
-pub const fn checked(policy: Policy, unknown: &[Key]) {
-    policy.refuse_known(unknown);
+pub const fn refuse(broken: Option<&Violation>) {
+    if let Some(violation) = broken {
+        violation.refuse();
+    }
 }
 
 // `backoff = expression`, promoted to a static by the constant it stands in.

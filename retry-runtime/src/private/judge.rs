@@ -76,7 +76,7 @@ pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
 #[diagnostic::on_unimplemented(
     message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
     label = "`Classify` is not implemented for this error",
-    note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or implement `reattempt::Classify` for `{Self}`",
+    note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or, if `{Self}` is a type of yours, implement `reattempt::Classify` for it",
     note = "rule S11: https://docs.rs/reattempt/latest/reattempt/errors/#s11"
 )]
 pub trait Inherit {

@@ -180,15 +180,7 @@ impl Policy {
 
     /// The first rule this policy breaks.
     pub const fn violation(&self) -> Option<Violation> {
-        let mut rest = Rule::ALL;
-        while let [rule, tail @ ..] = rest {
-            let broken = rule.check(self);
-            if broken.is_some() {
-                return broken;
-            }
-            rest = tail;
-        }
-        None
+        self.known_violation(&[])
     }
 
     /// This policy, if it breaks no rule: for policies made of run-time values.
@@ -207,36 +199,19 @@ impl Policy {
         }
     }
 
-    /// This policy, unless the value of `key` breaks a rule, as far as that is known without the values of `unknown`.
-    #[track_caller]
-    pub(crate) const fn blame(self, key: Key, unknown: &[Key]) -> Self {
-        let unknown = Keys::of(unknown);
-        let mut rest = Rule::ALL;
-        while let [rule, tail @ ..] = rest {
-            if !rule.reads().touches(unknown)
-                && let Some(violation) = rule.check(&self)
-                && violation.key as u32 == key as u32
-            {
-                violation.refuse();
-            }
-            rest = tail;
-        }
-        self
-    }
-
-    /// As [`checked`](Self::checked), as far as that is known without the values of `unknown`.
-    #[track_caller]
-    pub(crate) const fn refuse_known(&self, unknown: &[Key]) {
+    /// Returns the first rule that this policy breaks, as far as that is known without the values of `unknown`.
+    pub(crate) const fn known_violation(&self, unknown: &[Key]) -> Option<Violation> {
         let unknown = Keys::of(unknown);
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
             if !rule.reads().touches(unknown)
                 && let Some(violation) = rule.check(self)
             {
-                violation.refuse();
+                return Some(violation);
             }
             rest = tail;
         }
+        None
     }
 
     /// This policy, or a compile error where it is evaluated as a constant.

@@ -186,6 +186,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+#[diagnostic::do_not_recommend]
 impl Classify for Refused {
     fn classify(&self) -> Verdict {
         Verdict::Refused

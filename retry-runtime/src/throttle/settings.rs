@@ -3,6 +3,8 @@
 use core::time::Duration;
 
 use super::{Kind, Throttle, checks};
+use crate::rules::Entry;
+use crate::text::Text;
 
 impl Throttle {
     /// How many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
@@ -20,15 +22,13 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    #[expect(clippy::panic, reason = "documented")]
+    #[track_caller]
     pub const fn factor(mut self, factor: f64) -> Self {
-        if let Some(wrong) = checks::factor(factor) {
-            panic!("{}", wrong.as_str());
-        }
+        refuse(checks::factor(factor).as_ref());
         if let Kind::Adaptive(adaptive) = &mut self.kind {
             adaptive.factor = factor;
         } else {
-            panic!("{}", checks::only_adaptive("factor").as_str());
+            refuse(Some(&checks::only_adaptive("factor")));
         }
         self
     }
@@ -48,15 +48,13 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    #[expect(clippy::panic, reason = "documented")]
+    #[track_caller]
     pub const fn window(mut self, window: Duration) -> Self {
-        if let Some(wrong) = checks::window(window) {
-            panic!("{}", wrong.as_str());
-        }
+        refuse(checks::window(window).as_ref());
         if let Kind::Adaptive(adaptive) = &mut self.kind {
             adaptive.set_window(window);
         } else {
-            panic!("{}", checks::only_adaptive("window").as_str());
+            refuse(Some(&checks::only_adaptive("window")));
         }
         self
     }
@@ -81,15 +79,13 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    #[expect(clippy::panic, reason = "documented")]
+    #[track_caller]
     pub const fn ceiling(mut self, ceiling: f64) -> Self {
-        if let Some(wrong) = checks::ceiling(ceiling) {
-            panic!("{}", wrong.as_str());
-        }
+        refuse(checks::ceiling(ceiling).as_ref());
         if let Kind::Adaptive(adaptive) = &mut self.kind {
             adaptive.ceiling = ceiling;
         } else {
-            panic!("{}", checks::only_adaptive("ceiling").as_str());
+            refuse(Some(&checks::only_adaptive("ceiling")));
         }
         self
     }
@@ -111,16 +107,21 @@ impl Throttle {
     ///
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
-    #[expect(clippy::panic, reason = "documented")]
+    #[track_caller]
     pub const fn minimum(mut self, requests: u32) -> Self {
-        if let Some(wrong) = checks::minimum(requests) {
-            panic!("{}", wrong.as_str());
-        }
+        refuse(checks::minimum(requests).as_ref());
         if let Kind::Adaptive(adaptive) = &mut self.kind {
             adaptive.minimum = requests as u64;
         } else {
-            panic!("{}", checks::only_adaptive("minimum").as_str());
+            refuse(Some(&checks::only_adaptive("minimum")));
         }
         self
+    }
+}
+
+#[track_caller]
+const fn refuse(broken: Option<&Text>) {
+    if let Some(text) = broken {
+        Entry::R10.refuse(text.as_str());
     }
 }

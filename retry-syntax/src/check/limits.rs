@@ -49,6 +49,8 @@ impl Draft<'_> {
         self.places.push((Key::Budget, key, place));
         self.settings.push(Setting {
             key: Key::Budget,
+            word: key,
+            place: place.first(),
             value: reference,
             expression: None,
             running: None,

@@ -144,6 +144,8 @@ impl Draft<'_> {
         self.places.push((key, key_span, span));
         self.settings.push(Setting {
             key,
+            word: key_span,
+            place: span.first(),
             value,
             expression,
             running,

@@ -37,6 +37,7 @@ impl<E, R> From<BadStatus<R>> for Failure<E, R> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Classify, R> Classify for Failure<E, R> {
     fn classify(&self) -> Verdict {
         match self {

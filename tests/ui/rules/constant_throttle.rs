@@ -1,0 +1,14 @@
+use std::time::Duration;
+
+use reattempt::Throttle;
+
+static FACTOR: Throttle = Throttle::adaptive().factor(0.5);
+static NO_FACTOR: Throttle = Throttle::adaptive().factor(f64::NAN);
+static WINDOW: Throttle = Throttle::adaptive().window(Duration::ZERO);
+static CEILING: Throttle = Throttle::adaptive().ceiling(1.5);
+static MINIMUM: Throttle = Throttle::adaptive().minimum(0);
+static CUBIC: Throttle = Throttle::cubic().factor(2.0);
+
+fn main() {
+    let _ = [&FACTOR, &NO_FACTOR, &WINDOW, &CEILING, &MINIMUM, &CUBIC];
+}
