@@ -60,6 +60,56 @@ pub fn rebound(body: &Group) -> Vec<(Ident, bool)> {
         .collect()
 }
 
+/// Returns the names that `#[async_trait]` moves into the future: `let name = name;`.
+pub fn moved(body: &Group) -> Vec<Ident> {
+    let tokens: Vec<_> = body.stream().into_iter().collect();
+    if let Some((before, _)) = parted(&tokens) {
+        let starts = (0..before.len()).filter_map(|start| lone_name(before.get(start..)?));
+        return starts.cloned().collect();
+    }
+    let groups = tokens.iter().filter_map(|token| match token {
+        TokenTree::Group(group) => Some(moved(group)),
+        _ => None,
+    });
+    groups.flatten().collect()
+}
+
+/// The name of `let name =`, alone or `mut`.
+fn lone_name(tokens: &[TokenTree]) -> Option<&Ident> {
+    let (TokenTree::Ident(bind), rest) = tokens.split_first()? else {
+        return None;
+    };
+    let rest = match rest {
+        [TokenTree::Ident(word), rest @ ..] if word == "mut" => rest,
+        _ => rest,
+    };
+    match rest {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), ..]
+            if bind == "let" && equals.as_char() == '=' =>
+        {
+            Some(name)
+        }
+        _ => None,
+    }
+}
+
+/// Makes the names that an attempt borrows alone `mut`.
+pub fn with_mut(before: TokenStream, borrowed: &[Ident]) -> TokenStream {
+    let tokens: Vec<_> = before.into_iter().collect();
+    let mut made = TokenStream::new();
+    for (index, token) in tokens.iter().enumerate() {
+        made.extend([token.clone()]);
+        let name = tokens.get(index..).and_then(lone_name);
+        if name.is_some_and(|name| borrowed.contains(name)) {
+            let is_mut = matches!(tokens.get(index.saturating_add(1)), Some(TokenTree::Ident(word)) if word == "mut");
+            if !is_mut {
+                made.extend([TokenTree::Ident(Ident::new("mut", token.span()))]);
+            }
+        }
+    }
+    made
+}
+
 /// The names between each `let` and its `=`.
 fn bound(before: &[TokenTree]) -> Vec<(Ident, bool)> {
     let mut names = Vec::new();

@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{
-    Attribute, FnArg, GenericArgument, Ident, Path, PathArguments, ReturnType, Signature, Token,
-    Type, TypeParamBound, Visibility,
+    Attribute, FnArg, GenericArgument, Ident, Path, PathArguments, ReceiverKind, ReturnType,
+    Signature, Token, Type, TypeParamBound, Visibility,
 };
 
 /// A function as written.
@@ -374,8 +374,7 @@ pub fn is_one_letter(ident: &Ident) -> bool {
 pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     for input in &mut signature.inputs {
         match input {
-            FnArg::Receiver(receiver)
-                if matches!(receiver.kind, syn::ReceiverKind::Reference(..)) => {}
+            FnArg::Receiver(receiver) if matches!(receiver.kind, ReceiverKind::Reference(..)) => {}
             FnArg::Receiver(receiver) => {
                 if cloned.iter().any(|(name, _)| name == "self") {
                     receiver.mutability = None;
@@ -392,23 +391,81 @@ pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     }
 }
 
-/// The parameters that are passed by value and have a name, each `mut` from now on: what an attempt may borrow so that
-/// nobody else can meanwhile. A reference is one anyway, and `unless` says which are not meant.
+/// Makes the parameters that are passed by value `mut` and returns their names, `self` too: what an attempt may borrow so
+/// that nobody else can meanwhile. A reference is one anyway, and `unless` says which are not meant.
 pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> Vec<Ident> {
     let mut names = Vec::new();
+    let mut make = |name: &Ident, mutability: &mut Option<Token![mut]>| {
+        if !unless(name) {
+            mutability.get_or_insert(Token![mut](name.span()));
+            names.push(name.clone());
+        }
+    };
     for input in &mut signature.inputs {
-        let FnArg::Typed(typed) = input else { continue };
-        if let syn::Pat::Ident(pat) = &mut *typed.pat
-            && pat.by_ref.is_none()
-            && !matches!(bare(&typed.ty), Type::Reference(_))
-            && !unless(&pat.ident)
-        {
-            let span = pat.ident.span();
-            pat.mutability.get_or_insert(Token![mut](span));
-            names.push(pat.ident.clone());
+        match input {
+            FnArg::Receiver(receiver) => {
+                let is_owned = match &receiver.kind {
+                    ReceiverKind::Value => true,
+                    ReceiverKind::Typed(_, ty) => !matches!(bare(ty), Type::Reference(_)),
+                    _ => false,
+                };
+                if is_owned {
+                    let name = Ident::new("self", receiver.self_token.span);
+                    make(&name, &mut receiver.mutability);
+                }
+            }
+            FnArg::Typed(typed) => each_owned(&mut typed.pat, &typed.ty, &mut make),
         }
     }
     names
+}
+
+/// Visits the names of a pattern that certainly bind by value: nothing of type `ty` around them is a reference.
+fn each_owned(
+    pattern: &mut syn::Pat,
+    ty: &Type,
+    visit: &mut impl FnMut(&Ident, &mut Option<Token![mut]>),
+) {
+    let mut field = |pattern: &mut syn::Pat| {
+        if let syn::Pat::Ident(bound) = pattern
+            && bound.by_ref.is_none()
+            && bound.subpat.is_none()
+        {
+            visit(&bound.ident, &mut bound.mutability);
+        }
+    };
+    // A type of the name of the pattern is no alias of a reference.
+    let is_named = |path: &Path| match bare(ty) {
+        Type::Path(named) => path
+            .get_ident()
+            .is_some_and(|name| named.path.is_ident(name)),
+        _ => false,
+    };
+    match pattern {
+        syn::Pat::Ident(bound)
+            if bound.by_ref.is_none() && !matches!(bare(ty), Type::Reference(_)) =>
+        {
+            visit(&bound.ident, &mut bound.mutability);
+        }
+        syn::Pat::Struct(fields) if is_named(&fields.path) => {
+            (fields.fields.iter_mut()).for_each(|named| field(&mut named.pat));
+        }
+        syn::Pat::TupleStruct(fields) if is_named(&fields.path) => {
+            fields.elems.iter_mut().for_each(field);
+        }
+        syn::Pat::Tuple(tuple) => {
+            if let Type::Tuple(types) = bare(ty) {
+                // A `..` would leave the others without their types.
+                if types.elems.len() == tuple.elems.len() {
+                    for (pattern, ty) in tuple.elems.iter_mut().zip(&types.elems) {
+                        each_owned(pattern, ty, visit);
+                    }
+                }
+            }
+        }
+        syn::Pat::Paren(inner) => each_owned(&mut inner.pat, ty, visit),
+        _ => {}
+    }
 }
 
 /// Whether `name` is among the tokens.

@@ -123,6 +123,71 @@ impl Client {
     }
 }
 
+#[retry(max = 3, on(_))]
+async fn in_a_pattern(
+    (script, counter): (Script, Counter),
+    Named { cell, .. }: Named,
+) -> Result<u32, crate::Fault> {
+    counter.count();
+    cell.set(cell.get() + 1);
+    let stepped = script.step_async().await;
+    assert_eq!(
+        (counter.0.get(), cell.get()),
+        (script.attempts(), script.attempts())
+    );
+    stepped
+}
+
+struct Named {
+    cell: Cell<u32>,
+    _name: &'static str,
+}
+
+/// As a connection is.
+struct Connection {
+    script: Script,
+    counter: Counter,
+}
+
+impl Connection {
+    #[retry(max = 3, on(_))]
+    async fn consumed(self) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        let stepped = self.script.step_async().await;
+        assert_eq!(self.counter.0.get(), self.script.attempts());
+        stepped
+    }
+
+    #[retry(max = 3, on(_), deadline = "1h", until = |value| *value > 0)]
+    async fn boxed(self: Box<Self>) -> Result<u32, Unshared> {
+        self.counter.count();
+        step(&self.script).await
+    }
+
+    #[retry(max = 3, on(_))]
+    #[tracing::instrument(skip_all)]
+    async fn instrumented(self, cell: Cell<u32>) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        cell.set(cell.get() + 1);
+        self.script.step_async().await
+    }
+}
+
+#[async_trait::async_trait]
+trait Consumed {
+    async fn taken(self, cell: Cell<u32>) -> Result<u32, crate::Fault>;
+}
+
+#[async_trait::async_trait]
+impl Consumed for Connection {
+    #[retry(max = 3, on(_))]
+    async fn taken(self, cell: Cell<u32>) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        cell.set(cell.get() + 1);
+        self.script.step_async().await
+    }
+}
+
 /// What a key reads meanwhile is shared as before, and so is what copies of an attempt use.
 #[retry(max = 3, on(_), breaker = &breaker, on_retry = |_| seen.store(1, SeqCst))]
 async fn shared_with_keys(
@@ -150,6 +215,23 @@ async fn a_parameter_that_cannot_be_shared() {
     let limited = sendable(by_value_and_limited(script(), cell()));
     assert_eq!(limited.await.ok(), Some(3));
     assert_eq!(sendable(Client.method(script(), cell())).await, Ok(3));
+    let named = Named {
+        cell: cell(),
+        _name: "cell",
+    };
+    let counter = Counter(Cell::new(0));
+    assert_eq!(
+        sendable(in_a_pattern((script(), counter), named)).await,
+        Ok(3)
+    );
+    let connection = || Connection {
+        script: script(),
+        counter: Counter(Cell::new(0)),
+    };
+    assert_eq!(sendable(connection().consumed()).await, Ok(3));
+    assert_eq!(sendable(Box::new(connection()).boxed()).await.ok(), Some(3));
+    assert_eq!(sendable(connection().instrumented(cell())).await, Ok(3));
+    assert_eq!(sendable(connection().taken(cell())).await, Ok(3));
     let shared = shared_with_keys(script(), Arc::new(Breaker::count(9)), Arc::default());
     assert_eq!(sendable(shared).await.ok(), Some(3));
     assert_eq!(sendable(hedged(script(), Vec::new())).await, Ok(3));

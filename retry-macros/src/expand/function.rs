@@ -16,7 +16,7 @@ use crate::instrument::{self, braces};
 use retry_syntax::faults::Faults;
 use retry_syntax::item::{Answer, Flow, Function};
 use retry_syntax::model::Model;
-use retry_syntax::{args, check, item};
+use retry_syntax::{args, async_trait, check, item};
 
 pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();
@@ -39,12 +39,24 @@ pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<Token
     let (inner, statements) = item::inner_attributes(body.stream());
     item::without_mut(&mut signature, &model.clone);
     // What a key names is borrowed by others too, and copies of an attempt share all of it.
-    if matches!(flow, Flow::Async) && model.hedge.is_none() {
+    if model.hedge.is_none() {
         let is_cloned = |name: &Ident| model.clone.iter().any(|(cloned, _)| cloned == name);
         let is_shared = |name: &Ident| {
             is_cloned(name) || item::names(&keys, name) || !item::names(&statements, name)
         };
-        model.borrowed = item::made_mut(&mut signature, is_shared);
+        match flow {
+            Flow::Async => model.borrowed = item::made_mut(&mut signature, is_shared),
+            Flow::Future { .. } => {
+                let owned = item::made_mut(&mut signature.clone(), is_shared);
+                // What the keys call `self` has another name in the future.
+                let is_owned = |moved: &Ident| {
+                    (owned.iter()).any(|name| moved == name || moved == "__self" && name == "self")
+                };
+                let moved = async_trait::moved(&braces(&body, statements.clone()));
+                model.borrowed = moved.into_iter().filter(is_owned).collect();
+            }
+            Flow::Sync => {}
+        }
     }
     let mut retried = |body: &Group| body_of(&model, &signature, &flow, &answer, body);
     let whole = braces(&body, statements.clone());

@@ -216,6 +216,7 @@ fn contents_of(model: &Model, answer: &Answer, block: &Group) -> TokenStream {
         _ => None,
     });
     let before = async_trait::without_mut(before, &model.clone);
+    let before = async_trait::with_mut(before, &model.borrowed);
     let looped = asynchronous::loop_of(renamed.as_ref().unwrap_or(model), answer, body);
     ours!(#before #looped)
 }
