@@ -1,6 +1,7 @@
 //! The deadline from above: it nests, it only shrinks, and it is obeyed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::pending;
 use std::time::Duration;
 
@@ -244,4 +245,62 @@ async fn moved_out_and_in() {
         (GiveUpReason::Deadline, 1)
     );
     assert_eq!((calls.get(), start.elapsed()), (1, ms(1_500)));
+}
+
+/// A pool as rayon has it: who waits in `join` runs the jobs of others on its own thread.
+#[derive(Default)]
+struct Pool<'j>(RefCell<VecDeque<Box<dyn FnOnce() + 'j>>>);
+
+impl<'j> Pool<'j> {
+    fn spawn(&self, job: impl FnOnce() + 'j) {
+        self.0.borrow_mut().push_back(Box::new(job));
+    }
+
+    fn join(&self) {
+        let stolen = self.0.borrow_mut().pop_front();
+        stolen.expect("a job of somebody else")();
+    }
+}
+
+/// What a job saw: whether there is a deadline, and how many attempts its call made.
+type Seen = RefCell<Vec<(bool, u32)>>;
+
+/// Somebody else's job, which fails however often it is tried.
+fn job(seen: &Seen) {
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn stored(attempts: &Cell<u32>) -> Result<(), u32> {
+        attempts.set(attempts.get() + 1);
+        Err(attempts.get())
+    }
+    let attempts = Cell::new(0);
+    assert!(stored(&attempts).is_err());
+    seen.borrow_mut()
+        .push((deadline::remaining().is_some(), attempts.get()));
+}
+
+/// A call that waits in each of its two attempts, and fails both times.
+#[retry(max = 2, backoff = "none", deadline = "30s", on(_))]
+fn waits(pool: &Pool<'_>) -> Result<(), u32> {
+    pool.join();
+    Err(1)
+}
+
+/// A thread that waits lends its deadline and its retry to the jobs that it steals; a job that begins with
+/// `isolate_blocking` takes neither.
+#[test]
+fn a_job_that_a_waiting_thread_steals() {
+    let (lent, isolated) = (Seen::default(), Seen::default());
+    let pool = Pool::default();
+    for _ in 0..2 {
+        pool.spawn(|| job(&lent));
+    }
+    assert_eq!(waits(&pool), Err(1));
+    assert_eq!(*lent.borrow(), [(true, 3), (true, 1)]);
+
+    for _ in 0..2 {
+        pool.spawn(|| deadline::isolate_blocking(|| job(&isolated)));
+    }
+    assert_eq!(waits(&pool), Err(1));
+    assert_eq!(*isolated.borrow(), [(false, 3), (false, 3)]);
+    assert_nothing_is_left();
 }
