@@ -253,7 +253,9 @@ mod client {
     use super::{Identity, Operation, Site, UNNAMED};
     use crate::budget::Budget;
     use crate::policy::Policy;
-    use crate::rules::{Entry, Key};
+    #[cfg(feature = "tower")]
+    use crate::rules::Entry;
+    use crate::rules::Key;
 
     /// The operation of a client, which owns its policy.
     #[derive(Debug, Clone, Copy)]
@@ -263,21 +265,28 @@ mod client {
     }
 
     impl ClientOperation {
-        /// Panics when `policy` breaks a rule, or cannot be obeyed where errors are those of the client.
+        /// Panics when `policy` breaks a rule.
         #[track_caller]
         pub(crate) fn new(policy: Policy) -> Self {
             if let Some(violation) = policy.violation() {
                 violation.refuse();
             }
-            if policy.timeout.is_some() {
-                Entry::S5.refuse(
-                    "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
-                );
-            }
             Self {
                 site: Site::of_name(UNNAMED),
                 policy,
             }
+        }
+
+        /// Panics when its policy has a `timeout`, where nobody can make the error of the client.
+        #[cfg(feature = "tower")]
+        #[track_caller]
+        pub(crate) fn uncut(self) -> Self {
+            if self.policy.timeout.is_some() {
+                Entry::S5.refuse(
+                    "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
+                );
+            }
+            self
         }
 
         /// Returns it for one more client: without a name, each is an operation of its own.

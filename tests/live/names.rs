@@ -190,14 +190,10 @@ fn blocking() -> Result<(), String> {
     Ok(())
 }
 
-#[retry(policy = "ignored", name = "names.cut", max = 1, map_err = cut_off)]
+#[retry(policy = "ignored", name = "names.cut", max = 1, map_err = |error: RetryError<io::Error>| error.reason())]
 async fn cut() -> Result<(), GiveUpReason> {
     tokio::time::sleep(ms(40)).await;
     Ok(())
-}
-
-fn cut_off(error: RetryError<io::Error>) -> GiveUpReason {
-    error.reason()
 }
 
 /// A `timeout` that an operator sets in the middle of an outage holds, or the status names who ignores it.

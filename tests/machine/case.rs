@@ -125,10 +125,15 @@ impl Case {
             constant: None,
             tokio: false,
         };
-        if case.outer_deadline.is_none() && !case.is_limited() {
-            case.drop_acts(End::Hangs);
-        }
+        case.hang_within_limits();
         case
+    }
+
+    /// An attempt hangs only where something ends it.
+    fn hang_within_limits(&mut self) {
+        if self.outer_deadline.is_none() && !self.is_limited() {
+            self.drop_acts(End::Hangs);
+        }
     }
 
     /// Some attempts run for long, and that starts the count anew.
@@ -182,6 +187,7 @@ impl Case {
                 while spec::policy(&self.spec).violation().is_some() {
                     self.spec.pop();
                 }
+                self.hang_within_limits();
             }
             "other timers" => {
                 self.tokio = true;

@@ -7,6 +7,7 @@
 
 mod grpc;
 mod grpc_layer;
+mod hangs;
 mod http;
 mod http2;
 mod layer;

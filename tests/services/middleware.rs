@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::http::{IDEMPOTENCY_KEY, RetryMiddleware, Statuses};
-use reattempt::{Budget, Classify as _, Policy, Retry, Verdict, deadline, testing};
+use reattempt::{Budget, Classify as _, Retry, Verdict, deadline, testing};
 use reqwest::{Body, StatusCode};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next};
 
@@ -94,10 +94,15 @@ async fn a_table_of_its_own_and_a_deadline_from_above() {
     assert_eq!(service.requests().len(), 2);
 }
 
-#[test]
-#[should_panic(expected = "give the client a time-out")]
-fn a_timeout_is_refused() {
-    let _ = RetryMiddleware::new(Policy::new().timeout(SECOND));
+#[tokio::test(start_paused = true)]
+async fn a_timeout_ends_an_attempt() {
+    let client = client(RetryMiddleware::new(POLICY.timeout(SECOND)).name("slow"));
+    // Nothing comes after the connection, and then an answer.
+    let service = Script::start(&[Act::Stall(""), FINE]).await;
+    let record = testing::record();
+    let response = client.get(service.url()).send().await.unwrap();
+    assert_eq!(response.text().await.unwrap(), "hello");
+    assert_eq!(record.calls()[0].attempts().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

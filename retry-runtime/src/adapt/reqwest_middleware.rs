@@ -8,9 +8,10 @@ use crate::attempt::Cause;
 use crate::budget::Budget;
 use crate::call::GiveUpReason;
 use crate::engine::{
-    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, attempt_span,
-    endured, spanned,
+    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
+    attempt_span, limited, spanned,
 };
+use crate::failure::GaveUp;
 use crate::http::{HasMethod as _, HasStatus, Statuses};
 use crate::operation::ClientOperation;
 use crate::policy::Policy;
@@ -27,8 +28,10 @@ use crate::verdict::{Classify, Verdict};
 /// says [`idempotent(true)`](Policy::idempotent) itself.
 ///
 /// A [`Policy`] among the extensions of a request holds instead of that of the middleware, such as
-/// `Policy::new().max(1)` for a single attempt. It is not checked. Deadlines are looked at between attempts,
-/// and `timeout` is not: reqwest has one of its own.
+/// `Policy::new().max(1)` for a single attempt. It is not checked.
+///
+/// `timeout`, `deadline` and a deadline from above cut an attempt off, up to the head of its response: reading the body
+/// comes after it. A call that ends so has an error of the middleware with [`GaveUp`](crate::GaveUp) in it.
 ///
 /// Where reqwest has followed a redirect, the answer is that of another request. What it says of that proves
 /// nothing of the first, which was executed.
@@ -63,7 +66,7 @@ impl RetryMiddleware {
     ///
     /// # Panics
     ///
-    /// When `policy` breaks a rule, or has a `timeout`: reqwest's error cannot say that a call was cut off.
+    /// When `policy` breaks a rule.
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         Self {
@@ -139,6 +142,17 @@ impl<O> fmt::Debug for RetryMiddleware<O> {
     }
 }
 
+/// Returns the answer of a call that gives up: that of its last attempt, or that there is none.
+fn last_answer<R, E: From<GaveUp>>(
+    failed: Result<(Result<R, E>, Verdict), TimedOut>,
+    end: GaveUp,
+) -> Result<R, E> {
+    match failed {
+        Ok((answer, _)) => answer,
+        Err(_) => Err(end.timed_out().into()),
+    }
+}
+
 macro_rules! reqwest_middleware {
     ($middleware:ident, $reqwest:ident) => {
         #[async_trait]
@@ -166,39 +180,56 @@ macro_rules! reqwest_middleware {
                     let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
                     let attempt = next.clone().run(request, extensions);
                     let attempt = spanned(attempt_span(context, &call), attempt);
-                    let Ok(answer) = endured(attempt, context.until, &mut call, &timer).await;
-                    let last = match &answer {
-                        Ok(response) => Some(response.url()),
-                        Err(error) => error.url(),
+                    let outcome =
+                        limited(attempt, context.attempt_limit(), &mut call, &timer).await;
+                    let outcome = match call.in_time(outcome, context, &mut gates) {
+                        Ok(outcome) => outcome,
+                        Err((_, end)) => return Err(end.into()),
                     };
-                    let is_redirected = last.is_some_and(|last| *last != url);
-                    let Some(verdict) = self.judge(&answer, is_redirected) else {
-                        return call.succeeded(answer, context, &mut gates);
+                    let failed = match outcome {
+                        Ok(answer) => {
+                            let last = match &answer {
+                                Ok(response) => Some(response.url()),
+                                Err(error) => error.url(),
+                            };
+                            let is_redirected = last.is_some_and(|last| *last != url);
+                            match self.judge(&answer, is_redirected) {
+                                Some(verdict) => Ok((answer, verdict)),
+                                None => return call.succeeded(answer, context, &mut gates),
+                            }
+                        }
+                        Err(timed_out) => Err(timed_out),
+                    };
+                    let (cause, verdict) = match &failed {
+                        Ok((answer, verdict)) => (Cause::Error(answer), *verdict),
+                        // What was begun may have been executed.
+                        Err(_) => (Cause::TimedOut, Verdict::Transient),
                     };
                     let verdict = match again {
                         Some(_) => verdict,
                         None => Verdict::Permanent,
                     };
-                    let failure = Described::new(Cause::Error(&answer), |answer| {
+                    let failure = Described::new(cause, |answer| {
                         ErrorText::of_answer(answer, || match answer {
                             Ok(response) => Some(response.status().to_string()),
                             Err(error) => error.message().map(ToString::to_string),
                         })
                     })
                     .since(start);
-                    let Ok(retry) = call.failed(context, &mut gates, failure, verdict) else {
-                        return answer;
+                    let retry = match call.failed(context, &mut gates, failure, verdict) {
+                        Ok(retry) => retry,
+                        Err(end) => return last_answer(failed, end),
                     };
                     self.observer.observe(&retry);
                     let delay = retry.delay();
                     // The kill switch may end the call after the delay.
-                    let kept = cfg!(feature = "config").then_some(answer);
+                    let kept = cfg!(feature = "config").then_some(failed);
                     call.pause(context, delay, ()).await;
-                    if let Some(answer) = kept
+                    if let Some(failed) = kept
                         && context.is_disabled()
                     {
-                        call.ended(context, GiveUpReason::Disabled);
-                        return answer;
+                        let end = call.ended(context, GiveUpReason::Disabled);
+                        return last_answer(failed, end);
                     }
                     call.retry_begins();
                     match again {

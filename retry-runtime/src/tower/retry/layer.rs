@@ -92,7 +92,7 @@ impl RetryLayer {
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         Self {
-            operation: ClientOperation::new(policy),
+            operation: ClientOperation::new(policy).uncut(),
             judge: ByErrors,
             copy: Cloned,
             observer: (),
