@@ -72,9 +72,9 @@ fn calls(store: &Store, call: impl FnOnce() -> Result<u32, Fault>) -> u32 {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::default();
-    let policy = Policy::new().max(4).base(Duration::from_nanos(1));
+    let policy = Policy::new().max(4).base(Duration::from_millis(1));
     // A policy that is evaluated at run time is checked where it is made.
-    let client = Client::new(&store, policy.validate()?);
+    let client = Client::new(&store, policy.build()?);
 
     assert_eq!(calls(&store, || client.read()), 4);
     assert_eq!(calls(&store, || client.write()), 2);

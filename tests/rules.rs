@@ -625,7 +625,7 @@ fn refused_and_nearest_accepted() {
         assert_eq!(violation.message(), *message);
         let anchor = id.to_lowercase();
         assert_eq!(
-            refused.validate().expect_err("refused").to_string(),
+            refused.violation().expect("refused").to_string(),
             format!(
                 "{message} (rule {id}: https://docs.rs/reattempt/latest/reattempt/errors/#{anchor})"
             )

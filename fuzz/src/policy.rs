@@ -127,7 +127,8 @@ impl Keys {
         if self.multiply {
             policy = policy.nested(Nested::Multiply);
         }
-        policy
+        // Followed as it is written, whatever rules it breaks.
+        policy.trusted()
     }
 
     pub fn cap(self) -> Duration {

@@ -11,6 +11,7 @@ use crate::jitter::unit;
 #[cfg(feature = "std")]
 use crate::nesting::Marks;
 use crate::policy::{Nested, Policy};
+use crate::rules::{Broken, Violation};
 use crate::strategy::Decision;
 use crate::verdict::Verdict;
 
@@ -58,6 +59,14 @@ pub trait CallEnv {
     fn is_nested(&self) -> bool {
         false
     }
+
+    /// Learns that the policy of the call breaks a rule. `is_tamed` says that the call keeps to the nearest policy that is
+    /// accepted; otherwise there is no retry.
+    ///
+    /// # Default
+    ///
+    /// Nothing follows.
+    fn invalid_policy(&mut self, _violation: &Violation, _is_tamed: bool) {}
 
     /// Asks the strategy of the call after attempt number `attempt`, if it has one; it decides in place of the
     /// policy's backoff. `retry_after` is the delay that the error asks for.
@@ -181,9 +190,12 @@ impl Call {
 
     /// Decides what follows a failed attempt: returns the delay before the next one.
     ///
+    /// A policy that breaks an unsafe [rule](crate::rules) is followed as far as no service suffers from it: delays are at
+    /// least 1 ms, and attempts at most as many as are accepted. With a value that means nothing there is no retry.
+    ///
     /// After an attempt that ran for the policy's `reset_after` the count starts anew, with this failure as its first.
     /// The first rule that forbids a retry ends the call, in this order: `Permanent` (also an ambiguous error of an
-    /// operation that is not idempotent), `RetryForbidden`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
+    /// operation that is not idempotent), `RetryForbidden`, `InvalidPolicy`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
     /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `Throttle`, `Budget`.
     ///
     /// # Errors
@@ -197,6 +209,15 @@ impl Call {
         verdict: Verdict,
         env: &mut impl CallEnv,
     ) -> Result<Duration, GiveUpReason> {
+        let tamed = if policy.is_trusted() {
+            Ok(None)
+        } else {
+            tamed(policy, env)
+        };
+        let policy = match &tamed {
+            Ok(Some(tamed)) => tamed,
+            _ => policy,
+        };
         let is_reset = ran_well(policy, env);
         if is_reset {
             *self = Self::new();
@@ -204,6 +225,7 @@ impl Call {
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
         let retry_after = retry_after(policy, verdict)?;
+        tamed?;
         if policy.attempts().is_some_and(|max| self.failures >= max) {
             return Err(GiveUpReason::Attempts);
         }
@@ -246,6 +268,24 @@ impl Call {
         let delay = policy.draw(retry, Some(previous), || env.random());
         memory.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         delay
+    }
+}
+
+/// Checks a policy of the running program. Returns the nearest policy that is accepted where it would hammer a service.
+///
+/// # Errors
+///
+/// That it has a value that means nothing.
+#[cold]
+#[inline(never)]
+fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Policy>, GiveUpReason> {
+    let Some(Broken { violation, tamed }) = policy.broken() else {
+        return Ok(None);
+    };
+    env.invalid_policy(&violation, tamed.is_some());
+    match tamed {
+        Some(tamed) => Ok(Some(tamed)),
+        None => Err(GiveUpReason::InvalidPolicy),
     }
 }
 

@@ -255,7 +255,9 @@ mod client {
     use crate::policy::Policy;
     #[cfg(feature = "tower")]
     use crate::rules::Entry;
-    use crate::rules::Key;
+    use crate::rules::{Key, Refusal};
+    #[cfg(feature = "tower")]
+    use crate::text::Text;
 
     /// The operation of a client, which owns its policy.
     #[derive(Debug, Clone, Copy)]
@@ -265,28 +267,35 @@ mod client {
     }
 
     impl ClientOperation {
-        /// Panics when `policy` breaks a rule.
-        #[track_caller]
-        pub(crate) fn new(policy: Policy) -> Self {
-            if let Some(violation) = policy.violation() {
-                violation.refuse();
-            }
+        pub(crate) const fn new(policy: Policy) -> Self {
             Self {
                 site: Site::of_name(UNNAMED),
                 policy,
             }
         }
 
-        /// Panics when its policy has a `timeout`, where nobody can make the error of the client.
+        /// Returns the same, unless `policy` breaks an unsafe rule.
+        #[expect(
+            clippy::result_large_err,
+            reason = "the message has its numbers in it; a client is made once"
+        )]
+        pub(crate) fn try_new(policy: Policy) -> Result<Self, Refusal> {
+            let policy = policy.build().map_err(|violation| violation.refusal())?;
+            Ok(Self::new(policy))
+        }
+
+        /// Returns it, unless its policy has a `timeout`, where nobody can make the error of the client.
         #[cfg(feature = "tower")]
-        #[track_caller]
-        pub(crate) fn uncut(self) -> Self {
-            if self.policy.timeout.is_some() {
-                Entry::S5.refuse(
-                    "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside",
-                );
+        #[expect(
+            clippy::result_large_err,
+            reason = "the message has its numbers in it; a client is made once"
+        )]
+        pub(crate) fn uncut(self) -> Result<Self, Refusal> {
+            const TEXT: &str = "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside";
+            match self.policy.timeout {
+                Some(_) => Err(Text::new().push(TEXT).breaks(Entry::S5)),
+                None => Ok(self),
             }
-            self
         }
 
         /// Returns it for one more client: without a name, each is an operation of its own.

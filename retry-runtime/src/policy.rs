@@ -9,7 +9,7 @@ use crate::backoff::Shape;
 use crate::budget::Budget;
 use crate::duration::Nanos;
 use crate::jitter::Jitter;
-use crate::rules::{Key, Keys};
+use crate::rules::{Key, Keys, Rule};
 use crate::telemetry::Telemetry;
 
 /// How often an operation is attempted, and how long to wait between attempts.
@@ -62,6 +62,18 @@ pub struct Policy {
     #[cfg(feature = "std")]
     pub(crate) budget: Option<&'static Budget>,
     pub(crate) given: Keys,
+    pub(crate) trust: Trust,
+}
+
+/// Whether a policy is known to keep to the unsafe rules.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Trust {
+    /// Nobody has asked.
+    Unknown,
+    /// It does, as it is.
+    Built,
+    /// It does, or it is followed all the same, whatever values are set.
+    Always,
 }
 
 /// What a call does that runs inside a retry of another call: inside its second
@@ -104,6 +116,7 @@ impl Policy {
             #[cfg(feature = "std")]
             budget: None,
             given: Keys::NONE,
+            trust: Trust::Built,
         }
     }
 
@@ -160,8 +173,7 @@ impl Policy {
     /// 3.
     pub const fn max(mut self, attempts: u32) -> Self {
         self.max = attempts;
-        self.given = self.given.with(Key::Max);
-        self
+        self.sets(Key::Max)
     }
 
     /// As many attempts as it takes: `max = "unlimited"`.
@@ -176,8 +188,7 @@ impl Policy {
     /// [`Shape::Exp`].
     pub const fn backoff(mut self, shape: Shape) -> Self {
         self.shape = shape;
-        self.given = self.given.with(Key::Backoff);
-        self
+        self.sets(Key::Backoff)
     }
 
     /// The unit of the shape.
@@ -190,8 +201,7 @@ impl Policy {
         if !self.has(Key::First) {
             self.first = self.base;
         }
-        self.given = self.given.with(Key::Base);
-        self
+        self.sets(Key::Base)
     }
 
     /// The delay before the first retry.
@@ -201,8 +211,7 @@ impl Policy {
     /// `base`.
     pub const fn first(mut self, first: Duration) -> Self {
         self.first = Nanos::new(first);
-        self.given = self.given.with(Key::First);
-        self
+        self.sets(Key::First)
     }
 
     /// The growth of [`Shape::Exp`] from one delay to the next.
@@ -216,8 +225,7 @@ impl Policy {
     /// 2.0.
     pub const fn factor(mut self, factor: f64) -> Self {
         self.factor = factor;
-        self.given = self.given.with(Key::Factor);
-        self
+        self.sets(Key::Factor)
     }
 
     /// No delay is longer than this, jitter included.
@@ -227,8 +235,7 @@ impl Policy {
     /// 20 s.
     pub const fn cap(mut self, cap: Duration) -> Self {
         self.cap = Nanos::new(cap);
-        self.given = self.given.with(Key::Cap);
-        self
+        self.sets(Key::Cap)
     }
 
     /// How each delay is spread.
@@ -238,8 +245,7 @@ impl Policy {
     /// [`Jitter::Full`].
     pub const fn jitter(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
-        self.given = self.given.with(Key::Jitter);
-        self
+        self.sets(Key::Jitter)
     }
 
     /// Whether the first retry comes at once; the numbering of the other
@@ -250,8 +256,7 @@ impl Policy {
     /// Off.
     pub const fn fast_first(mut self, on: bool) -> Self {
         self.fast_first = on;
-        self.given = self.given.with(Key::FastFirst);
-        self
+        self.sets(Key::FastFirst)
     }
 
     /// Starts the count and the delays anew after an attempt that ran at least this long before it failed: for
@@ -286,8 +291,7 @@ impl Policy {
     /// ```
     pub const fn reset_after(mut self, healthy: Duration) -> Self {
         self.reset_after = Some(healthy);
-        self.given = self.given.with(Key::ResetAfter);
-        self
+        self.sets(Key::ResetAfter)
     }
 
     /// One limit over all attempts and delays together.
@@ -300,8 +304,7 @@ impl Policy {
     /// None.
     pub const fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
-        self.given = self.given.with(Key::Deadline);
-        self
+        self.sets(Key::Deadline)
     }
 
     /// The limit of one attempt, in async functions.
@@ -321,8 +324,7 @@ impl Policy {
     /// None.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
-        self.given = self.given.with(Key::Timeout);
-        self
+        self.sets(Key::Timeout)
     }
 
     /// The longest delay asked for by an error ([`Verdict::Throttled`]) that is
@@ -335,8 +337,7 @@ impl Policy {
     /// 1 minute.
     pub const fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
-        self.given = self.given.with(Key::Patience);
-        self
+        self.sets(Key::Patience)
     }
 
     /// Whether the operation may be executed twice.
@@ -353,8 +354,7 @@ impl Policy {
     /// `true`.
     pub const fn idempotent(mut self, idempotent: bool) -> Self {
         self.idempotent = idempotent;
-        self.given = self.given.with(Key::Idempotent);
-        self
+        self.sets(Key::Idempotent)
     }
 
     /// What a call does that runs inside a retry of another call.
@@ -364,8 +364,7 @@ impl Policy {
     /// [`Nested::Collapse`].
     pub const fn nested(mut self, nested: Nested) -> Self {
         self.nested = nested;
-        self.given = self.given.with(Key::Nested);
-        self
+        self.sets(Key::Nested)
     }
 
     /// What is told of its calls, and how loudly.
@@ -375,8 +374,7 @@ impl Policy {
     /// [`Telemetry::new`].
     pub const fn telemetry(mut self, telemetry: Telemetry) -> Self {
         self.telemetry = telemetry;
-        self.given = self.given.with(Key::Telemetry);
-        self
+        self.sets(Key::Telemetry)
     }
 
     /// What bounds the retries of all calls that share it: once the budget is spent nothing is retried.
@@ -457,15 +455,50 @@ impl Policy {
             #[cfg(not(feature = "std"))]
             Key::Budget => {}
         }
+        self.sets(key)
+    }
+
+    /// Remembers that `key` was given, whose value may break an unsafe rule.
+    const fn sets(mut self, key: Key) -> Self {
+        const READ: Keys = Rule::read_by_unsafe();
+
         self.given = self.given.with(key);
+        if READ.contains(key) && matches!(self.trust, Trust::Built) {
+            self.trust = Trust::Unknown;
+        }
         self
+    }
+
+    /// Returns whether a call need not check it.
+    #[inline(always)]
+    pub(crate) const fn is_trusted(&self) -> bool {
+        !matches!(self.trust, Trust::Unknown)
+    }
+
+    /// Marks it as one that has been checked.
+    pub(crate) const fn built(mut self) -> Self {
+        self.trust = Trust::Built;
+        self
+    }
+
+    /// Returns this policy, which a call follows as it is written, also with further values: they are checked elsewhere, or
+    /// what such a policy does is the question, as in a simulation.
+    #[doc(hidden)]
+    pub const fn trusted(mut self) -> Self {
+        self.trust = Trust::Always;
+        self
+    }
+
+    /// Returns the default policy of a constant that the macro checks.
+    #[doc(hidden)]
+    pub const fn constant() -> Self {
+        Self::new().trusted()
     }
 
     /// A policy whose budget each call is given anew.
     #[doc(hidden)]
-    pub const fn budgeted(mut self) -> Self {
-        self.given = self.given.with(Key::Budget);
-        self
+    pub const fn budgeted(self) -> Self {
+        self.sets(Key::Budget)
     }
 
     /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.

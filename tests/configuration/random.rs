@@ -151,7 +151,7 @@ proptest! {
             let both = Policy::new().overridden_by(&below.0).overridden_by(&above.0);
             let resolved = config.resolve("b", "", &Policy::new());
             prop_assert_eq!(format!("{:?}", resolved.policy), format!("{:?}", both));
-            prop_assert!(resolved.policy.validate().is_ok());
+            prop_assert!(resolved.policy.violation().is_none());
         }
     }
 

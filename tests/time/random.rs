@@ -78,6 +78,10 @@ fn policy() -> impl Strategy<Value = Policy> {
             if let Some(deadline) = deadline {
                 policy = policy.deadline(deadline);
             }
+            // Of delays below a millisecond no more are accepted.
+            if policy.build().is_err() {
+                policy = policy.max(max.min(3));
+            }
             policy
         },
     )

@@ -179,7 +179,8 @@ impl Classify for GaveUp {
             | GiveUpReason::BreakerOpen
             | GiveUpReason::Throttle
             | GiveUpReason::Budget
-            | GiveUpReason::Disabled => Verdict::Transient,
+            | GiveUpReason::Disabled
+            | GiveUpReason::InvalidPolicy => Verdict::Transient,
         }
     }
 

@@ -29,6 +29,9 @@ pub enum GiveUpReason {
     Budget,
     /// Retries are switched off.
     Disabled,
+    /// The policy has a value that means nothing, such as a `max` of 0 or a `factor` of NaN: the call made a single
+    /// attempt.
+    InvalidPolicy,
 }
 
 impl GiveUpReason {
@@ -46,6 +49,7 @@ impl GiveUpReason {
             Self::Throttle => "throttle",
             Self::Budget => "budget",
             Self::Disabled => "disabled",
+            Self::InvalidPolicy => "invalid_policy",
         }
     }
 }
@@ -66,6 +70,7 @@ impl fmt::Display for GiveUpReason {
             Self::Throttle => "the throttle let no attempt through",
             Self::Budget => "the retry budget is empty",
             Self::Disabled => "retries are switched off",
+            Self::InvalidPolicy => "the policy has a value that means nothing",
         })
     }
 }

@@ -7,7 +7,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
     let context = || ::reattempt::__private::CallContext::asynchronous(
         &__REATTEMPT_SITE,
         const {
-            &::reattempt::Policy::new()
+            &::reattempt::Policy::constant()
                 .max(5u32)
                 .jitter(::reattempt::Jitter::Ratio(0.2f64))
         },

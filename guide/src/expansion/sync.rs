@@ -7,7 +7,7 @@ pub fn fetch(url: &str) -> Result<Page, FetchError> {
     let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,
         const {
-            &::reattempt::Policy::new()
+            &::reattempt::Policy::constant()
                 .max(5u32)
                 .jitter(::reattempt::Jitter::Ratio(0.2f64))
         },

@@ -21,13 +21,21 @@ impl Parts<'_> {
                 expr,
                 constant: true,
             }) => {
-                quote_spanned!(at(expr.span())=> #krate::__private::inherited(#expr))
+                // Checked by the macro and in a constant, unless the running program adds to it.
+                let take = if self.model.is_running() {
+                    "unchecked"
+                } else {
+                    "inherited"
+                };
+                let take = method(take);
+                quote_spanned!(at(expr.span())=> #krate::__private::#take(#expr))
             }
             Some(Inherited { expr, .. }) => {
                 let held = self.runtime_policy(expr);
                 ours!((*#held))
             }
-            None => ours!(#krate::Policy::new()),
+            None if self.model.is_running() => ours!(#krate::Policy::new()),
+            None => ours!(#krate::Policy::constant()),
         };
         let policy = match self.model.strategy {
             Some(_) => ours!(#start.decided()),

@@ -15,6 +15,7 @@ use crate::failure::GaveUp;
 use crate::http::{HasMethod as _, HasStatus, Statuses};
 use crate::operation::ClientOperation;
 use crate::policy::Policy;
+use crate::rules::Refusal;
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync as _};
 use crate::verdict::{Classify, Verdict};
@@ -64,13 +65,28 @@ pub struct RetryMiddleware<O = ()> {
 impl RetryMiddleware {
     /// Middleware that retries by [`Statuses::STANDARD`].
     ///
-    /// # Panics
-    ///
-    /// When `policy` breaks a rule.
-    #[track_caller]
+    /// A policy that breaks an unsafe [rule](crate::rules) is reported when a call has failed under it, and followed as far
+    /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
     pub fn new(policy: Policy) -> Self {
+        Self::of(ClientOperation::new(policy))
+    }
+
+    /// Returns the same middleware, for a policy that the running program has made.
+    ///
+    /// # Errors
+    ///
+    /// The first unsafe rule that `policy` breaks.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a client is made once"
+    )]
+    pub fn try_new(policy: Policy) -> Result<Self, Refusal> {
+        ClientOperation::try_new(policy).map(Self::of)
+    }
+
+    fn of(operation: ClientOperation) -> Self {
         Self {
-            operation: ClientOperation::new(policy).for_instance(),
+            operation: operation.for_instance(),
             statuses: Statuses::STANDARD,
             observer: (),
         }

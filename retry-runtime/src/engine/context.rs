@@ -8,6 +8,7 @@ use crate::call::{GiveUpReason, ends_in_time};
 use crate::operation::{Live, Operation, Site, UNNAMED};
 use crate::policy::Policy;
 use crate::private::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
+use crate::rules::SHORTEST_TIMEOUT;
 use crate::timer::{Clock, Timestamp};
 
 /// What is retried, until when, and by which timer.
@@ -160,9 +161,16 @@ impl Until {
     /// Returns the deadline of a call under `policy` that begins now.
     #[inline(always)]
     pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
-        match policy.deadline {
-            Some(deadline) => Self(clock.now().after(deadline)),
-            None => Self::NEVER,
+        let Some(deadline) = policy.deadline else {
+            return Self::NEVER;
+        };
+        let now = clock.now();
+        let end = now.after(deadline);
+        // One of 0 means nothing, and forbids retries only.
+        if !policy.is_trusted() && end == now {
+            Self::NEVER
+        } else {
+            Self(end)
         }
     }
 
@@ -170,9 +178,16 @@ impl Until {
     #[inline(always)]
     #[must_use]
     pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
-        match policy.timeout {
-            Some(timeout) => Self(self.0.min(clock.now().after(timeout))),
-            None => self,
+        let Some(timeout) = policy.timeout else {
+            return self;
+        };
+        let now = clock.now();
+        let end = now.after(timeout);
+        // A shorter one means nothing, and forbids retries only.
+        if !policy.is_trusted() && end < now.after(SHORTEST_TIMEOUT) {
+            self
+        } else {
+            Self(self.0.min(end))
         }
     }
 

@@ -10,6 +10,8 @@ mod blocked;
 mod blocking;
 mod context;
 mod gates;
+#[cfg(feature = "std")]
+mod invalid;
 mod live;
 #[cfg(feature = "std")]
 mod shared;
@@ -28,6 +30,8 @@ pub use bare::{endured, limited, limited_hook};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
+#[cfg(feature = "observe")]
+pub(crate) use invalid::consequence;
 pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall};
 #[cfg(feature = "std")]

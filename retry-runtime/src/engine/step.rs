@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+#[cfg(feature = "std")]
+use super::invalid;
 use super::watch::{Described, Ending, ErrorText};
 use super::{CallContext, Gate, LiveCall, Place};
 use crate::ambient;
@@ -9,6 +11,7 @@ use crate::attempt::Cause;
 use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::nesting;
+use crate::rules::Violation;
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
@@ -141,6 +144,13 @@ impl<T: Clock, G: Gate, S: AskStrategy> CallEnv for LiveEnv<'_, T, G, S> {
         self.result != AttemptResult::NotFinal
             && ambient::retries() > 0
             && nesting::is_marked(self.context.operation.id())
+    }
+
+    fn invalid_policy(&mut self, violation: &Violation, is_tamed: bool) {
+        #[cfg(feature = "std")]
+        invalid::report(self.context.operation, violation, is_tamed);
+        #[cfg(not(feature = "std"))]
+        let _ = (violation, is_tamed);
     }
 
     #[inline]

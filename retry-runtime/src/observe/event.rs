@@ -7,6 +7,8 @@ use crate::breaker::Change;
 use crate::call::GiveUpReason;
 #[cfg(feature = "config")]
 use crate::config::Faults;
+use crate::engine::consequence;
+use crate::rules::Violation;
 use crate::said::said;
 use crate::telemetry::Telemetry;
 
@@ -29,6 +31,16 @@ pub enum Event<'a> {
     /// An operation with `cut_off = false` has a policy with a `timeout`, which is not applied. Reported once for each place in
     /// the code; holds the name of the operation.
     TimeoutIgnored(&'static str),
+    /// A policy that the running program has made breaks a rule. It is reported once for each operation, when a call has
+    /// failed under it.
+    InvalidPolicy {
+        /// The name of the operation.
+        operation: &'static str,
+        /// The rule, with the numbers of the policy and a fix.
+        violation: &'a Violation,
+        /// Whether its calls keep to the nearest values that are accepted; otherwise they make a single attempt.
+        is_tamed: bool,
+    },
     /// Other policies hold from now on.
     #[cfg(feature = "config")]
     Reloaded,
@@ -46,7 +58,7 @@ pub enum Event<'a> {
 
 impl<'a> Event<'a> {
     /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
-    /// `timeout_ignored`, `reloaded`, `reload_refused`, `retries_switched`.
+    /// `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`, `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",
@@ -55,6 +67,7 @@ impl<'a> Event<'a> {
             Self::Recovered(_) => "recovered",
             Self::BreakerChanged(_) => "breaker_changed",
             Self::TimeoutIgnored(_) => "timeout_ignored",
+            Self::InvalidPolicy { .. } => "invalid_policy",
             #[cfg(feature = "config")]
             Self::Reloaded => "reloaded",
             #[cfg(feature = "config")]
@@ -71,7 +84,7 @@ impl<'a> Event<'a> {
             | Self::Retry(facts, _)
             | Self::GaveUp(facts, _)
             | Self::Recovered(facts) => Some(facts),
-            Self::BreakerChanged(_) | Self::TimeoutIgnored(_) => None,
+            Self::BreakerChanged(_) | Self::TimeoutIgnored(_) | Self::InvalidPolicy { .. } => None,
             #[cfg(feature = "config")]
             Self::Reloaded | Self::ReloadRefused(_) | Self::RetriesSwitched { .. } => None,
         }
@@ -251,6 +264,15 @@ impl fmt::Display for Event<'_> {
             Self::TimeoutIgnored(operation) => write!(
                 f,
                 "{operation}: the `timeout` of its policy is not applied, since it has `cut_off = false`"
+            ),
+            Self::InvalidPolicy {
+                operation,
+                violation,
+                is_tamed,
+            } => write!(
+                f,
+                "{operation}: the policy breaks a rule, and {}: {violation}",
+                consequence(*is_tamed)
             ),
             #[cfg(feature = "config")]
             Self::Reloaded => f.write_str("the configuration was loaded"),

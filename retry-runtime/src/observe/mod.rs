@@ -3,6 +3,8 @@
 //! [`add`] an [`Observer`] of the whole process, or one for a [`scope`]; set the id of a request once, by
 //! [`request`], and every event below carries it.
 
+use crate::rules::Violation;
+
 mod call;
 mod event;
 mod observer;
@@ -38,6 +40,27 @@ pub use stats::stats;
 pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 pub(crate) use to_tracing::attempt_span;
+
+/// Reports that the policy of an operation breaks a rule. Returns whether anybody reads that: metrics and statistics do not
+/// show it.
+pub(crate) fn invalid_policy(
+    operation: &'static str,
+    violation: &Violation,
+    is_tamed: bool,
+) -> bool {
+    #[cfg(feature = "tracing")]
+    let is_read = to_tracing::reads_errors() || observer::is_added();
+    #[cfg(not(feature = "tracing"))]
+    let is_read = observer::is_added();
+    if is_read {
+        observer::tell(&Event::InvalidPolicy {
+            operation,
+            violation,
+            is_tamed,
+        });
+    }
+    is_read
+}
 
 /// Reports an event that is about no call.
 pub(crate) fn report(event: &Event<'_>) {

@@ -91,7 +91,12 @@ thread_local! {
 
 /// Whether anybody is to be told what happens on this thread.
 pub(super) fn is_anybody_there() -> bool {
-    !is_telling() && (super::has_sinks() || COUNT.load(Ordering::Relaxed) > 0 || scope::observes())
+    !is_telling() && (super::has_sinks() || is_added())
+}
+
+/// Returns whether there is an observer of the user's for this thread.
+pub(super) fn is_added() -> bool {
+    COUNT.load(Ordering::Relaxed) > 0 || scope::observes()
 }
 
 /// Tells everybody.

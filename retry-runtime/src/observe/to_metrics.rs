@@ -84,7 +84,8 @@ pub(super) fn tell(event: &Event<'_>) {
             gauge!("retry_breaker_state", "breaker" => change.name().to_owned())
                 .set(number(change.to()));
         }
-        Event::TimeoutIgnored(_) => {}
+        // Reported once, so a number says nothing.
+        Event::TimeoutIgnored(_) | Event::InvalidPolicy { .. } => {}
         #[cfg(feature = "config")]
         Event::Reloaded => count_reload("loaded"),
         #[cfg(feature = "config")]

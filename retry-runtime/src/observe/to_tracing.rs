@@ -12,12 +12,18 @@ use super::{scope, time};
 use crate::ambient;
 use crate::breaker::{Change, State};
 use crate::call::GiveUpReason;
+use crate::engine::consequence;
 use crate::operation::Operation;
 use crate::telemetry::Level;
 use crate::timer::Timestamp;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
 const OPERATIONS: usize = 1000;
+
+/// Returns whether somebody reads errors.
+pub(super) fn reads_errors() -> bool {
+    is_read(Level::Error)
+}
 
 /// Whether somebody reads anything at all.
 #[cfg(not(any(feature = "metrics", feature = "stats")))]
@@ -49,6 +55,19 @@ pub(super) fn tell(event: &Event<'_>) {
         Event::BreakerChanged(change) => tell_breaker(change),
         Event::TimeoutIgnored(operation) => tracing::warn!(
             target: "reattempt", operation, "the timeout of the policy is not applied: `cut_off = false`"
+        ),
+        Event::InvalidPolicy {
+            operation,
+            violation,
+            is_tamed,
+        } => tracing::error!(
+            target: "reattempt",
+            operation,
+            rule = violation.rule().id(),
+            key = violation.key().word(),
+            fix = violation.message(),
+            "the policy breaks a rule, and {}",
+            consequence(is_tamed)
         ),
         #[cfg(feature = "config")]
         Event::Reloaded => {

@@ -10,6 +10,11 @@ use crate::rules::{Key, Violation};
 
 // `policy = ...`: says at the user's expression what is expected there.
 pub const fn inherited(policy: Policy) -> Policy {
+    policy.trusted()
+}
+
+// The same where keys with values of the running program stand beside it.
+pub const fn unchecked(policy: Policy) -> Policy {
     policy
 }
 

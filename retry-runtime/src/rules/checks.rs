@@ -148,7 +148,7 @@ pub(super) const fn no_timeout(policy: &Policy) -> Broken {
     }
 }
 
-const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
+pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// X3: a limit of one attempt that the limit of all makes useless.
 pub(super) const fn timeout_above_deadline(policy: &Policy) -> Broken {
@@ -344,7 +344,7 @@ const fn bounded_attempts(policy: &Policy) -> Option<u32> {
 
 /// Whether retries follow each other without a pause: a delay below 1 ms is none. What a function of one's own
 /// answers nobody knows.
-const fn hammers(policy: &Policy) -> bool {
+pub(super) const fn hammers(policy: &Policy) -> bool {
     match policy.shape {
         Shape::None => true,
         Shape::Custom(_) => false,
@@ -352,7 +352,7 @@ const fn hammers(policy: &Policy) -> bool {
     }
 }
 
-const SHORTEST_DELAY: Duration = Duration::from_millis(1);
+pub(super) const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 
 /// The longest that the delay before retry 20 can be; from [`PATIENT`] on, retries need no other bound.
 const fn twentieth(policy: &Policy) -> Duration {
@@ -578,4 +578,4 @@ pub(super) const fn reset_too_soon(policy: &Policy) -> Broken {
     Some((ResetAfter, text.push("\"`, or lower `cap`")))
 }
 
-const SHORTEST_RESET: Duration = Duration::from_secs(10);
+pub(super) const SHORTEST_RESET: Duration = Duration::from_secs(10);

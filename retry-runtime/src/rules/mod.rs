@@ -14,6 +14,7 @@ mod entry;
 pub(crate) mod hedge;
 mod key;
 mod refusal;
+mod tame;
 
 use core::fmt;
 
@@ -24,6 +25,7 @@ use Key::{
     Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, ResetAfter,
     Timeout,
 };
+pub(crate) use checks::SHORTEST_TIMEOUT;
 pub use entry::Entry;
 #[cfg(feature = "config")]
 pub(crate) use entry::INDEX;
@@ -32,6 +34,7 @@ pub use refusal::{
     Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout,
     hedge_copies, hedge_delay, hedge_quantile,
 };
+pub(crate) use tame::Broken;
 
 /// A rule that a policy breaks: which, at which key, and in words.
 ///
@@ -83,8 +86,17 @@ pub enum Class {
     Pointless,
 }
 
+macro_rules! tamed {
+    ($policy:ident) => {
+        None
+    };
+    ($policy:ident, $tame:ident) => {
+        Some(tame::$tame($policy))
+    };
+}
+
 macro_rules! rules {
-    ($($rule:ident, $entry:ident, $class:ident, reads $reads:expr, $check:ident;)+) => {
+    ($($rule:ident, $entry:ident, $class:ident $(=> $tame:ident)?, reads $reads:expr, $check:ident;)+) => {
         /// A rule about a policy. `id` is its number in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -110,6 +122,12 @@ macro_rules! rules {
                 match self { $(Self::$rule => Class::$class),+ }
             }
 
+            /// Returns the nearest policy that keeps to this rule; `None` where only a value that means nothing breaks
+            /// it, and where a call runs as it is written.
+            fn tame(self, policy: Policy) -> Option<Policy> {
+                match self { $(Self::$rule => tamed!(policy $(, $tame)?)),+ }
+            }
+
             /// The keys this rule looks at: it can be judged when all of them are known.
             pub const fn reads(self) -> Keys {
                 match self { $(Self::$rule => Keys::of($reads)),+ }
@@ -127,14 +145,15 @@ macro_rules! rules {
     };
 }
 
-// One value first: a rule about several speaks of values that are sound alone.
+// One value first: a rule about several speaks of values that are sound alone. Of an unsafe rule it says what a call does
+// where the running program breaks it; with nothing said, it makes a single attempt.
 rules! {
     NoAttempt, R1, Unsafe, reads &[Max], no_attempt;
     TooLong, R2, Unsafe, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, Patience], too_long;
-    NoBase, R3, Unsafe, reads &[Backoff, Base], no_base;
+    NoBase, R3, Unsafe => pauses, reads &[Backoff, Base], no_base;
     FactorRange, R4, Unsafe, reads &[Factor], factor_range;
     JitterRange, R5, Unsafe, reads &[Key::Jitter], jitter_range;
-    NoCap, R6, Unsafe, reads &[Cap], no_cap;
+    NoCap, R6, Unsafe => pauses, reads &[Cap], no_cap;
     NoDeadline, R7, Unsafe, reads &[Deadline], no_deadline;
     NoTimeout, R8, Unsafe, reads &[Timeout], no_timeout;
     AboveCap, X1, Pointless, reads &[Backoff, Base, First, Cap], above_cap;
@@ -142,15 +161,27 @@ rules! {
     TimeoutAboveDeadline, X3, Pointless, reads &[Max, Deadline, Timeout], timeout_above_deadline;
     NeverStarts, X4, Pointless, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;
     OnlyForRetries, X5, Pointless, reads &[Max], only_for_retries;
-    Endless, X6, Unsafe, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], endless;
-    TooMany, X7, Unsafe, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], too_many;
+    Endless, X6, Unsafe => ends, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], endless;
+    TooMany, X7, Unsafe => fewer, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, ResetAfter, Deadline, Budget], too_many;
     WithoutEffect, X8, Pointless, reads &[Backoff], without_effect;
     HardlyAnyTime, X16, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline, Timeout], hardly_any_time;
     NoDifference, X17, Pointless, reads &[Max, Backoff, FastFirst], no_difference;
-    ResetTooSoon, X18, Unsafe, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
+    ResetTooSoon, X18, Unsafe => resets_later, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
 }
 
 impl Rule {
+    /// Returns the keys that unsafe rules look at.
+    pub(crate) const fn read_by_unsafe() -> Keys {
+        let (mut keys, mut rest) = (Keys::NONE, Self::ALL);
+        while let [rule, tail @ ..] = rest {
+            if matches!(rule.class(), Class::Unsafe) {
+                keys = keys.and(rule.reads());
+            }
+            rest = tail;
+        }
+        keys
+    }
+
     /// Whether it refuses a key that has no effect, whatever its value is.
     #[doc(hidden)]
     pub const fn is_about_effects(self) -> bool {
@@ -183,20 +214,82 @@ impl Policy {
         self.known_violation(&[])
     }
 
-    /// This policy, if it breaks no rule: for policies made of run-time values.
+    /// Returns this policy, marked as one that keeps to the rules: a call under it does not check them again. For policies
+    /// made of values that only the running program knows.
+    ///
+    /// Rules about policies that are only [pointless](Class::Pointless) are not among them; [`validate`](Self::validate)
+    /// returns those. A method that sets a value takes the mark away.
     ///
     /// # Errors
     ///
-    /// The first [`Violation`]; [`violations`](Self::violations) lists them all.
+    /// The first unsafe rule that it breaks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(4).build()?;
+    /// let refused = Policy::new().max(0).build().unwrap_err();
+    ///
+    /// assert_eq!(policy.attempts(), Some(4));
+    /// assert_eq!(refused.rule().id(), "R1");
+    /// # Ok::<(), reattempt::rules::Violation>(())
+    /// ```
     #[expect(
         clippy::result_large_err,
         reason = "the message has its numbers in it; a policy is checked once"
     )]
-    pub const fn validate(self) -> Result<Self, Violation> {
-        match self.violation() {
-            None => Ok(self),
+    pub const fn build(self) -> Result<Self, Violation> {
+        match self.unsafe_violation() {
+            None => Ok(self.built()),
             Some(violation) => Err(violation),
         }
+    }
+
+    /// Returns the [pointless](Class::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// The first unsafe rule that it breaks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(1).factor(3.0);
+    /// let warnings: Vec<_> = policy.validate()?.map(|warning| warning.rule().id()).collect();
+    ///
+    /// assert_eq!(warnings, ["X5"]);
+    /// # Ok::<(), reattempt::rules::Violation>(())
+    /// ```
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a policy is checked once"
+    )]
+    pub fn validate(&self) -> Result<impl Iterator<Item = Violation>, Violation> {
+        match self.unsafe_violation() {
+            None => Ok(self.violations()),
+            Some(violation) => Err(violation),
+        }
+    }
+
+    const fn unsafe_violation(&self) -> Option<Violation> {
+        let mut rest = Rule::ALL;
+        while let [rule, tail @ ..] = rest {
+            if matches!(rule.class(), Class::Unsafe) {
+                let broken = rule.check(self);
+                if broken.is_some() {
+                    return broken;
+                }
+            }
+            rest = tail;
+        }
+        None
     }
 
     /// Returns the first rule that this policy breaks, as far as that is known without the values of `unknown`.
@@ -219,7 +312,7 @@ impl Policy {
     /// # Panics
     ///
     /// With the words of the first rule that it breaks, and its address. For run-time values
-    /// there is [`validate`](Self::validate).
+    /// there is [`build`](Self::build).
     ///
     /// # Examples
     ///
@@ -233,6 +326,6 @@ impl Policy {
         if let Some(violation) = self.violation() {
             violation.refuse();
         }
-        self
+        self.built()
     }
 }

@@ -42,7 +42,7 @@ impl Refusal {
 
 impl Text {
     /// These words for what breaks a rule.
-    pub(super) const fn breaks(self, entry: Entry) -> Refusal {
+    pub(crate) const fn breaks(self, entry: Entry) -> Refusal {
         Refusal {
             entry,
             message: self,
@@ -57,6 +57,21 @@ impl fmt::Display for Refusal {
 }
 
 impl core::error::Error for Refusal {}
+
+#[cfg(any(
+    feature = "tower",
+    feature = "reqwest-middleware04",
+    feature = "reqwest-middleware05"
+))]
+impl super::Violation {
+    /// Returns it as what is refused.
+    pub(crate) const fn refusal(&self) -> Refusal {
+        Refusal {
+            entry: self.rule.entry(),
+            message: self.message,
+        }
+    }
+}
 
 /// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
 pub const fn budget_share(ratio: f64) -> Option<Refusal> {

@@ -22,7 +22,7 @@ fn every_hook() {
                 let context = |until| ::again::__private::CallContext::new(
                     &__REATTEMPT_SITE,
                     const {
-                        &::again::Policy::new()
+                        &::again::Policy::constant()
                             .max(4u32)
                             .base(::core::time::Duration::new(0u64, 50000000u32))
                             .deadline(::core::time::Duration::new(2u64, 0u32))
@@ -32,7 +32,7 @@ fn every_hook() {
                 );
                 let until = ::again::__private::Until::start(
                     const {
-                        &::again::Policy::new()
+                        &::again::Policy::constant()
                             .max(4u32)
                             .base(::core::time::Duration::new(0u64, 50000000u32))
                             .deadline(::core::time::Duration::new(2u64, 0u32))
@@ -202,7 +202,7 @@ fn a_strategy() {
                 let context = |until| ::reattempt::__private::CallContext::new(
                     &__REATTEMPT_SITE,
                     const {
-                        &::reattempt::Policy::new()
+                        &::reattempt::Policy::constant()
                             .decided()
                             .deadline(::core::time::Duration::new(5u64, 0u32))
                     },
@@ -211,7 +211,7 @@ fn a_strategy() {
                 );
                 let until = ::reattempt::__private::Until::start(
                     const {
-                        &::reattempt::Policy::new()
+                        &::reattempt::Policy::constant()
                             .decided()
                             .deadline(::core::time::Duration::new(5u64, 0u32))
                     },

@@ -40,7 +40,7 @@ fn sync_function() {
                 let context = || ::reattempt::__private::CallContext::blocking(
                     &__REATTEMPT_SITE,
                     const {
-                        &::reattempt::Policy::new()
+                        &::reattempt::Policy::constant()
                             .max(5u32)
                             .backoff(::reattempt::Shape::Exp)
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
@@ -90,7 +90,7 @@ fn async_function() {
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
                     const {
-                        &::reattempt::Policy::new()
+                        &::reattempt::Policy::constant()
                             .max(5u32)
                             .backoff(::reattempt::Shape::Exp)
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
@@ -167,7 +167,7 @@ fn a_delay_that_the_error_asks_for() {
         );
         let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,
-        const { &::reattempt::Policy::new() },
+        const { &::reattempt::Policy::constant() },
         );
         let mut call = ::reattempt::__private::LiveCall::new(());
         loop {
@@ -192,7 +192,7 @@ fn a_delay_that_the_error_asks_for() {
         |error| ::core::matches!(error, _),
         );
         let verdict = ::reattempt::__private::retry_after(
-        const { &::reattempt::Policy::new() },
+        const { &::reattempt::Policy::constant() },
         ::reattempt::Cause::Error(&error),
         verdict,
         FetchError::wait,

@@ -16,7 +16,7 @@ fn a_policy_with_a_name() {
             fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
                     ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
-                    ::reattempt::Policy::new().max(4u32), false
+                    ::reattempt::Policy::constant().max(4u32), false
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let until = ::reattempt::__private::Until::start(
@@ -147,7 +147,7 @@ fn a_policy_with_a_name_in_an_async_function() {
             async fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
                     ::core::concat!(::core::module_path!(), "::", "fetch"), "storage",
-                    ::reattempt::Policy::new().max(4u32), true
+                    ::reattempt::Policy::constant().max(4u32), true
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let until = ::reattempt::__private::Until::start(
@@ -343,7 +343,7 @@ fn the_kill_switch_in_an_async_function() {
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
-                    const { &::reattempt::Policy::new() },
+                    const { &::reattempt::Policy::constant() },
                 );
                 let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 loop {

@@ -120,7 +120,7 @@ impl OperationStats {
                 }
                 self.give_ups.sort_by_key(|(reason, _)| reason.as_str());
             }
-            Event::BreakerChanged(_) | Event::TimeoutIgnored(_) => {}
+            Event::BreakerChanged(_) | Event::TimeoutIgnored(_) | Event::InvalidPolicy { .. } => {}
             #[cfg(feature = "config")]
             Event::Reloaded | Event::ReloadRefused(_) | Event::RetriesSwitched { .. } => {}
         }

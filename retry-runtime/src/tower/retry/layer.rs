@@ -16,6 +16,7 @@ use crate::engine::{CallContext, Described, ErrorText, Until};
 use crate::http::Statuses;
 use crate::operation::ClientOperation;
 use crate::policy::Policy;
+use crate::rules::Refusal;
 use crate::run::{ObserveRetry, Tell};
 use crate::timer::{ByFeature, ForAsync, Timer};
 
@@ -85,14 +86,49 @@ pub struct RetryLayer<J = ByErrors, C = Cloned, O = (), T = ByFeature> {
 impl RetryLayer {
     /// Retries what the error of the service says by [`Classify`](crate::Classify).
     ///
+    /// A policy that breaks an unsafe [rule](crate::rules) is reported when a call has failed under it, and followed as far
+    /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
+    ///
     /// # Panics
     ///
-    /// When `policy` breaks a rule, or has a `timeout`: the service's error cannot say that a call was cut
+    /// When `policy` has a `timeout`: the service's error cannot say that a call was cut
     /// off. A time-out belongs into a layer inside, such as that of `tower::timeout`.
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
+        match ClientOperation::new(policy).uncut() {
+            Ok(operation) => Self::of(operation),
+            Err(refusal) => refusal.refuse(),
+        }
+    }
+
+    /// Returns the same layer, for a policy that the running program has made.
+    ///
+    /// # Errors
+    ///
+    /// The first unsafe rule that `policy` breaks, or that it has a `timeout`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Policy;
+    /// use reattempt::tower::RetryLayer;
+    ///
+    /// let refused = RetryLayer::try_new(Policy::new().max(0)).unwrap_err();
+    ///
+    /// assert_eq!(refused.entry().id(), "R1");
+    /// ```
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a layer is made once"
+    )]
+    pub fn try_new(policy: Policy) -> Result<Self, Refusal> {
+        ClientOperation::try_new(policy)?.uncut().map(Self::of)
+    }
+
+    fn of(operation: ClientOperation) -> Self {
         Self {
-            operation: ClientOperation::new(policy).uncut(),
+            operation,
             judge: ByErrors,
             copy: Cloned,
             observer: (),
@@ -115,6 +151,19 @@ impl RetryLayer<ByStatus> {
     #[track_caller]
     pub fn http(policy: Policy) -> Self {
         RetryLayer::new(policy).judged(ByStatus(Statuses::STANDARD))
+    }
+
+    /// Returns the same layer as [`http`](Self::http), for a policy that the running program has made.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_new`](RetryLayer::try_new).
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a layer is made once"
+    )]
+    pub fn try_http(policy: Policy) -> Result<Self, Refusal> {
+        RetryLayer::try_new(policy).map(|layer| layer.judged(ByStatus(Statuses::STANDARD)))
     }
 
     /// Retries by a table of your own.
@@ -162,6 +211,19 @@ impl RetryLayer<super::judge::ByGrpc> {
     #[track_caller]
     pub fn grpc(policy: Policy) -> Self {
         RetryLayer::new(policy).judged(super::judge::ByGrpc)
+    }
+
+    /// Returns the same layer as [`grpc`](Self::grpc), for a policy that the running program has made.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_new`](RetryLayer::try_new).
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a layer is made once"
+    )]
+    pub fn try_grpc(policy: Policy) -> Result<Self, Refusal> {
+        RetryLayer::try_new(policy).map(|layer| layer.judged(super::judge::ByGrpc))
     }
 }
 

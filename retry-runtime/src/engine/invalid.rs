@@ -1,0 +1,50 @@
+//! What is reported of a policy of the running program that breaks a rule: once for each operation and rule.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use crate::operation::Operation;
+use crate::rules::Violation;
+
+/// What is reported in all; of operations that come later nothing is.
+const REPORTS: usize = 1000;
+
+/// Reports that the policy of an operation breaks a rule, unless that rule has been reported of it. `is_tamed` says that its calls
+/// keep to the nearest policy that is accepted; otherwise they make a single attempt.
+#[cold]
+pub(super) fn report(operation: Operation<'_>, violation: &Violation, is_tamed: bool) {
+    static REPORTED: Mutex<BTreeSet<(u64, &str)>> = Mutex::new(BTreeSet::new());
+
+    // Not held while an observer runs, which may retry something itself.
+    let is_new = {
+        let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.len() < REPORTS && reported.insert((operation.id().0, violation.rule().id()))
+    };
+    if !is_new {
+        return;
+    }
+    #[cfg(feature = "observe")]
+    if crate::observe::invalid_policy(operation.name(), violation, is_tamed) {
+        return;
+    }
+    if cfg!(debug_assertions) {
+        complain(operation.name(), violation, is_tamed);
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "nobody else hears of it")]
+fn complain(operation: &str, violation: &Violation, is_tamed: bool) {
+    eprintln!(
+        "{operation}: the policy breaks a rule, and {}: {violation}",
+        consequence(is_tamed)
+    );
+}
+
+/// Returns what follows from it for the calls.
+pub(crate) const fn consequence(is_tamed: bool) -> &'static str {
+    if is_tamed {
+        "calls keep to the nearest values that are accepted"
+    } else {
+        "calls make a single attempt"
+    }
+}
