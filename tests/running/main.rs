@@ -2,7 +2,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::expect_used,
     reason = "a test that panics has failed, and its numbers are small"
 )]
 

@@ -17,7 +17,9 @@ impl Parts<'_> {
         let krate = &self.krate;
         match &self.model.budget {
             Some(Purse::Own(budget)) => {
-                ours!(static __REATTEMPT_BUDGET: #krate::Budget = #budget;)
+                let (span, located) = (budget.span(), self.model.krate_at(budget.span()));
+                let paying = quote_spanned!(at(span)=> #located::__private::paying(#budget));
+                ours!(static __REATTEMPT_BUDGET: #krate::Budget = #paying;)
             }
             Some(Purse::Named(expr)) => {
                 let (span, located) = (at(expr.span()), self.model.krate_at(expr.span()));

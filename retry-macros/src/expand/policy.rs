@@ -10,7 +10,7 @@ use syn::{Expr, ExprClosure, Ident};
 
 use super::parts::{Parts, method};
 use retry_syntax::item::mentions;
-use retry_syntax::model::{Inherited, Model, Setting, at};
+use retry_syntax::model::{Inherited, Model, Purse, Setting, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
@@ -274,10 +274,11 @@ impl Parts<'_> {
         .policy()
     }
 
-    /// A breaker and a hedge, as far as they are constants, beside the policy, if it is one.
+    /// A budget, and beside a constant policy a breaker and a hedge, as far as they are constants.
     fn checks_beside(&self) -> TokenStream {
+        let budget = self.check_budget();
         if self.model.is_running() {
-            return TokenStream::new();
+            return ours!(#budget);
         }
         let (model, policy) = (self.model, self.policy());
         let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
@@ -301,7 +302,23 @@ impl Parts<'_> {
                 quote_spanned!(at(hedge.span)=> #krate::__private::refuse_hedge(&#krate::__private::HedgeOf(#value).hedge(), &#policy));
             self.constant_item(&ours!({ #check }))
         });
-        ours!(#breaker #hedge)
+        ours!(#breaker #hedge #budget)
+    }
+
+    /// A budget that the key names, which has to pay for a retry.
+    fn check_budget(&self) -> Option<TokenStream> {
+        let Some(Purse::Shared) = self.model.budget else {
+            return None;
+        };
+        let mut settings = self.model.settings.iter();
+        let budget = &settings.find(|setting| setting.key == Key::Budget)?.value;
+        if mentions(budget, &self.model.generics) {
+            return None;
+        }
+        let krate = self.model.krate_at(budget.span());
+        let check = quote_spanned!(at(budget.span())=> #krate::__private::refuse_budget(#budget));
+        // Only the value of a `static` may read a `static` with atomics in it.
+        Some(self.constant_item(&ours!({ static _PAYS: () = #check; })))
     }
 
     /// Whether the compiler can look at the breaker and at the policy.

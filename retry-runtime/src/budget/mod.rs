@@ -209,6 +209,14 @@ impl Budget {
         }
     }
 
+    /// Returns how many tokens there are, and how many a retry takes; `None` for other budgets than those of tokens.
+    pub(crate) const fn capacity_and_cost(&self) -> Option<(u32, u32)> {
+        match &self.kind {
+            Kind::Tokens(tokens) => Some((tokens.purse.capacity(), tokens.cost)),
+            _ => None,
+        }
+    }
+
     /// The tokens that are left now; of a budget of deposits with those of the reserve.
     pub fn balance(&self) -> f64 {
         self.balance_by(&Shared)

@@ -121,7 +121,10 @@ impl BudgetOf<&'static crate::Budget> {
 // A constant budget is one of the operation's own. A `static` cannot be moved: the compiler says so, and to borrow it.
 #[cfg(feature = "std")]
 impl BudgetOf<crate::Budget> {
-    pub const fn check(self) {}
+    #[track_caller]
+    pub const fn check(self) {
+        refuse_budget(&self.0);
+    }
 
     pub const fn own(self) -> crate::Budget {
         self.0
@@ -129,6 +132,23 @@ impl BudgetOf<crate::Budget> {
 
     pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
         own
+    }
+}
+
+// R11: a budget of the operation's own, which has to pay for a retry.
+#[cfg(feature = "std")]
+#[track_caller]
+pub const fn paying(budget: crate::Budget) -> crate::Budget {
+    refuse_budget(&budget);
+    budget
+}
+
+// R11: a budget that a constant names.
+#[cfg(feature = "std")]
+#[track_caller]
+pub const fn refuse_budget(budget: &crate::Budget) {
+    if let Some(refusal) = budget.refusal() {
+        refusal.refuse();
     }
 }
 

@@ -28,7 +28,7 @@ pub use crate::engine::{
 pub use crate::hedge::{Ended, Hedged, hedged};
 pub use crate::operation::{Live, Operation, Site};
 #[cfg(feature = "std")]
-pub use constants::{BudgetOf, HedgeOf, refuse_hedge, refuse_window};
+pub use constants::{BudgetOf, HedgeOf, paying, refuse_budget, refuse_hedge, refuse_window};
 pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refuse, unchecked};
 pub use cut::{
     Cut, LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error,

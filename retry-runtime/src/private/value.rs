@@ -109,19 +109,18 @@ pub const fn number<N: IsNumber>(number: N) -> N {
 }
 
 /// Returns it as `max` has it. What is below 0 is 0, which R1 refuses, and what is above the largest number of attempts
-/// is that number.
+/// is unlimited.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "between 0 and the largest number"
+    reason = "from 0 to the largest `u32`"
 )]
 pub const fn attempts(number: i128) -> u32 {
-    const MOST: u32 = u32::MAX - 1;
     if number < 0 {
         0
-    } else if number > MOST as i128 {
-        MOST
+    } else if number > u32::MAX as i128 {
+        u32::MAX
     } else {
         number as u32
     }

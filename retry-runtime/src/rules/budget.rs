@@ -27,6 +27,18 @@ pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
     )
 }
 
+/// Fewer tokens than a retry costs never pay for one.
+pub(crate) const fn tokens(capacity: u32, cost: u32) -> Option<Refusal> {
+    if capacity >= cost {
+        return None;
+    }
+    let text = Text::new().push("`tokens` of ").number(capacity as u64);
+    let text = text.push(" are below the cost of a retry, which is ");
+    let text = text.number(cost as u64);
+    let text = text.push(", so there would never be one; write `Budget::tokens(500)`, or `cost(");
+    Some(text.number(capacity as u64).push(")`").breaks(Entry::R11))
+}
+
 /// Too short a time forgets every success, too long a time remembers a service that was well.
 pub(crate) const fn ttl(ttl: Duration) -> Option<Refusal> {
     let is_short = is_shorter(ttl, SHORTEST_TTL);

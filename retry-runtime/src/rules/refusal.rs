@@ -7,6 +7,8 @@ use super::{Entry, breaker, budget, hedge};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
+use crate::budget::Budget;
+#[cfg(feature = "std")]
 use crate::hedge::{Hedge, When};
 #[cfg(feature = "std")]
 use crate::policy::Policy;
@@ -114,6 +116,19 @@ pub const fn hedge_beyond_timeout(
     timeout: Duration,
 ) -> Option<Refusal> {
     hedge::beyond_timeout(copies, delay, timeout)
+}
+
+#[cfg(feature = "std")]
+impl Budget {
+    /// R11: why this budget never pays for a retry: it has fewer tokens than one costs.
+    ///
+    /// `#[retry]` asks this of constants.
+    pub const fn refusal(&self) -> Option<Refusal> {
+        match self.capacity_and_cost() {
+            Some((capacity, cost)) => budget::tokens(capacity, cost),
+            None => None,
+        }
+    }
 }
 
 #[cfg(feature = "std")]

@@ -85,3 +85,18 @@ const _: Budget = Budget::per_request(1e-12)
     .ttl(Duration::from_secs(60))
     .floor(f64::MAX);
 const _: Budget = Budget::tokens(1).cost(1).timeout_cost(1).throttled_cost(1);
+
+/// R11: fewer tokens than a retry costs; the nearest that pay for one are accepted.
+#[test]
+fn tokens_that_never_pay() {
+    let refused = Budget::tokens(4)
+        .refusal()
+        .map(|refusal| refusal.to_string());
+    assert!(refused.is_some_and(|text| {
+        text.starts_with("`tokens` of 4 are below the cost of a retry, which is 5,")
+    }));
+    assert_eq!(Budget::tokens(9).cost(9).refusal(), None);
+    assert_eq!(Budget::tokens(5).refusal(), None);
+    assert_eq!(Budget::tokens(1).cost(1).refusal(), None);
+    assert_eq!(Budget::per_success(0.1).refusal(), None);
+}
