@@ -15,6 +15,7 @@ chapters! {
     first: "first.md",
     which_errors: "which-errors.md",
     delays: "delays.md",
+    running: "running.md",
     deadlines: "deadlines.md",
     mapping_errors: "mapping-errors.md",
     idempotency: "idempotency.md",
