@@ -1,6 +1,7 @@
 //! Every mistake has its line, its key, its rule and its mend; and the nearest file without it is accepted.
 
 use reattempt::config::Config;
+use reattempt::rules::Rule;
 
 /// The blocks of a table: what comes before it in each, and how many there are at least.
 #[track_caller]
@@ -72,6 +73,16 @@ impl Block {
 fn values() {
     let above = "[policies.standard]\n";
     table(include_str!("values.txt"), above, "policies.standard.", 75);
+}
+
+#[test]
+fn every_rule_has_a_mistake() {
+    let tables = concat!(include_str!("values.txt"), include_str!("files.txt"));
+    for rule in Rule::ALL {
+        let mark = format!(" [{}] ", rule.id());
+        let mut faults = tables.lines().filter(|line| line.starts_with("! "));
+        assert!(faults.any(|line| line.contains(&mark)), "{rule:?}");
+    }
 }
 
 #[test]

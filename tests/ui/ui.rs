@@ -43,6 +43,11 @@ fn our_messages_end_with_their_rule() {
 }
 
 #[test]
+fn every_rule_has_a_literal_and_a_constant() {
+    messages::cover_every_rule("rules", include_str!("../../docs/errors.md"));
+}
+
+#[test]
 fn messages_quote_no_std() {
     messages::quote_no_std(&["parse", "rules", "function", "types"]);
 }
