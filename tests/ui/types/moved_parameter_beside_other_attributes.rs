@@ -1,12 +1,6 @@
-//! Above and below `#[retry]`: the error is at the body that moves the parameter, and the clone that it proposes is right.
+//! Below `#[retry]` and around it: the error stands at the body that moves the parameter, with its line.
 
 use reattempt::retry;
-
-#[tracing::instrument(skip_all)]
-#[retry(max = 3, on(_))]
-async fn instrumented(url: String) -> Result<Vec<u8>, String> {
-    Ok(url.into_bytes())
-}
 
 #[retry(max = 3, on(_))]
 #[tracing::instrument(skip_all)]
@@ -30,6 +24,6 @@ impl Service for Client {
 }
 
 fn main() {
-    let _ = (instrumented(String::new()), instrumented_inside(String::new()));
+    let _ = instrumented_inside(String::new());
     let _ = Client.fetch(String::new());
 }
