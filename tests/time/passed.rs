@@ -144,6 +144,7 @@ fn limits_of_its_own() {
 
 #[test]
 fn answers_that_cannot_say_so() {
+    const POLICY: Policy = Policy::new();
     #[retry(on(_), timer = Still)]
     fn sync(calls: &Calls) -> Result<(), Lost> {
         lost(calls)
@@ -159,7 +160,6 @@ fn answers_that_cannot_say_so() {
     makes_one(sync);
     makes_one(limited);
     makes_one(|calls| drive(asynchronous(calls)));
-    const POLICY: Policy = Policy::new();
     makes_one(|calls| {
         POLICY
             .on(|_: &Lost| true)

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retry_runtime::rules::{Entry, Rule};
+use retry_runtime::rules::Entry;
 
 /// A message of the compiler: its first line, the others below it, and where it points.
 pub(crate) struct Message {
     pub(crate) file: PathBuf,
     pub(crate) text: String,
-    below: String,
+    pub(crate) below: String,
     line: usize,
     column: usize,
 }
@@ -129,34 +129,6 @@ pub(crate) fn name_rules_that_exist(folders: &[&str]) {
         }
     }
     report(&faults, "these name a rule that is not in the index");
-}
-
-/// Each rule about a policy has a literal that breaks it and a constant that does, and the page that the messages name
-/// says of each what it is about.
-pub(crate) fn cover_every_rule(folder: &str, page: &str) {
-    const CONSTANT: &str = "error[E0080]: evaluation panicked: ";
-
-    let messages = messages(folder);
-    let mut faults = Vec::new();
-    for rule in Rule::ALL {
-        let line = rule.entry().line();
-        let mut broken = messages
-            .iter()
-            .filter(|message| message.below.contains(line));
-        let (constants, literals): (Vec<_>, Vec<_>) = broken
-            .by_ref()
-            .partition(|message| message.text.starts_with(CONSTANT));
-        if literals.is_empty() || constants.is_empty() {
-            let (literals, constants) = (literals.len(), constants.len());
-            faults.push(format!(
-                "{rule:?}: {literals} literals, {constants} constants"
-            ));
-        }
-        if !page.lines().any(|line| line == format!("## {}", rule.id())) {
-            faults.push(format!("{rule:?}: no heading"));
-        }
-    }
-    report(&faults, "these rules have no case of each form");
 }
 
 /// No message quotes std: rustc shows its lines where `rust-src` is installed, and only their file where it is not. A
