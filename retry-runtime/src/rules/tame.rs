@@ -1,5 +1,10 @@
 //! What a call does under a policy of the running program that breaks an unsafe rule. A constant one does not compile.
 
+#[cfg(feature = "std")]
+use core::mem::discriminant;
+#[cfg(feature = "std")]
+use std::cell::Cell;
+
 use super::checks::{SHORTEST_DELAY, SHORTEST_RESET, hammers};
 use super::{Class, Key, Rule, Violation};
 use crate::duration::Nanos;
@@ -18,9 +23,72 @@ pub(crate) struct Broken {
     pub(crate) tamed: Option<Policy>,
 }
 
+#[cfg(feature = "std")]
+std::thread_local! {
+    /// The policy that this thread has checked last, and that breaks no rule: most often it is the next one, too.
+    static SOUND: Cell<Option<Policy>> = const { Cell::new(None) };
+}
+
 impl Policy {
     /// Returns what a call keeps to in place of this policy, if it breaks an unsafe rule.
     pub(crate) fn broken(&self) -> Option<Broken> {
+        #[cfg(feature = "std")]
+        if SOUND
+            .try_with(Cell::get)
+            .is_ok_and(|sound| sound.is_some_and(|sound| sound.is_same(self)))
+        {
+            return None;
+        }
+        let broken = self.check();
+        #[cfg(feature = "std")]
+        if broken.is_none() {
+            let _kept = SOUND.try_with(|sound| sound.set(Some(*self)));
+        }
+        broken
+    }
+
+    /// Returns whether the rules find the same of both. Every field is named, so that a new one is not forgotten.
+    #[cfg(feature = "std")]
+    fn is_same(&self, other: &Self) -> bool {
+        let Self {
+            max,
+            shape,
+            base,
+            first,
+            factor,
+            cap,
+            jitter,
+            fast_first,
+            reset_after,
+            deadline,
+            timeout,
+            patience,
+            idempotent,
+            nested,
+            telemetry,
+            decided,
+            budget,
+            given,
+            trust: _,
+        } = *self;
+        max == other.max
+            && discriminant(&shape) == discriminant(&other.shape)
+            && [base.0, first.0, factor, cap.0].map(f64::to_bits)
+                == [other.base.0, other.first.0, other.factor, other.cap.0].map(f64::to_bits)
+            && jitter == other.jitter
+            && fast_first == other.fast_first
+            && [reset_after, deadline, timeout]
+                == [other.reset_after, other.deadline, other.timeout]
+            && patience == other.patience
+            && idempotent == other.idempotent
+            && nested == other.nested
+            && telemetry == other.telemetry
+            && decided == other.decided
+            && budget.is_some() == other.budget.is_some()
+            && given == other.given
+    }
+
+    fn check(&self) -> Option<Broken> {
         let mut policy = *self;
         let mut first = None;
         for rule in Rule::ALL {
@@ -104,6 +172,27 @@ mod tests {
 
     use super::*;
     use crate::backoff::Shape;
+
+    /// What has been checked is not checked again, and what is like it but for one value is.
+    #[test]
+    fn a_value_that_changes_is_checked() {
+        let sound = Policy::new();
+        for broken in [
+            sound.max(0),
+            sound.factor(f64::NAN),
+            sound.base(Duration::ZERO).max(21),
+            sound.deadline(Duration::ZERO),
+            sound.timeout(Duration::ZERO),
+            sound.backoff(Shape::None).max(4),
+            sound.reset_after(Duration::ZERO),
+            sound.patience(Duration::from_secs(90_000)),
+        ] {
+            assert!(sound.broken().is_none());
+            assert!(SOUND.get().is_some());
+            assert!(broken.broken().is_some(), "{broken:?}");
+            assert!(broken.broken().is_some(), "{broken:?}");
+        }
+    }
 
     /// Whatever is tamed keeps to every unsafe rule, and is the policy itself where it did before.
     #[test]
