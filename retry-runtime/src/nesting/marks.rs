@@ -45,7 +45,7 @@ pub(crate) struct Marks(VecDeque<Mark>);
 impl Drop for Marks {
     fn drop(&mut self) {
         if !self.0.is_empty() {
-            publish(self.0.iter().copied());
+            publish(self.0.iter().copied(), Here::look());
         }
     }
 }
@@ -141,16 +141,25 @@ fn is_outermost() -> bool {
 /// Marks an operation that has used up its retries.
 #[cold]
 pub(crate) fn mark(operation: OperationId) {
-    let at = ambient::now();
-    publish([Mark { operation, at }]);
+    let here = Here::look();
+    let at = here.now;
+    publish([Mark { operation, at }], here);
 }
 
 #[cold]
-fn publish(marks: impl IntoIterator<Item = Mark>) {
-    let Here { now: at, task } = Here::look();
+fn publish(marks: impl IntoIterator<Item = Mark>, here: Here) {
+    let Here { now: at, task } = here;
     let number = PUBLISHED.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
     let published = with(|thread| {
-        for mark in marks {
+        for mut mark in marks {
+            // Only the last one counts: an operation that gives up again and again would fill the queue.
+            thread.published.retain(|before| {
+                let is_same = before.mark.operation == mark.operation && before.task == task;
+                if is_same {
+                    mark.at = mark.at.max(before.mark.at);
+                }
+                !is_same
+            });
             // More than a call keeps, for those of other tasks.
             if thread.published.len() >= 4 * MOST {
                 thread.published.pop_front();
