@@ -497,8 +497,10 @@ impl Policy {
 
     /// A policy whose budget each call is given anew.
     #[doc(hidden)]
-    pub const fn budgeted(self) -> Self {
-        self.sets(Key::Budget)
+    pub const fn budgeted(mut self) -> Self {
+        // It breaks no unsafe rule, so it takes no mark away: a budget permits more.
+        self.given = self.given.with(Key::Budget);
+        self
     }
 
     /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.

@@ -218,7 +218,7 @@ impl Policy {
     /// made of values that only the running program knows.
     ///
     /// Rules about policies that are only [pointless](Class::Pointless) are not among them; [`validate`](Self::validate)
-    /// returns those. A method that sets a value takes the mark away.
+    /// returns those. A method that sets a value takes the mark away, but for a budget.
     ///
     /// # Errors
     ///

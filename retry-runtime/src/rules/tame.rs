@@ -172,6 +172,7 @@ mod tests {
 
     use super::*;
     use crate::backoff::Shape;
+    use crate::budget::Budget;
 
     /// What has been checked is not checked again, and what is like it but for one value is.
     #[test]
@@ -192,6 +193,18 @@ mod tests {
             assert!(broken.broken().is_some(), "{broken:?}");
             assert!(broken.broken().is_some(), "{broken:?}");
         }
+    }
+
+    /// A value takes the mark of a policy away that was built; a budget does not.
+    #[test]
+    fn what_is_built_is_trusted_until_a_value_is_set() {
+        static SHARED: Budget = Budget::per_success(0.1);
+        let built = Policy::new().build().expect("the default is accepted");
+        assert!(built.is_trusted());
+        assert!(!built.max(4).is_trusted());
+        assert!(!built.base(Duration::from_secs(1)).is_trusted());
+        assert!(built.budget(&SHARED).is_trusted());
+        assert!(built.budget(&SHARED).broken().is_none());
     }
 
     /// Whatever is tamed keeps to every unsafe rule, and is the policy itself where it did before.
