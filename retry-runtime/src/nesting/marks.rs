@@ -151,14 +151,11 @@ fn publish(marks: impl IntoIterator<Item = Mark>, here: Here) {
     let Here { now: at, task } = here;
     let number = PUBLISHED.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
     let published = with(|thread| {
-        for mut mark in marks {
-            // Only the last one counts: an operation that gives up again and again would fill the queue.
+        for mark in marks {
+            // The last one counts: an operation that gives up again and again would fill the queue.
             thread.published.retain(|before| {
                 let is_same = before.mark.operation == mark.operation && before.task == task;
-                if is_same {
-                    mark.at = mark.at.max(before.mark.at);
-                }
-                !is_same
+                !is_same || before.mark.at > mark.at
             });
             // More than a call keeps, for those of other tasks.
             if thread.published.len() >= 4 * MOST {
