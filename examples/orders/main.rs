@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
-use retry_supervisor::{Scheduler, Sqlite, Tasks};
+use reattempt_supervisor::{Scheduler, Sqlite, Tasks};
 
 use order::order;
 use shop::Shop;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retry_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
 
 use super::shop::Shop;
 

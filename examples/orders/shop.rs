@@ -12,7 +12,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use retry_supervisor::Step;
+use reattempt_supervisor::Step;
 
 /// The services that the steps call.
 pub(crate) struct Shop {

@@ -1,6 +1,6 @@
 //! The attribute and the macros of the `reattempt` crate, which re-exports them.
 //!
-//! The stages: tokens -> [`retry_syntax`], which parses and checks them -> `expand`.
+//! The stages: tokens -> [`reattempt_syntax`], which parses and checks them -> `expand`.
 // What can panic is mended or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),
@@ -17,7 +17,7 @@
 )]
 
 #[macro_use(ours)]
-extern crate retry_syntax;
+extern crate reattempt_syntax;
 
 mod classify;
 mod expand;

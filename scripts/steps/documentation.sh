@@ -36,7 +36,7 @@ step_api() {
         return
     fi
     cargo build --quiet --locked --manifest-path tests/api/Cargo.toml --target-dir "$target/api"
-    for crate in reattempt reattempt_core retry_runtime retry_macros reattempt_supervisor_macros retry_supervisor retry_restate; do
+    for crate in reattempt reattempt_core retry_runtime retry_macros reattempt_supervisor_macros reattempt_supervisor reattempt_restate; do
         listed=tests/api/$crate.txt
         "$target/api/debug/reattempt-api" "$target/doc/$crate.json" > "$target/api/$crate.txt"
         [[ -z $accept ]] || cp "$target/api/$crate.txt" "$listed"
@@ -51,7 +51,7 @@ step_api() {
 # The guide as a book, and where its links and those of the other pages lead. What its code comes to, its tests say.
 step_guide() {
     local said
-    if ! said=$(mdbook build --dest-dir "$target/guide" guide 2>&1) || grep -qE '^ *(WARN|ERROR)' <<< "$said"; then
+    if ! said=$(mdbook build --dest-dir "$target/guide" docs/guide 2>&1) || grep -qE '^ *(WARN|ERROR)' <<< "$said"; then
         echo "$said"
         return 1
     fi

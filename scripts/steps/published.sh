@@ -4,9 +4,9 @@ step_features() {
     scripts/features
     diff <(features_of Cargo.toml) <(features_of retry-runtime/Cargo.toml)
     local feature
-    for feature in '' $(features_of retry-supervisor/Cargo.toml); do
-        echo "-- retry-supervisor: ${feature:-none}"
-        cargo clippy --quiet -p retry-supervisor --no-default-features --features "$feature" -- -D warnings
+    for feature in '' $(features_of crates/reattempt-supervisor/Cargo.toml); do
+        echo "-- reattempt-supervisor: ${feature:-none}"
+        cargo clippy --quiet -p reattempt-supervisor --no-default-features --features "$feature" -- -D warnings
     done
 }
 
@@ -17,7 +17,7 @@ features_of() {
 # What everybody compiles who adds the crate. One more has to be decided here.
 step_dependencies() {
     local expected='cfg-if darling darling_core darling_macro getrandom ident_case libc pin-project-lite proc-macro2 quote rand rand_core
-        reattempt reattempt-core retry-macros retry-runtime retry-syntax strsim syn tokio unicode-ident'
+        reattempt reattempt-core retry-macros retry-runtime reattempt-syntax strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
     diff <(printf '%s\n' reattempt-core retry-runtime) <(tree -p retry-runtime --no-default-features)
     diff <(echo reattempt-core) <(tree -p reattempt-core --no-default-features)
@@ -73,15 +73,15 @@ step_msrv() {
         echo "compiled by Rust $oldest"
         # sqlx 0.9 needs a newer one, and says so.
         cargo "+$oldest" check -p reattempt --features "$(features_of Cargo.toml | grep -v '^sqlx09$' | tr '\n' ,)"
-        cargo "+$oldest" check -p retry-supervisor --all-features
-        cargo "+$oldest" check -p retry-restate
+        cargo "+$oldest" check -p reattempt-supervisor --all-features
+        cargo "+$oldest" check -p reattempt-restate
         return
     fi
     echo "Rust $oldest is not installed: looked at by clippy, and for syntax that is younger"
     # As the step `lints` does: the lint `clippy::incompatible_msrv` is one of its warnings.
     cargo clippy --quiet --workspace --all-targets --all-features -- -D warnings
     # Nothing else of the language was added since that compiles without a library item; \`if let\` guards are of 1.95.
-    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,syntax,macros,supervisor,restate,storm}/src crates/*/src cargo-retry/src; then
+    if grep -rnE '^[^/"]*(\bcfg_select!|\bif let [^{;]* =>)' src retry-{runtime,macros}/src crates/*/src; then
         return 1
     fi
 }
@@ -89,9 +89,9 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    local verified=(reattempt-core retry-runtime retry-syntax retry-macros reattempt reattempt-supervisor-macros retry-supervisor)
+    local verified=(reattempt-core retry-runtime reattempt-syntax retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
     # They have nothing that could be left out, and what they depend on takes long to compile once more.
-    local packed=(retry-restate retry-storm cargo-retry)
+    local packed=(reattempt-restate reattempt-storm cargo-retry)
     for crate in "${verified[@]}" "${packed[@]}"; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE; do

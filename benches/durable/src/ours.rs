@@ -1,11 +1,11 @@
-//! `retry-supervisor`, as it comes.
+//! `reattempt-supervisor`, as it comes.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use retry_supervisor::store::Store;
-use retry_supervisor::{Flow, Scheduler, Step, StepError, Tasks, step, workflow};
+use reattempt_supervisor::store::Store;
+use reattempt_supervisor::{Flow, Scheduler, Step, StepError, Tasks, step, workflow};
 
 use crate::flood::flood;
 
@@ -75,11 +75,11 @@ pub async fn migrate(place: &str) {
 
 async fn open(place: &str) -> Tasks {
     match place.strip_prefix("sqlite://") {
-        Some(path) => over(retry_supervisor::Sqlite::open(Path::new(path)).await),
-        None => over(retry_supervisor::Postgres::connect(place).await),
+        Some(path) => over(reattempt_supervisor::Sqlite::open(Path::new(path)).await),
+        None => over(reattempt_supervisor::Postgres::connect(place).await),
     }
 }
 
-fn over<S: Store>(store: Result<S, retry_supervisor::store::StoreError>) -> Tasks {
+fn over<S: Store>(store: Result<S, reattempt_supervisor::store::StoreError>) -> Tasks {
     Tasks::new(store.expect("a store"))
 }

@@ -22,10 +22,10 @@ use syn::{Expr, Lit, Meta, Path, Token};
 
 use crate::limit::Limit;
 use retry_runtime::rules::Entry;
-use retry_syntax::args::{Given, Value, without_value};
-use retry_syntax::faults::{Fault, Faults};
-use retry_syntax::keys;
-use retry_syntax::literal::Name;
+use reattempt_syntax::args::{Given, Value, without_value};
+use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::keys;
+use reattempt_syntax::literal::Name;
 
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]
@@ -128,7 +128,7 @@ impl FromMeta for Krate {
             Fault::new(
                 span,
                 Entry::Syntax,
-                "`crate` is the path of this crate; write `crate = ::retry_supervisor`",
+                "`crate` is the path of this crate; write `crate = ::reattempt_supervisor`",
             )
         })))
     }
@@ -215,7 +215,7 @@ fn sorted_out(
         let path = match &item {
             NestedMeta::Meta(meta) => meta.path(),
             NestedMeta::NameValueInvalidExpr(pair) => {
-                faults.add(retry_syntax::args::no_expression(pair));
+                faults.add(reattempt_syntax::args::no_expression(pair));
                 continue;
             }
             NestedMeta::Lit(lit) => {

@@ -5,8 +5,8 @@ use syn::FnArg;
 use syn::spanned::Spanned as _;
 
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::Faults;
-use retry_syntax::item::Function;
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::Function;
 
 use crate::function;
 

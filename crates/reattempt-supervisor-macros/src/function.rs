@@ -12,9 +12,9 @@ use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, T
 
 use crate::types::{bare, borrowed, value};
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::Faults;
-use retry_syntax::item::{Answer, Function};
-use retry_syntax::model::at;
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::{Answer, Function};
+use reattempt_syntax::model::at;
 
 /// A function that a durable task is made of.
 pub(crate) struct Durable {

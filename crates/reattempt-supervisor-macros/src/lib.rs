@@ -1,4 +1,4 @@
-//! The attributes of durable tasks, which the `retry-supervisor` crate re-exports. The retries of a step are an ordinary
+//! The attributes of durable tasks, which the `reattempt-supervisor` crate re-exports. The retries of a step are an ordinary
 //! `#[retry(...)]` on the function inside, so `reattempt` parses, checks and expands their keys.
 //!
 //! The stages: tokens -> `args` and `function` -> `values` -> `step` or `workflow`.
@@ -18,7 +18,7 @@
 )]
 
 #[macro_use(ours)]
-extern crate retry_syntax;
+extern crate reattempt_syntax;
 
 mod args;
 mod attributes;

@@ -12,7 +12,7 @@ use retry_runtime::duration::{self, Fault, LONGEST};
 use retry_runtime::rules::Entry;
 use retry_runtime::words::{Whole, Word, Wrong};
 
-use retry_syntax::literal::Literal;
+use reattempt_syntax::literal::Literal;
 
 /// The longest, in days.
 const MOST_DAYS: u32 = 365;

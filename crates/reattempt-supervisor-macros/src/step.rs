@@ -31,10 +31,10 @@ use crate::expand::Expanded;
 use crate::function::{Durable, Parameter, Wanted};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
-use retry_syntax::args::Given;
-use retry_syntax::faults::{Fault, Faults};
-use retry_syntax::item::Function;
-use retry_syntax::model::{at, located};
+use reattempt_syntax::args::Given;
+use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::item::Function;
+use reattempt_syntax::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "step",
@@ -246,7 +246,7 @@ struct Retries {
 impl Retries {
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
-        let read = retry_syntax::args::parse(keys.clone(), &mut Faults::default());
+        let read = reattempt_syntax::args::parse(keys.clone(), &mut Faults::default());
         let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,

@@ -14,8 +14,8 @@ use crate::function::Parameter;
 use crate::step::{Step, argument};
 use crate::types::{bare, borrowed};
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::Faults;
-use retry_syntax::model::{at, located};
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::model::{at, located};
 
 /// How an argument is kept for the compensation.
 enum Kept<'a> {

@@ -13,9 +13,9 @@ use syn::Path;
 
 use crate::args::{Krate, Number};
 use crate::limit::Limit;
-use retry_syntax::args::{Given, Value};
-use retry_syntax::faults::Faults;
-use retry_syntax::literal::{Literal, Name};
+use reattempt_syntax::args::{Given, Value};
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::literal::{Literal, Name};
 
 /// `Some(duration)` or `None`.
 pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenStream {
@@ -53,7 +53,7 @@ pub(crate) fn within(
         return;
     };
     // What else is wrong with them the attribute inside tells.
-    let keys = retry_syntax::args::parse(retries.clone(), &mut Faults::default());
+    let keys = reattempt_syntax::args::parse(retries.clone(), &mut Faults::default());
     for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
         if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
             && value > limit.0
@@ -103,5 +103,5 @@ pub(crate) fn number(number: Option<Number>, otherwise: i32, faults: &mut Faults
 /// The crate that the expansion names.
 pub(crate) fn krate(given: Option<Krate>, faults: &mut Faults) -> TokenStream {
     let given = given.and_then(|path| path.0.map_err(|fault| faults.add(fault)).ok());
-    given.map_or_else(|| ours!(::retry_supervisor), Path::into_token_stream)
+    given.map_or_else(|| ours!(::reattempt_supervisor), Path::into_token_stream)
 }

@@ -29,9 +29,9 @@ use crate::step::argument;
 use crate::types::borrowed;
 use crate::{args, attributes, values};
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::Faults;
-use retry_syntax::item::Function;
-use retry_syntax::model::{at, located};
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::Function;
+use reattempt_syntax::model::{at, located};
 
 const WANTED: Wanted = Wanted {
     what: "workflow",

@@ -7,7 +7,7 @@ use crate::tables::{
     ANSWERS, BEFORE, BEFORE_BLOCK, BLOCKS, BODIES, FIELDS, ITEMS, OTHER, PARAMETERS, TYPES, VALUES,
     VERDICTS,
 };
-use retry_syntax::keys::KEYS;
+use reattempt_syntax::keys::KEYS;
 
 #[derive(Debug, Arbitrary)]
 pub(crate) struct Input<'a> {

@@ -6,7 +6,7 @@
 #![allow(dead_code, reason = "what only a compiler or a test calls")]
 
 #[macro_use(ours)]
-extern crate retry_syntax;
+extern crate reattempt_syntax;
 
 #[path = "../../../retry-macros/src/classify/mod.rs"]
 mod classify;
@@ -32,8 +32,8 @@ use input::{Form, Input};
 mod config {
     use std::cell::Cell;
 
-    use retry_syntax::faults::Faults;
-    use retry_syntax::model::Model;
+    use reattempt_syntax::faults::Faults;
+    use reattempt_syntax::model::Model;
 
     thread_local! {
         pub(crate) static ON: Cell<bool> = const { Cell::new(false) };

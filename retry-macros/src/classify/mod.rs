@@ -18,8 +18,8 @@ use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
 
 use self::verdict::{Said, Word};
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::Faults;
-use retry_syntax::model::at;
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::model::at;
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let expanded = syn::parse2(input)
@@ -47,7 +47,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
             let mut all = TokenStream::new();
             for variant in &data.variants {
                 let said = verdict::of_variant(&variant.attrs, arms.faults);
-                let marked = variant.attrs.iter().any(retry_syntax::item::is_retry);
+                let marked = variant.attrs.iter().any(reattempt_syntax::item::is_retry);
                 if said.is_none() && (marked || on_type.default.is_some()) {
                     // What is wrong with its verdict was said.
                 } else if said.is_none() {
@@ -154,7 +154,7 @@ impl Arms<'_> {
             let list: Vec<_> = list.iter().map(String::as_str).collect();
             let has = match list.as_slice() {
                 [] => "there are none".to_owned(),
-                _ => format!("there are {}", retry_syntax::keys::listed(&list)),
+                _ => format!("there are {}", reattempt_syntax::keys::listed(&list)),
             };
             self.faults.push(
                 field.span(),

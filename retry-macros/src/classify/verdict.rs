@@ -9,8 +9,8 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
 
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::{Fault, Faults};
-use retry_syntax::keys;
+use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::keys;
 
 /// A verdict as written.
 pub(super) struct Said {

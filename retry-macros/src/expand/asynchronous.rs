@@ -27,8 +27,8 @@ use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
-use retry_syntax::item::Answer;
-use retry_syntax::model::{Model, at};
+use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{Model, at};
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     looped(model, answer, |parts| attempt(parts, body))

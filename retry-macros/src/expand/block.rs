@@ -8,9 +8,9 @@
 //! ```
 
 use proc_macro2::TokenStream;
-use retry_syntax::block::{Block, Body};
-use retry_syntax::faults::Faults;
-use retry_syntax::item::Answer;
+use reattempt_syntax::block::{Block, Body};
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::Answer;
 
 use super::{asynchronous, sync};
 

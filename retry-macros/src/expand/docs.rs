@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 
 use super::policy::literal_policy;
-use retry_syntax::model::Model;
+use reattempt_syntax::model::Model;
 
 pub(super) fn lines(model: &Model) -> TokenStream {
     let text = match (literal_policy(model), &model.named) {

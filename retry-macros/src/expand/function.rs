@@ -13,10 +13,10 @@ use syn::{Ident, Signature};
 
 use super::{asynchronous, docs, future, sync};
 use crate::instrument::{self, braces};
-use retry_syntax::faults::Faults;
-use retry_syntax::item::{Answer, Flow, Function};
-use retry_syntax::model::Model;
-use retry_syntax::{args, async_trait, check, item};
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::{Answer, Flow, Function};
+use reattempt_syntax::model::Model;
+use reattempt_syntax::{args, async_trait, check, item};
 
 pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
     let mut faults = Faults::default();

@@ -15,9 +15,9 @@ use syn::Signature;
 
 use super::asynchronous;
 use crate::instrument;
-use retry_syntax::async_trait;
-use retry_syntax::item::Answer;
-use retry_syntax::model::{Model, at};
+use reattempt_syntax::async_trait;
+use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{Model, at};
 
 pub(super) fn expand(
     model: &Model,

@@ -10,7 +10,7 @@ use syn::{Expr, ExprClosure, Pat};
 
 use super::outcome::Cutting;
 use super::parts::{Parts, hook};
-use retry_syntax::model::at;
+use reattempt_syntax::model::at;
 
 impl Parts<'_> {
     /// Statements, and the closure that describes and judges what failed: out of line, unless a hook looks at the verdict.

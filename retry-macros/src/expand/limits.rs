@@ -8,8 +8,8 @@ use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
-use retry_syntax::item::mentions;
-use retry_syntax::model::{Hedging, Purse, at};
+use reattempt_syntax::item::mentions;
+use reattempt_syntax::model::{Hedging, Purse, at};
 
 impl Parts<'_> {
     /// The `static` of a budget of the operation's own, which the policy names.

@@ -3,11 +3,11 @@
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Entry;
-use retry_syntax::args;
-use retry_syntax::faults::Faults;
-use retry_syntax::item::{self, Answer, Function};
-use retry_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
-use retry_syntax::model::{at, located};
+use reattempt_syntax::args;
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::{self, Answer, Function};
+use reattempt_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
+use reattempt_syntax::model::{at, located};
 use syn::spanned::Spanned as _;
 
 use super::function;

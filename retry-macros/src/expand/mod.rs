@@ -1,4 +1,4 @@
-//! [`Model`](retry_syntax::model::Model) -> tokens. Every token of ours is hygienic
+//! [`Model`](reattempt_syntax::model::Model) -> tokens. Every token of ours is hygienic
 //! (`mixed_site`); where the compiler should point at the user's code it is
 //! located there.
 
@@ -23,8 +23,8 @@ mod tests;
 use proc_macro2::{TokenStream, TokenTree};
 
 use retry_runtime::rules::Entry;
-use retry_syntax::faults::{Fault, Faults};
-use retry_syntax::item::{self, Kind};
+use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::item::{self, Kind};
 
 pub(crate) use block::block;
 

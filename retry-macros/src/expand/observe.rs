@@ -5,7 +5,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use retry_runtime::rules::Key;
 
 use super::parts::Parts;
-use retry_syntax::item::Answer;
+use reattempt_syntax::item::Answer;
 
 /// Whether a type leaves a part of it to the compiler, which may not know it yet.
 pub(super) fn has_hole(ty: &TokenStream) -> bool {

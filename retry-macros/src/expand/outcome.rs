@@ -8,8 +8,8 @@ use syn::spanned::Spanned as _;
 
 use super::observe::has_hole;
 use super::parts::{Parts, hook, used};
-use retry_syntax::item::Answer;
-use retry_syntax::model::{self, Mapper, at};
+use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{self, Mapper, at};
 
 /// Which attempts are cut off when time runs out.
 #[derive(Clone, Copy, PartialEq)]

@@ -6,10 +6,10 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use super::policy::is_place;
-use retry_syntax::args::Predicate;
-use retry_syntax::item::Answer;
-use retry_syntax::model::{Model, at, located};
-use retry_syntax::rename::self_to;
+use reattempt_syntax::args::Predicate;
+use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{Model, at, located};
+use reattempt_syntax::rename::self_to;
 
 /// What the loops are made of, each as an expression.
 pub(super) struct Parts<'m> {

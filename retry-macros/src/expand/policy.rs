@@ -9,8 +9,8 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
 use super::parts::{Parts, method};
-use retry_syntax::item::mentions;
-use retry_syntax::model::{Inherited, Model, Purse, Setting, at};
+use reattempt_syntax::item::mentions;
+use reattempt_syntax::model::{Inherited, Model, Purse, Setting, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.

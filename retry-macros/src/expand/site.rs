@@ -18,7 +18,7 @@ use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
 use super::parts::Parts;
-use retry_syntax::model::at;
+use reattempt_syntax::model::at;
 
 impl Parts<'_> {
     /// The `static` of the place, and the policy that it has by name.

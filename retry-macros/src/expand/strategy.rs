@@ -13,7 +13,7 @@ use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::parts::{Parts, hook};
-use retry_syntax::model::at;
+use reattempt_syntax::model::at;
 
 impl Parts<'_> {
     /// What a strategy remembers in one call.

@@ -30,9 +30,9 @@ use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
-use retry_syntax::args::Predicate;
-use retry_syntax::item::Answer;
-use retry_syntax::model::{Model, at};
+use reattempt_syntax::args::Predicate;
+use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{Model, at};
 use syn::Expr;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {

@@ -4,7 +4,7 @@ mod errors;
 mod index;
 mod messages;
 
-use retry_syntax::keys::KEYS;
+use reattempt_syntax::keys::KEYS;
 
 /// The table of the documentation and its headings have these keys, in this order.
 #[test]

@@ -1,4 +1,4 @@
-//! The state machine by itself, driven as the simulator of `retry-storm` does.
+//! The state machine by itself, driven as the simulator of `reattempt-storm` does.
 
 use std::sync::Arc;
 

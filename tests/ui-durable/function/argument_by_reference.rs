@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, workflow};
+use reattempt_supervisor::{Flow, workflow};
 
 #[workflow]
 async fn order(_: &Flow, _cart: &str, _other: Option<&u32>) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Flow, Step, step, workflow};
 
 #[step]
 async fn pay<T: Send>(_: &Step, _what: T) -> Result<u32, String> {

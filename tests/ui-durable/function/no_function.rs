@@ -1,4 +1,4 @@
-use retry_supervisor::{step, workflow};
+use reattempt_supervisor::{step, workflow};
 
 #[step]
 struct Pay;

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Flow, Step, step, workflow};
 
 #[step]
 async fn pay(_: &Step) {}

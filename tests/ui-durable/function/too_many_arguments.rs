@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, workflow};
+use reattempt_supervisor::{Flow, workflow};
 
 #[workflow]
 async fn order(

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use retry_supervisor::{Flow, Step, step};
+use reattempt_supervisor::{Flow, Step, step};
 
 #[step(undo = refund)]
 async fn pay(_: &Step, _what: Cow<'_, str>, _pair: (&str, u32)) -> Result<u32, String> {

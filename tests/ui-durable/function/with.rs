@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Flow, Step, step, workflow};
 
 #[step]
 async fn by_value(_: &Step, #[with] _log: String) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
 
 #[step(complet_by = "30s")]
 async fn pay(_: &Step) -> Result<u32, String> {

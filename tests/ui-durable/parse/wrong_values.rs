@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
 
 #[step(complete_by = 30, name = 5, undo = "refund")]
 async fn pay(_: &Step) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, workflow};
+use reattempt_supervisor::{Flow, workflow};
 
 #[workflow(complete_by = "soon")]
 async fn a(_: &Flow) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step};
+use reattempt_supervisor::{Flow, Step, step};
 
 #[step(retry(max = 0, on(_)), complete_by = "30s")]
 async fn pay(_: &Step) -> Result<u32, String> {

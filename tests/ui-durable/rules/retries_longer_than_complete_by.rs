@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step};
+use reattempt_supervisor::{Flow, Step, step};
 
 #[step(retry(on(_), deadline = "1m"), complete_by = "30s")]
 async fn pay(_: &Step) -> Result<u32, String> {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use retry_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Flow, Step, step, workflow};
 
 const LIMIT: u32 = 5;
 

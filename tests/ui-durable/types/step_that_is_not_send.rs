@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use retry_supervisor::{Step, step};
+use reattempt_supervisor::{Step, step};
 
 #[step]
 async fn pay(_: &Step) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Step, step};
+use reattempt_supervisor::{Step, step};
 
 #[step(undo = missing)]
 async fn send(_: &Step) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step};
+use reattempt_supervisor::{Flow, Step, step};
 
 async fn refund(_: &Step, _answer: &u32) -> Result<(), String> {
     Ok(())

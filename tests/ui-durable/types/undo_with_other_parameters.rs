@@ -1,4 +1,4 @@
-use retry_supervisor::{Step, step};
+use reattempt_supervisor::{Step, step};
 
 #[step]
 async fn short(_: &Step, _answer: &u32) -> Result<u32, String> {

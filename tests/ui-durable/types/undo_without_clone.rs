@@ -1,4 +1,4 @@
-use retry_supervisor::{Step, step};
+use reattempt_supervisor::{Step, step};
 
 struct Cart;
 

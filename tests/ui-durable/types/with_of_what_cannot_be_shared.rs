@@ -1,6 +1,6 @@
 use std::cell::Cell;
 
-use retry_supervisor::{Step, step};
+use reattempt_supervisor::{Step, step};
 
 #[step]
 async fn pay(_: &Step, #[with] _log: &Cell<u32>) -> Result<u32, String> {

@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use retry_supervisor::{Flow, workflow};
+use reattempt_supervisor::{Flow, workflow};
 
 #[workflow]
 async fn order(_: &Flow) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
 
 #[step]
 async fn pay(_: &Step, _what: &str, #[with] _log: &String, _amount: u32) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-use retry_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Flow, Step, step, workflow};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Receipt<T>(T);

@@ -11,8 +11,8 @@ use expect_test::Expect;
 use proc_macro2::TokenStream;
 
 use crate::expand::{self, Expanded};
-use retry_syntax::faults::Faults;
-use retry_syntax::item::Function;
+use reattempt_syntax::faults::Faults;
+use reattempt_syntax::item::Function;
 
 fn expanded(
     expand: fn(TokenStream, Function, &mut Faults) -> Expanded,

@@ -13,28 +13,28 @@ fn the_smallest() {
         "async fn ping(_: &Step) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
             fn ping(
-                flow: &::retry_supervisor::Flow,
+                flow: &::reattempt_supervisor::Flow,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    ::retry_supervisor::StepError,
+                    <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
-                let spec = ::retry_supervisor::private::Spec {
+                let spec = ::reattempt_supervisor::private::Spec {
                     name: "ping",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
                 };
                 let undo = ::core::option::Option::None::<
-                    ::retry_supervisor::private::NoUndo<
-                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::NoUndo<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call(
+                ::reattempt_supervisor::private::call(
                     flow,
                     spec,
-                    ::retry_supervisor::private::form::<
-                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::form::<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
@@ -44,8 +44,8 @@ fn the_smallest() {
                                 }
                                 ping
                             };
-                            ::retry_supervisor::private::final_error(
-                                function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
+                            ::reattempt_supervisor::private::final_error(
+                                function(<Step as ::reattempt_supervisor::private::IsStep>::of(&step))
                                     .await,
                             )
                         })
@@ -195,31 +195,31 @@ fn a_parameter_called_like_the_task() {
         "async fn ask(step: &Step, flow: u32) -> Result<u32, String> { Ok(flow) }",
         &expect![[r#"
             fn ask(
-                flow_: &::retry_supervisor::Flow,
+                flow_: &::reattempt_supervisor::Flow,
                 flow: u32,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
-                    <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
-                    ::retry_supervisor::StepError,
+                    <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
                 let (argument_0,) = (flow,);
                 let flow = flow_;
-                let spec = ::retry_supervisor::private::Spec {
+                let spec = ::reattempt_supervisor::private::Spec {
                     name: "ask",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
                 };
                 let undo = ::core::option::Option::None::<
-                    ::retry_supervisor::private::NoUndo<
-                        <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::NoUndo<
+                        <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call(
+                ::reattempt_supervisor::private::call(
                     flow,
                     spec,
-                    ::retry_supervisor::private::form::<
-                        <Result<u32, String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::form::<
+                        <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
@@ -229,9 +229,9 @@ fn a_parameter_called_like_the_task() {
                                 }
                                 ask
                             };
-                            ::retry_supervisor::private::final_error(
+                            ::reattempt_supervisor::private::final_error(
                                 function(
-                                        <Step as ::retry_supervisor::private::IsStep>::of(&step),
+                                        <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
                                         argument_0,
                                     )
                                     .await,
@@ -253,14 +253,14 @@ fn wrong_keys_leave_the_function_to_its_callers() {
         "async fn ping(_: &Step) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
             fn ping(
-                flow: &::retry_supervisor::Flow,
+                flow: &::reattempt_supervisor::Flow,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
-                    <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
-                    ::retry_supervisor::StepError,
+                    <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
-                let spec = ::retry_supervisor::private::Spec {
+                let spec = ::reattempt_supervisor::private::Spec {
                     name: "ping",
                     complete_by: ::core::option::Option::Some(
                         ::core::time::Duration::new(0u64, 0u32),
@@ -268,15 +268,15 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                     idempotent: true,
                 };
                 let undo = ::core::option::Option::None::<
-                    ::retry_supervisor::private::NoUndo<
-                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::NoUndo<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >,
                 >;
-                ::retry_supervisor::private::call(
+                ::reattempt_supervisor::private::call(
                     flow,
                     spec,
-                    ::retry_supervisor::private::form::<
-                        <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::private::form::<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
@@ -286,8 +286,8 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                                 }
                                 ping
                             };
-                            ::retry_supervisor::private::final_error(
-                                function(<Step as ::retry_supervisor::private::IsStep>::of(&step))
+                            ::reattempt_supervisor::private::final_error(
+                                function(<Step as ::reattempt_supervisor::private::IsStep>::of(&step))
                                     .await,
                             )
                         })

@@ -12,13 +12,13 @@ fn the_smallest() {
         "",
         "async fn ping(flow: &Flow) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
-            fn ping() -> ::retry_supervisor::Submission<
-                impl ::retry_supervisor::Workflow<
-                    Output = <Result<(), String> as ::retry_supervisor::private::AnyResult>::Value,
+            fn ping() -> ::reattempt_supervisor::Submission<
+                impl ::reattempt_supervisor::Workflow<
+                    Output = <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                 >,
             > {
                 struct __WorkflowOf;
-                impl ::retry_supervisor::private::Workflow for __WorkflowOf {
+                impl ::reattempt_supervisor::private::Workflow for __WorkflowOf {
                     const NAME: &'static ::core::primitive::str = "ping";
                     const VERSION: ::core::primitive::i32 = 1i32;
                     const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = ::core::option::Option::None;
@@ -26,29 +26,29 @@ fn the_smallest() {
                     type Output = <Result<
                         (),
                         String,
-                    > as ::retry_supervisor::private::AnyResult>::Value;
+                    > as ::reattempt_supervisor::private::AnyResult>::Value;
                     fn run<'flow>(
-                        flow: &'flow ::retry_supervisor::Flow,
+                        flow: &'flow ::reattempt_supervisor::Flow,
                         input: &'flow ::core::primitive::str,
-                    ) -> ::retry_supervisor::private::Running<'flow> {
-                        ::retry_supervisor::private::Box::pin(async move {
+                    ) -> ::reattempt_supervisor::private::Running<'flow> {
+                        ::reattempt_supervisor::private::Box::pin(async move {
                             let function = {
                                 async fn ping(flow: &Flow) -> Result<(), String> {
                                     Ok(())
                                 }
                                 ping
                             };
-                            ::retry_supervisor::private::ended::<
+                            ::reattempt_supervisor::private::ended::<
                                 __WorkflowOf,
                                 _,
                             >(
-                                function(<Flow as ::retry_supervisor::private::IsFlow>::of(flow))
+                                function(<Flow as ::reattempt_supervisor::private::IsFlow>::of(flow))
                                     .await,
                             )
                         })
                     }
                 }
-                ::retry_supervisor::private::submission::<__WorkflowOf>([])
+                ::reattempt_supervisor::private::submission::<__WorkflowOf>([])
             }
         "#]],
     );

@@ -19,7 +19,7 @@ fn listing(source: &str, expected: &ExpectFile) {
 
 macro_rules! guide {
     ($file:literal) => {
-        concat!("../../../../guide/src/expansion/", $file)
+        concat!("../../../../docs/guide/src/expansion/", $file)
     };
 }
 

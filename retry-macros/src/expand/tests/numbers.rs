@@ -17,7 +17,7 @@ fn numbers_may_be_as_large_as_they_like() {
         call if call.contains('(') => vec![format!("{call})")],
         number => vec![number.clone()],
     }) {
-        for key in retry_syntax::keys::KEYS {
+        for key in reattempt_syntax::keys::KEYS {
             let arguments = parse(&format!("on(_), {key} = {value}"));
             let item = parse("async fn f() -> Result<(), u8> { Err(1) }");
             let tokens = crate::expand::attribute(&arguments, item).to_string();

@@ -8,7 +8,7 @@ use crate::traps::*;
 mod core {}
 mod std {}
 mod durable {}
-mod retry_supervisor {}
+mod reattempt_supervisor {}
 mod private {}
 
 type Answer<T> = ::core::result::Result<T, ::std::string::String>;

@@ -1,5 +1,5 @@
 //! How often the innermost function really runs when everything fails. `cargo retry list` says the same numbers:
-//! `cargo-retry/tests/list.rs` reads them here.
+//! `crates/cargo-retry/tests/list.rs` reads them here.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

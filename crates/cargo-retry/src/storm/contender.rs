@@ -1,0 +1,69 @@
+//! Whose calls meet the server: a policy, with the budget and the breaker of each process.
+
+use std::time::Duration;
+
+use retry_runtime::{Breaker, Policy, Shape};
+use reattempt_storm::client::Client;
+
+use super::allowance::Allowance;
+
+/// A policy under which all calls of a run are made.
+#[derive(Debug, Clone)]
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) policy: Policy,
+    /// In place of that of the policy.
+    pub(super) budget: Option<Allowance>,
+    pub(super) breaker: bool,
+}
+
+/// The budget of somebody who wants one.
+pub(super) const SHARE: f64 = 0.1;
+
+impl Contender {
+    pub(super) const fn new(name: &'static str, policy: Policy) -> Self {
+        Self {
+            name,
+            policy,
+            budget: None,
+            breaker: false,
+        }
+    }
+
+    pub(super) const fn no_retry() -> Self {
+        Self::new("no retry", Policy::new().max(1))
+    }
+
+    pub(super) const fn immediate() -> Self {
+        let policy = Policy::new().max(4).backoff(Shape::None);
+        Self::new("3 immediate retries", policy)
+    }
+
+    pub(super) const fn is_budgeted(&self) -> bool {
+        self.budget.is_some() || self.policy.shared_budget().is_some()
+    }
+
+    /// Whether it retries what times out.
+    pub(super) fn retries(&self) -> bool {
+        self.policy.attempts() != Some(1) && self.policy.is_idempotent()
+    }
+
+    /// A process that calls the server.
+    pub(super) fn client(&self) -> Client {
+        let mut client = Client::new(self.policy);
+        if let Some(allowance) = self.budget {
+            client = client.budget(allowance.budget());
+        }
+        if self.breaker {
+            client = client.breaker(Breaker::count(20));
+        }
+        client
+    }
+
+    /// The limit of its attempts, where that of the scene is `timeout`.
+    pub(super) fn limit(&self, timeout: Duration) -> Duration {
+        let (deadline, limit, _) = self.policy.limits();
+        let limit = limit.unwrap_or(timeout);
+        deadline.map_or(limit, |deadline| deadline.min(limit))
+    }
+}

@@ -1,0 +1,190 @@
+//! The runs: three side by side, and, where the policy does worse than no retry, what would mend it.
+
+use std::ops::ControlFlow;
+
+use retry_runtime::duration::Human;
+use reattempt_storm::client::Client;
+use reattempt_storm::load::{Course, run_watched};
+use reattempt_storm::record::Record;
+use reattempt_storm::scene::Scene;
+use reattempt_storm::summary::Summary;
+
+use super::allowance::Allowance;
+use super::contender::{Contender, SHARE};
+use super::progress::Progress;
+
+/// The most attempts of a run.
+const ATTEMPTS: u64 = 10_000_000;
+
+/// What came of a contender.
+#[derive(Debug, Clone)]
+pub(super) struct Played {
+    pub(super) contender: Contender,
+    pub(super) record: Record,
+    pub(super) summary: Summary,
+}
+
+/// What would mend a policy, and what comes of it then.
+#[derive(Debug, Clone)]
+pub(super) struct Mend {
+    pub(super) what: &'static str,
+    pub(super) how: String,
+    pub(super) summary: Summary,
+}
+
+/// All runs of a command.
+#[derive(Debug, Clone)]
+pub(super) struct Play {
+    pub(super) scene: Scene,
+    pub(super) clients: u32,
+    /// Whether nobody asked for any policy.
+    pub(super) is_default: bool,
+    pub(super) never: Played,
+    pub(super) immediate: Played,
+    pub(super) asked: Played,
+    /// What was tried because the policy did worse than no retry.
+    pub(super) mends: Vec<Mend>,
+}
+
+impl Play {
+    /// From left to right.
+    pub(super) fn all(&self) -> [&Played; 3] {
+        [&self.never, &self.immediate, &self.asked]
+    }
+}
+
+pub(super) fn play(scene: Scene, clients: u32, asked: Contender) -> Result<Play, String> {
+    play_within(ATTEMPTS, scene, clients, asked)
+}
+
+/// The same with so many attempts at most.
+pub(super) fn play_within(
+    most: u64,
+    scene: Scene,
+    clients: u32,
+    asked: Contender,
+) -> Result<Play, String> {
+    let mut stage = Stage {
+        most,
+        scene,
+        clients,
+        progress: Progress::begin(),
+        done: 0.0,
+    };
+    let never = stage.play(Contender::no_retry())?;
+    let immediate = stage.play(Contender::immediate())?;
+    let asked = stage.play(asked)?;
+    let mends = if is_worse(&asked.summary, &never.summary) {
+        stage.mends(&asked.contender)?
+    } else {
+        Vec::new()
+    };
+    Ok(Play {
+        scene: stage.scene,
+        clients,
+        is_default: false,
+        never,
+        immediate,
+        asked,
+        mends,
+    })
+}
+
+/// Whether the server is not well again, or much later, because of retries.
+fn is_worse(asked: &Summary, never: &Summary) -> bool {
+    match (asked.recovered, never.recovered) {
+        (None, never) => never.is_some(),
+        (Some(asked), Some(never)) => asked > never.saturating_mul(2).saturating_add(LATE),
+        (Some(_), None) => false,
+    }
+}
+
+/// What is later than this is not by chance.
+const LATE: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Runs that there are if there is something to mend.
+const RUNS: f64 = 5.0;
+
+struct Stage {
+    most: u64,
+    scene: Scene,
+    clients: u32,
+    progress: Progress,
+    /// Runs that are over.
+    done: f64,
+}
+
+impl Stage {
+    fn play(&mut self, contender: Contender) -> Result<Played, String> {
+        let clients: Vec<Client> = (0..self.clients).map(|_| contender.client()).collect();
+        let length = self.scene.end.as_secs_f64();
+        let (name, done, most) = (contender.name, self.done, self.most);
+        let mut too_many = None;
+        let progress = &mut self.progress;
+        let record = run_watched(&self.scene, &clients, |course| {
+            let part = course.elapsed.as_secs_f64() / length;
+            progress.tell(name, (done + part) / RUNS);
+            if course.attempts > most {
+                too_many = Some(course);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if let Some(course) = too_many {
+            return Err(self.too_many(name, course));
+        }
+        self.done += 1.0;
+        Ok(Played {
+            summary: Summary::of(&self.scene, &record),
+            contender,
+            record,
+        })
+    }
+
+    fn too_many(&self, name: &str, course: Course) -> String {
+        let (at, end) = (Human(course.elapsed), Human(self.scene.end));
+        let most = self.most;
+        format!(
+            "with `{name}` the run came to more than {most} attempts after {at} of {end}: play a part of it, with `--load`, `--capacity` and `--clients` divided by the same number, or lower `--for` or `max`"
+        )
+    }
+
+    fn mends(&mut self, asked: &Contender) -> Result<Vec<Mend>, String> {
+        let mut mends = Vec::new();
+        let mut mend = |what, how, contender| {
+            let summary = self.play(contender)?.summary;
+            mends.push(Mend { what, how, summary });
+            Ok::<_, String>(())
+        };
+        if !asked.is_budgeted() {
+            let mended = Contender {
+                name: "with a budget",
+                budget: Some(Allowance::new(SHARE)),
+                ..asked.clone()
+            };
+            mend("a budget of 10 %", format!("budget = {SHARE}"), mended)?;
+        }
+        if let Some(allowance) = asked.budget.filter(|it| it.floor > 0.0) {
+            let allowance = allowance.without_floor();
+            let mended = Contender {
+                name: "without a floor",
+                budget: Some(allowance),
+                ..asked.clone()
+            };
+            mend("a floor of 0", format!("budget = {allowance}"), mended)?;
+        }
+        if !asked.breaker {
+            let mended = Contender {
+                name: "with a breaker",
+                breaker: true,
+                ..asked.clone()
+            };
+            mend(
+                "a breaker of the last 20 calls",
+                "breaker = &BREAKER".to_owned(),
+                mended,
+            )?;
+        }
+        Ok(mends)
+    }
+}

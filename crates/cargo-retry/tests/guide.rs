@@ -1,0 +1,123 @@
+//! What the guide shows of this program is what it prints. `UPDATE_EXPECT=1 cargo test -p cargo-retry --test guide` takes it over.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which part of an output the guide shows.
+enum Part {
+    All,
+    /// From the first line that begins so.
+    From(&'static str),
+    /// Before the first line that begins so.
+    Until(&'static str),
+}
+
+/// Commands as the guide has them, the file with their output, what of it, and the exit status.
+const SHOWN: [(&str, &str, Part, i32); 6] = [
+    ("cargo retry list", "list.txt", Part::All, 0),
+    (
+        r#"cargo retry explain 'max = 5, base = "200ms", deadline = "10s"'"#,
+        "explain.txt",
+        Part::Until("starts:"),
+        0,
+    ),
+    (
+        r#"cargo retry explain 'max = 5, base = "200ms", deadline = "10s"' --svg -"#,
+        "explain.svg",
+        Part::All,
+        0,
+    ),
+    (
+        r#"cargo retry explain 'max = 5, base = "1s", jitter = "none", deadline = "800ms"'"#,
+        "refused.txt",
+        Part::From("error"),
+        1,
+    ),
+    ("cargo retry check bad.toml", "check.txt", Part::All, 1),
+    (
+        r#"cargo retry storm 'max = 4, timeout = "1s", budget = 0.1'"#,
+        "storm.txt",
+        Part::From("┌"),
+        0,
+    ),
+];
+
+impl Part {
+    fn of(&self, text: &str) -> String {
+        let lines = text.split_inclusive('\n');
+        match self {
+            Self::All => text.to_owned(),
+            Self::From(mark) => lines.skip_while(|line| !line.starts_with(mark)).collect(),
+            Self::Until(mark) => lines.take_while(|line| !line.starts_with(mark)).collect(),
+        }
+    }
+}
+
+fn guide(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/guide")
+        .join(path)
+}
+
+/// The words of a command; a text between single quotes is one.
+fn words(command: &str) -> Vec<&str> {
+    let parts = command.split('\'').enumerate();
+    let words = parts.flat_map(|(number, part)| {
+        if number % 2 == 1 {
+            vec![part]
+        } else {
+            part.split_whitespace().collect()
+        }
+    });
+    words.collect()
+}
+
+/// What the page has room for.
+const COLUMNS: &str = "100";
+
+/// What a command prints, and how it ends.
+fn printed(command: &str) -> io::Result<(String, Option<i32>)> {
+    let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
+        .args(&words(command)[1..])
+        .current_dir(guide("tests/shop"))
+        .env("COLUMNS", COLUMNS)
+        .output()?;
+    let said = [run.stdout, run.stderr].concat();
+    Ok((
+        String::from_utf8_lossy(&said).into_owned(),
+        run.status.code(),
+    ))
+}
+
+/// What the guide shows; with `UPDATE_EXPECT` that is what is printed.
+fn shown(file: &str, printed: &str) -> io::Result<String> {
+    let file = guide("src/commands").join(file);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, printed)?;
+    }
+    fs::read_to_string(&file)
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let chapter = fs::read_to_string(guide("src/cargo-retry.md")).unwrap_or_default();
+    for (command, file, part, status) in SHOWN {
+        for named in [format!("{command}\n"), format!("commands/{file}")] {
+            assert!(
+                chapter.contains(&named),
+                "the guide does not have `{named}`"
+            );
+        }
+        let (printed, ended) =
+            printed(command).unwrap_or_else(|fault| panic!("{command}: {fault}"));
+        assert_eq!(ended, Some(status), "{command}: {printed}");
+        let printed = part.of(&printed);
+        let shown = shown(file, &printed).unwrap_or_default();
+        assert!(
+            shown == printed,
+            "of `{command}` the guide shows\n{shown}\nand it prints\n{printed}"
+        );
+    }
+}

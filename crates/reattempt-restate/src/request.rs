@@ -1,0 +1,107 @@
+//! Tasks for Restate, submitted with its own client.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use restate_sdk::ingress::{
+    Client, ClientError, Request, RequestExecutor, RequestTarget, SendResponse,
+};
+use restate_sdk::serde::Json;
+use reattempt_supervisor::engine::submitted;
+use reattempt_supervisor::store::StoreError;
+use reattempt_supervisor::{NewRun, Submission, Workflow};
+use serde_json::value::RawValue;
+
+use crate::wire::{COMPLETE_BY, HEADERS, RUN};
+
+/// Submits a task with Restate's client: `order(..).key("order 17")`. A second submission with the same key finds the first. What it answers
+/// leads to the handle with which its end is waited for.
+///
+/// # Errors
+///
+/// What Restate cannot do of the submission, and what its server says. Once the server has answered, the task is on its disk.
+///
+/// # Cancel safety
+///
+/// The task may be submitted or not if it is dropped.
+pub async fn submit<W: Workflow, E: RequestExecutor>(
+    client: &Client<E>,
+    submission: Submission<W>,
+) -> Result<SendResponse<E, Json<W::Output>>, RequestError> {
+    let new = submitted(submission).map_err(RequestError::Arguments)?;
+    if new.queue != "default" || new.priority != 0 {
+        return Err(RequestError::Queue);
+    }
+    let delay = new.delay;
+    let request = request(client, new)?;
+    let sent = if delay == Duration::ZERO {
+        request.send().await
+    } else {
+        request.send_after(delay).await
+    };
+    sent.map_err(RequestError::Client)
+}
+
+type Prepared<E, Output> = Request<E, Json<Box<RawValue>>, Json<Output>>;
+
+fn request<E: RequestExecutor, Output>(
+    client: &Client<E>,
+    new: NewRun,
+) -> Result<Prepared<E, Output>, RequestError> {
+    let target = RequestTarget::workflow(new.workflow, new.key, RUN);
+    let input = RawValue::from_string(new.input).map_err(RequestError::Form)?;
+    let mut request = client.request(target, Json(input));
+    if let Some(headers) = new.headers {
+        let value = HeaderValue::from_str(&headers).map_err(|_| RequestError::Headers)?;
+        request = request.header(HeaderName::from_static(HEADERS), value);
+    }
+    if let Some(limit) = new.complete_by {
+        let millis = limit.as_nanos().div_ceil(1_000_000);
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+        request = request.header(HeaderName::from_static(COMPLETE_BY), millis.into());
+    }
+    Ok(request)
+}
+
+/// Why a task was not submitted.
+#[derive(Debug)]
+pub enum RequestError {
+    /// Its arguments cannot be written down.
+    Arguments(StoreError),
+    /// What they were written down as is no JSON.
+    Form(serde_json::Error),
+    /// Restate has no queues and no priorities.
+    Queue,
+    /// Its headers are no text of one line.
+    Headers,
+    /// The server was not reached, or refused it.
+    Client(ClientError),
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments(error) => error.fmt(f),
+            Self::Form(error) => write!(f, "the arguments are no JSON: {error}"),
+            Self::Queue => f.write_str(
+                "Restate has no queues and no priorities; leave `queue` and `priority` out",
+            ),
+            Self::Headers => {
+                f.write_str("the headers of a task for Restate are JSON in one line of ASCII")
+            }
+            Self::Client(error) => write!(f, "Restate did not take the task: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Arguments(error) => Some(error),
+            Self::Form(error) => Some(error),
+            Self::Client(error) => Some(error),
+            Self::Queue | Self::Headers => None,
+        }
+    }
+}

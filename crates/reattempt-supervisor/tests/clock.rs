@@ -1,0 +1,123 @@
+//! A store whose clock is set back or forth: nothing is lost, and nobody waits for as long as that.
+#![cfg(all(feature = "sqlite", feature = "postgres"))]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reattempt::Policy;
+use reattempt_supervisor::store::{Claim, Claimed, Expired, Operation, Outcome, Store, Sweep};
+use reattempt_supervisor::{NewRun, Postgres, Sqlite, WorkerId};
+
+const HOURS: i64 = 10 * 3_600_000_000;
+
+fn new() -> NewRun {
+    NewRun {
+        workflow: "order".to_owned(),
+        version: 1,
+        queue: "default".to_owned(),
+        priority: 0,
+        key: "a".to_owned(),
+        input: "[]".to_owned(),
+        headers: None,
+        delay: Duration::ZERO,
+        complete_by: None,
+        max_failures: 5,
+    }
+}
+
+async fn write(store: &dyn Store, operation: Operation) -> Outcome {
+    let outcomes = store.write(Arc::from([operation])).await.unwrap();
+    outcomes.into_iter().next().unwrap()
+}
+
+/// A worker that lives on a lease of a few milliseconds takes the task.
+async fn claimed(store: &dyn Store, worker: &str) -> Vec<Claimed> {
+    let worker = WorkerId(worker.to_owned());
+    write(
+        store,
+        Operation::Beat(worker.clone(), Duration::from_millis(20)),
+    )
+    .await;
+    let claim = Claim {
+        worker,
+        queues: vec!["default".to_owned()],
+        workflows: vec![("order".to_owned(), 1)],
+        limit: 1,
+    };
+    match write(store, Operation::Claim(claim)).await {
+        Outcome::Claimed(claimed) => claimed,
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+/// `moved` sets the clock of the store back by so many microseconds: all that it has written is that much later.
+async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
+    write(store, Operation::Submit(Box::new(new()))).await;
+    for by in [HOURS, -HOURS] {
+        let held = claimed(store, "gone").await;
+        assert_eq!(held.len(), 1);
+        moved(by).await;
+        let sweep = Sweep {
+            limit: 10,
+            delays: Policy::new()
+                .unlimited()
+                .base(Duration::from_micros(1))
+                .cap(Duration::from_micros(1)),
+        };
+        // As long as the lease, not as long as the clock was set back.
+        let began = std::time::Instant::now();
+        let swept = loop {
+            let swept = store.sweep(sweep).await.unwrap();
+            if !swept.is_empty() {
+                break swept;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "nobody found it");
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(swept[0].expired, Expired::Owner);
+        let again = loop {
+            let again = claimed(store, "next").await;
+            if !again.is_empty() {
+                break again;
+            }
+        };
+        assert!(again[0].run.fence > held[0].run.fence);
+        write(store, Operation::Leave(WorkerId("next".to_owned()))).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite() {
+    let folder = servers::folder("clock");
+    let file = folder.join("tasks.db");
+    let store = Sqlite::open(&file).await.unwrap();
+    let moved = async |by: i64| {
+        let other = rusqlite::Connection::open(&file).unwrap();
+        let sql = "UPDATE retry_worker SET lease_until = lease_until + ?1";
+        other.execute(sql, [by]).unwrap();
+    };
+    check(&store, moved).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres() {
+    let Some(server) = servers::Server::postgres() else {
+        return;
+    };
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let store = Postgres::connect(&url).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let moved = async |by: i64| {
+        let sql = "UPDATE retry_worker SET lease_until = lease_until + $1";
+        client.execute(sql, &[&by]).await.unwrap();
+    };
+    check(&store, moved).await;
+}

@@ -1,0 +1,132 @@
+//! What must hold when all is over.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use reattempt_supervisor::{Kind, RunId, State, Tasks};
+
+use crate::ledger::Ledger;
+use crate::work;
+
+/// What there was.
+#[derive(Default)]
+pub(crate) struct Seen {
+    records: usize,
+    calls: usize,
+    repeated: usize,
+    undone: usize,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} records, {} calls of which {} repeated one with the same key, {} compensations",
+            self.records, self.calls, self.repeated, self.undone
+        )
+    }
+}
+
+/// How a step is undone.
+fn undo_of(name: &str) -> Option<&'static str> {
+    match name {
+        "reserve" => Some("unreserve"),
+        "pay" => Some("refund"),
+        _ => None,
+    }
+}
+
+pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> Seen {
+    let mut by_task: HashMap<i64, Vec<_>> = HashMap::new();
+    for call in ledger.calls() {
+        by_task.entry(call.task).or_default().push(call);
+    }
+    let mut seen = Seen::default();
+    for (order, id) in orders.iter().enumerate() {
+        let run = tasks.store().run(*id).await.unwrap().unwrap();
+        let history = tasks.store().history(*id).await.unwrap();
+        let calls = by_task.remove(&id.0).unwrap_or_default();
+        let fails = work::is_unshippable(u32::try_from(order).unwrap());
+        let expected = if fails {
+            State::Compensated
+        } else {
+            State::Processed
+        };
+        assert_eq!(run.state, expected, "{run:?} {history:?}");
+
+        let once: BTreeSet<_> = history
+            .iter()
+            .map(|record| (record.seq, record.kind))
+            .collect();
+        assert_eq!(once.len(), history.len(), "recorded twice: {history:?}");
+        let order_of: BTreeSet<_> = history.iter().map(|record| record.ord).collect();
+        assert_eq!(
+            order_of.len(),
+            history.len(),
+            "two records in one place: {history:?}"
+        );
+
+        // What is done is on disk before anything later begins.
+        let place = |what: &str| match what {
+            "reserve" | "pay" => 0,
+            "pack" => 1,
+            "ship" => 2,
+            _ => 3,
+        };
+        let places: Vec<_> = calls.iter().map(|call| place(&call.what)).collect();
+        assert!(
+            places.is_sorted(),
+            "a step ran after a later one: {calls:?}"
+        );
+
+        // By what: its keys, and under which fences it was called.
+        let mut called: BTreeMap<&str, (BTreeSet<&str>, Vec<i64>)> = BTreeMap::new();
+        for call in &calls {
+            let (keys, fences) = called.entry(&call.what).or_default();
+            keys.insert(&call.key);
+            fences.push(call.fence);
+        }
+        let outcome = |name: &str| {
+            history
+                .iter()
+                .find(|record| record.name == name && record.kind.is_outcome())
+        };
+        for name in ["reserve", "pay", "pack", "ship"] {
+            let record = outcome(name)
+                .unwrap_or_else(|| panic!("{name} has no outcome: {run:?} {history:?}"));
+            let (keys, fences) = called
+                .get(name)
+                .unwrap_or_else(|| panic!("{name} was never called: {history:?}"));
+            assert_eq!(keys.len(), 1, "{name} had several keys: {calls:?}");
+            let latest = fences.iter().max().copied().unwrap_or_default();
+            assert!(
+                latest <= record.fence.0,
+                "{name} ran again after it was recorded: {record:?} {calls:?}"
+            );
+            seen.repeated += fences.len() - 1;
+        }
+        for record in history.iter().filter(|record| record.kind == Kind::Done) {
+            let Some(undo) = undo_of(&record.name) else {
+                continue;
+            };
+            let was_called = called.contains_key(undo);
+            assert_eq!(was_called, fails, "{undo} of {record:?}: {calls:?}");
+            let is_undone = history
+                .iter()
+                .any(|other| other.seq == record.seq && other.kind == Kind::Undone);
+            assert_eq!(is_undone, fails, "{history:?}");
+            if let Some((keys, fences)) = called.get(undo) {
+                assert_eq!(keys.len(), 1, "{undo} had several keys: {calls:?}");
+                seen.repeated += fences.len() - 1;
+                seen.undone += 1;
+            }
+        }
+        seen.records += history.len();
+        seen.calls += calls.len();
+    }
+    assert!(
+        by_task.is_empty(),
+        "somebody called for tasks that nobody submitted: {by_task:?}"
+    );
+    seen
+}

@@ -1,0 +1,124 @@
+//! Kills workers: before and after each of their first writes, and at random moments.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use reattempt_supervisor::State;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::ledger::Ledger;
+use crate::stores::Place;
+use crate::{Options, judge, work};
+
+/// Tasks for each kill.
+const TASKS: u32 = 3;
+
+/// The writes after which one is killed.
+const WRITES: i64 = 24;
+
+/// A worker that does not say that it is to be killed: it has nothing to write.
+const QUIET: Duration = Duration::from_millis(400);
+
+pub(crate) struct Worker {
+    pub(crate) child: Child,
+    pub(crate) lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Worker {
+    pub(crate) fn spawn(place: &Place, ledger: &Ledger, writes: i64, side: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["worker", &place.kind, &place.name])
+            .arg(ledger.address.to_string())
+            .args([&writes.to_string(), side])
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// Waits for a line.
+    pub(crate) async fn says(&mut self, what: &str) {
+        while let Some(line) = self.lines.next_line().await.unwrap() {
+            if line == what {
+                return;
+            }
+        }
+        panic!("a worker ended by itself");
+    }
+
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+}
+
+pub(crate) async fn run(place: &Place, options: &Options) {
+    let began = Instant::now();
+    let ledger = Ledger::start().await;
+    let tasks = place.tasks().await;
+    let mut orders = Vec::new();
+    let mut chance = StdRng::seed_from_u64(options.seed);
+    let mut at = [0_u32; 3];
+    for kill in 0..options.kills {
+        for _ in 0..TASKS {
+            let order = u32::try_from(orders.len()).unwrap();
+            let submission = work::order(order).key(order.to_string());
+            orders.push(tasks.submit(submission).await.unwrap().id());
+        }
+        // A third each: before a write, after one, at a random moment.
+        let way = kill % 3;
+        at[usize::try_from(way).unwrap()] += 1;
+        let writes = if way == 2 {
+            0
+        } else {
+            1 + i64::from(kill / 3) % WRITES
+        };
+        let side = if way == 0 { "before" } else { "after" };
+        let mut worker = Worker::spawn(place, &ledger, writes, side);
+        if way == 2 {
+            worker.says("ready").await;
+            tokio::time::sleep(Duration::from_micros(chance.random_range(0..60_000))).await;
+        } else {
+            worker.says("ready").await;
+            // With nothing left to write it is killed while it waits.
+            let _ = tokio::time::timeout(QUIET, worker.says("kill me")).await;
+        }
+        worker.kill().await;
+    }
+    let last = Worker::spawn(place, &ledger, 0, "before");
+    let mut left = orders.clone();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !left.is_empty() {
+        assert!(
+            Instant::now() < deadline,
+            "{} tasks have not ended: {left:?}",
+            left.len()
+        );
+        let mut open = Vec::new();
+        for id in left {
+            let run = tasks.store().run(id).await.unwrap().unwrap();
+            assert_ne!(run.state, State::Parked, "{run:?}");
+            if !run.state.is_final() {
+                open.push(id);
+            }
+        }
+        left = open;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    last.kill().await;
+    let seen = judge::all(&tasks, &ledger, &orders).await;
+    println!(
+        "{}: {} workers killed ({} before a write, {} after one, {} at random), {} tasks ended, {seen}; {:?}",
+        place.kind,
+        options.kills,
+        at[0],
+        at[1],
+        at[2],
+        orders.len(),
+        began.elapsed()
+    );
+}

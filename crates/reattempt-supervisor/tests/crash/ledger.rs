@@ -1,0 +1,125 @@
+//! The service that steps call: it notes who calls with which key, and does what is asked once for each key.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use reattempt_supervisor::Step;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// One call of a step.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) task: i64,
+    pub(crate) what: String,
+    pub(crate) key: String,
+    pub(crate) fence: i64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    pub(crate) address: SocketAddr,
+    calls: Arc<Mutex<Vec<Call>>>,
+    /// By key: how often it had an effect.
+    effects: Arc<Mutex<HashMap<String, u32>>>,
+    /// The next calls of these are not answered before they are let go, the first one first.
+    holds: Arc<Mutex<Holds>>,
+}
+
+type Holds = VecDeque<(String, Arc<Hold>)>;
+
+/// A call that is not answered yet.
+#[derive(Debug, Default)]
+pub(crate) struct Hold {
+    pub(crate) called: Notify,
+    pub(crate) go: Notify,
+}
+
+impl Ledger {
+    pub(crate) fn hold(&self, what: &str) -> Arc<Hold> {
+        let hold = Arc::new(Hold::default());
+        let next = (what.to_owned(), Arc::clone(&hold));
+        self.holds.lock().unwrap().push_back(next);
+        hold
+    }
+
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let ledger = Self {
+            address: listener.local_addr().unwrap(),
+            calls: Arc::default(),
+            effects: Arc::default(),
+            holds: Arc::default(),
+        };
+        let this = ledger.clone();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(this.clone().serve(stream));
+            }
+        });
+        ledger
+    }
+
+    async fn serve(self, stream: TcpStream) {
+        let (reader, mut writer) = stream.into_split();
+        let mut lines = BufReader::new(reader).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let mut words = line.split(' ');
+            let mut next = || words.next().unwrap().to_owned();
+            let call = Call {
+                task: next().parse().unwrap(),
+                what: next(),
+                key: next(),
+                fence: next().parse().unwrap(),
+            };
+            // A service that knows idempotency keys.
+            self.effects
+                .lock()
+                .unwrap()
+                .entry(call.key.clone())
+                .or_insert(1);
+            let held = {
+                let mut holds = self.holds.lock().unwrap();
+                let is_held = holds.front().is_some_and(|(what, _)| *what == call.what);
+                if is_held { holds.pop_front() } else { None }
+            };
+            self.calls.lock().unwrap().push(call);
+            if let Some((_, held)) = held {
+                held.called.notify_one();
+                held.go.notified().await;
+            }
+            if writer.write_all(b"done\n").await.is_err() {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+}
+
+/// The steps' side.
+#[derive(Debug)]
+pub(crate) struct Client(pub SocketAddr);
+
+impl Client {
+    pub(crate) async fn call(&self, step: &Step, what: &str, order: u32) -> Result<u32, String> {
+        let line = format!("{} {what} {} {}\n", step.run(), step.key(), step.fence().0);
+        let ask = async {
+            let mut stream = TcpStream::connect(self.0).await?;
+            stream.write_all(line.as_bytes()).await?;
+            let mut answer = String::new();
+            BufReader::new(stream).read_line(&mut answer).await?;
+            Ok::<_, std::io::Error>(answer)
+        };
+        match ask.await {
+            Ok(answer) if answer == "done\n" => Ok(order),
+            Ok(answer) => Err(format!("the ledger said {answer:?}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Processes that are killed: whatever the moment, every task ends, nothing is recorded twice, and what was done is
+//! not done again.
+//!
+//! `cargo test -p reattempt-supervisor --test crash` kills some dozens of workers; `-- --kills 1000 --store sqlite` as many as it is told, and
+//! `-- --kills 0 --store postgres --crowd 10000` gives twelve processes so many tasks.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what goes wrong here is the result"
+)]
+
+mod crowd;
+mod judge;
+mod killer;
+mod ledger;
+mod servers;
+mod stopped;
+mod stores;
+mod work;
+mod worker;
+
+use std::process::ExitCode;
+
+/// How the run is told to be.
+#[derive(Debug, Clone)]
+struct Options {
+    kills: u32,
+    seed: u64,
+    stores: Vec<String>,
+    /// Tasks for many processes at once, on a server that is restarted.
+    crowd: u32,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let Some(at) = arguments.iter().position(|word| word == "worker") {
+        worker::main(&arguments[at + 1..]);
+        return ExitCode::SUCCESS;
+    }
+    // What cargo asks of test programs that it does not know.
+    if arguments.iter().any(|word| word == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    let value = |name: &str| {
+        let at = arguments.iter().position(|word| word == name)?;
+        arguments.get(at + 1).cloned()
+    };
+    let options = Options {
+        kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
+        seed: value("--seed").map_or(1, |seed| seed.parse().unwrap()),
+        crowd: value("--crowd").map_or(200, |tasks| tasks.parse().unwrap()),
+        stores: value("--store").map_or_else(stores::all, |store| vec![store]),
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for kind in options.stores.clone() {
+        let Some(mut place) = stores::Place::new(&kind) else {
+            continue;
+        };
+        runtime.block_on(killer::run(&place, &options));
+        runtime.block_on(stopped::run(&place));
+        if place.is_server() && options.crowd > 0 {
+            runtime.block_on(crowd::run(&mut place, options.crowd));
+        }
+    }
+    ExitCode::SUCCESS
+}

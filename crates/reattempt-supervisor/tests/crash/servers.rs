@@ -1,0 +1,43 @@
+//! A folder or a server for the time of a run.
+
+use std::path::PathBuf;
+
+#[cfg(feature = "postgres")]
+#[path = "../../../../examples/servers/mod.rs"]
+mod postgres;
+
+/// What goes when the run is over.
+pub(crate) enum Kept {
+    Folder(PathBuf),
+    #[cfg(feature = "postgres")]
+    Server(postgres::Server),
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        match self {
+            Self::Folder(folder) => drop(std::fs::remove_dir_all(folder)),
+            #[cfg(feature = "postgres")]
+            Self::Server(_) => {}
+        }
+    }
+}
+
+/// What a worker opens, and what keeps it.
+pub(crate) fn start(kind: &str) -> Option<(String, Kept)> {
+    match kind {
+        "sqlite" => {
+            let folder = std::env::temp_dir().join(format!("retry-crash-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let file = folder.join("tasks.db").display().to_string();
+            Some((file, Kept::Folder(folder)))
+        }
+        #[cfg(feature = "postgres")]
+        "postgres" => {
+            let server = postgres::Server::postgres()?;
+            let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+            Some((url, Kept::Server(server)))
+        }
+        other => panic!("there is no store `{other}`"),
+    }
+}

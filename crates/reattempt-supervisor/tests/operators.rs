@@ -1,0 +1,229 @@
+//! The program and the pages for operators.
+#![cfg(feature = "cli")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use reattempt::Policy;
+use reattempt_supervisor::{Flow, RunId, Scheduler, Sqlite, Step, StepError, Tasks, step, workflow};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+const HOSTILE: &str = "<script>document.title = 'executed'</script>";
+
+#[step(undo = undo_it)]
+async fn do_it(_step: &Step, text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
+#[step]
+async fn undo_it(_step: &Step, _text: &str, _done: &String) -> Result<(), String> {
+    Err(format!("cannot be undone: {HOSTILE}"))
+}
+
+#[step]
+async fn refuse(_step: &Step, text: &str) -> Result<(), String> {
+    Err(format!("refused: {text}"))
+}
+
+#[workflow(max_failures = 0)]
+async fn good(flow: &Flow, text: String) -> Result<String, StepError> {
+    do_it(flow, &text).await
+}
+
+#[workflow(max_failures = 0)]
+async fn bad(flow: &Flow, text: String) -> Result<(), StepError> {
+    do_it(flow, &text).await?;
+    refuse(flow, &text).await
+}
+
+/// A store with a task that was processed, and one that an operator must look at.
+struct Place {
+    folder: PathBuf,
+    tasks: Tasks,
+    good: RunId,
+    bad: RunId,
+}
+
+impl Place {
+    async fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("retry-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let tasks = Tasks::new(Sqlite::open(folder.join("tasks.db")).await.unwrap());
+        let scheduler = Scheduler::new(&tasks)
+            .register(good)
+            .register(bad)
+            .delays(Policy::new().unlimited().base(Duration::from_millis(1)))
+            .start()
+            .unwrap();
+        let fine = tasks
+            .submit(good("hello".to_owned()).key("a"))
+            .await
+            .unwrap();
+        assert_eq!(fine.wait().await.unwrap(), "hello");
+        let parked = tasks
+            .submit(bad(HOSTILE.to_owned()).key("b"))
+            .await
+            .unwrap();
+        parked.wait().await.unwrap_err();
+        scheduler.stop(Duration::from_secs(1)).await;
+        Self {
+            folder,
+            tasks,
+            good: fine.id(),
+            bad: parked.id(),
+        }
+    }
+
+    fn program(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_reattempt-supervisor"))
+            .args(arguments)
+            .env("RETRY_STORE", self.folder.join("tasks.db"))
+            .output()
+            .unwrap()
+    }
+
+    fn says(&self, arguments: &[&str]) -> String {
+        let output = self.program(arguments);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success(),
+            "{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        said
+    }
+
+    fn refuses(&self, arguments: &[&str]) -> String {
+        let output = self.program(arguments);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_lists_shows_and_steers() {
+    let place = Place::new("program").await;
+    let (good, bad) = (place.good.to_string(), place.bad.to_string());
+    let list = place.says(&["list"]);
+    assert!(
+        list.starts_with("task  workflow  state      failures  changed"),
+        "{list}"
+    );
+    assert_eq!(list.lines().count(), 3, "{list}");
+    let parked = place.says(&["list", "--state", "parked"]);
+    assert!(
+        parked.contains("could not be undone") && !parked.contains("good"),
+        "{parked}"
+    );
+    assert_eq!(
+        place.says(&["counts"]),
+        "state      tasks\nprocessed  1\nparked     1\n"
+    );
+
+    let shown = place.says(&["show", &bad]);
+    for line in [
+        "state        parked",
+        "key          b",
+        "0     do_it   done",
+    ] {
+        assert!(shown.contains(line), "{line} is not in {shown}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&place.says(&["show", &good, "--json"])).unwrap();
+    assert_eq!(json["run"]["state"], "processed");
+    assert_eq!(json["history"][0]["name"], "do_it");
+    let json: serde_json::Value = serde_json::from_str(&place.says(&["list", "--json"])).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+
+    assert_eq!(
+        place.says(&["resubmit", &bad]),
+        format!("task {bad} goes on\n")
+    );
+    assert_eq!(
+        place.says(&["counts"]),
+        "state      tasks\npending    1\nprocessed  1\n"
+    );
+    assert_eq!(
+        place.says(&["park", &bad, "--why", "not today"]),
+        format!("task {bad} is parked\n")
+    );
+    assert!(
+        place
+            .says(&["show", &bad])
+            .contains("error        not today")
+    );
+
+    for (arguments, said) in [
+        (
+            &["cancel", &good][..],
+            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
+        ),
+        (
+            &["signal", &good, "paid", "7"],
+            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
+        ),
+        (&["show", "99"], "error: there is no task 99\n".to_owned()),
+        (
+            &["--store", "no.db", "list"],
+            "error: there is no file no.db; name the one that the schedulers use\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(place.refuses(arguments), said);
+    }
+    let unknown = place.refuses(&["list", "--state", "lost"]);
+    assert!(
+        unknown.contains("`lost` is no state; there are pending, processing"),
+        "{unknown}"
+    );
+}
+
+/// What a browser would be answered.
+async fn get(address: std::net::SocketAddr, path: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: tasks\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pages_show_tasks_and_execute_nothing() {
+    let place = Place::new("pages").await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(reattempt_supervisor::page::serve(listener, place.tasks.clone()));
+
+    let list = get(address, "/").await;
+    assert!(
+        list.starts_with("HTTP/1.1 200") && list.contains("default-src 'none'"),
+        "{list}"
+    );
+    assert!(
+        list.contains(&format!("<a href=\"tasks/{0}\">{0}</a>", place.bad)),
+        "{list}"
+    );
+    let parked = get(address, "/?state=parked").await;
+    assert!(
+        !parked.contains(&format!("tasks/{}\"", place.good)),
+        "{parked}"
+    );
+    let task = get(address, &format!("/tasks/{}", place.bad)).await;
+    let escaped = "&lt;script&gt;document.title = &#39;executed&#39;&lt;/script&gt;";
+    for page in [&list, &task] {
+        assert!(page.contains(escaped) && !page.contains(HOSTILE), "{page}");
+    }
+    let missing = get(address, "/tasks/99").await;
+    assert!(
+        missing.starts_with("HTTP/1.1 404") && missing.contains("There is no task 99."),
+        "{missing}"
+    );
+}

@@ -1,0 +1,465 @@
+//! What tasks do on PostgreSQL, run by two schedulers that share nothing but the server.
+#![cfg(feature = "postgres")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that panics has failed"
+)]
+#![allow(
+    clippy::unused_async,
+    reason = "steps are async, also those that wait for nothing"
+)]
+
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reattempt::Policy;
+use reattempt_supervisor::store::{Change, Claim, Filter, Operation, Outcome, Store as _, Wake};
+use reattempt_supervisor::{
+    Direction, Flow, Hold, Kind, NewRun, Postgres, Record, Run, Running, Scheduler, State, Step,
+    StepError, SubmitError, Tasks, Time, WorkerId, step, workflow,
+};
+use servers::Server;
+
+/// How often each effect took place.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<BTreeMap<String, u32>>>);
+
+impl Log {
+    fn add(&self, line: String) {
+        *self.0.lock().unwrap().entry(line).or_default() += 1;
+    }
+
+    fn count(&self, line: &str) -> u32 {
+        self.0.lock().unwrap().get(line).copied().unwrap_or(0)
+    }
+
+    fn all(&self) -> u32 {
+        self.0.lock().unwrap().values().sum()
+    }
+}
+
+/// How often something fails before it succeeds.
+#[derive(Clone, Default)]
+struct Faults(Arc<AtomicU32>);
+
+impl Faults {
+    fn are_left(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        let order = Ordering::SeqCst;
+        self.0.fetch_update(order, order, one_less).is_ok()
+    }
+}
+
+#[step(complete_by = "10s")]
+async fn reserve(_step: &Step, #[with] log: &Log, what: &str) -> Result<u32, String> {
+    log.add(format!("reserve {what}"));
+    Ok(7)
+}
+
+#[step(retry(max = 2, base = "1ms", on(_)), complete_by = "30s", undo = refund)]
+async fn pay(
+    _step: &Step,
+    #[with] log: &Log,
+    #[with] faults: &Faults,
+    what: &str,
+    amount: u32,
+) -> Result<String, String> {
+    if faults.are_left() {
+        log.add("pay fails".to_owned());
+        return Err("no connection".to_owned());
+    }
+    log.add(format!("pay {amount} for {what}"));
+    Ok(format!("receipt for {what}"))
+}
+
+#[step]
+async fn refund(
+    _step: &Step,
+    #[with] log: &Log,
+    what: &str,
+    amount: u32,
+    receipt: &String,
+) -> Result<(), String> {
+    log.add(format!("refund {amount} for {what}: {receipt}"));
+    Ok(())
+}
+
+#[step]
+async fn ship(_step: &Step, #[with] log: &Log, what: &str) -> Result<(), String> {
+    log.add(format!("ship {what}"));
+    if what.starts_with("nothing") {
+        return Err("there is nothing to ship".to_owned());
+    }
+    Ok(())
+}
+
+#[workflow(max_failures = 2, complete_by = "1h")]
+async fn order(flow: &Flow, what: String) -> Result<String, StepError> {
+    let amount = reserve(flow, &what).await?;
+    let receipt = pay(flow, &what, amount).await?;
+    ship(flow, &what).await?;
+    Ok(receipt)
+}
+
+#[workflow]
+async fn patient(flow: &Flow) -> Result<String, StepError> {
+    reserve(flow, "time").await?;
+    flow.sleep(Duration::from_millis(1_200)).await;
+    let word: Option<String> = flow
+        .signal("word", Some(Duration::from_secs(3_600)))
+        .await
+        .unwrap();
+    Ok(word.unwrap_or_else(|| "nothing was said".to_owned()))
+}
+
+#[step]
+async fn work(_step: &Step, #[with] log: &Log, task: u32, nth: u32) -> Result<u32, String> {
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    log.add(format!("{task} {nth}"));
+    Ok(nth)
+}
+
+#[workflow]
+async fn long(flow: &Flow, task: u32) -> Result<u32, StepError> {
+    let mut sum = 0;
+    for nth in 0..20 {
+        sum += work(flow, task, nth).await?;
+    }
+    Ok(sum)
+}
+
+/// Two processes, but for their memory.
+struct World {
+    server: Server,
+    tasks: [Tasks; 2],
+    log: Log,
+    faults: Faults,
+}
+
+impl World {
+    /// `None` where PostgreSQL is not installed.
+    async fn new() -> Option<Self> {
+        let server = Server::postgres()?;
+        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
+        Some(Self {
+            server,
+            tasks: [Tasks::new(one.unwrap()), Tasks::new(other.unwrap())],
+            log: Log::default(),
+            faults: Faults::default(),
+        })
+    }
+
+    fn start(&self) -> [Running; 2] {
+        self.tasks.each_ref().map(|tasks| {
+            Scheduler::new(tasks)
+                .register(order)
+                .register(patient)
+                .register(long)
+                .with(self.log.clone())
+                .with(self.faults.clone())
+                .at_once(16)
+                .delays(Policy::new().unlimited().base(Duration::from_millis(5)))
+                .start()
+                .unwrap()
+        })
+    }
+}
+
+async fn stop(running: [Running; 2]) {
+    for running in running {
+        running.stop(Duration::from_secs(1)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_are_done_undone_and_cancelled() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let running = world.start();
+    let [one, other] = &world.tasks;
+    let good = one.submit(order("book".to_owned()).key("k")).await.unwrap();
+    let bad = other.submit(order("nothing".to_owned())).await.unwrap();
+    let told = one.submit(patient()).await.unwrap();
+    let cancelled = other.submit(patient()).await.unwrap();
+    assert_eq!(good.wait().await.unwrap(), "receipt for book");
+    let again = other.submit(order("book".to_owned()).key("k")).await;
+    assert_eq!(again.unwrap().id(), good.id());
+    let Err(SubmitError::Ended(_, State::Compensated, why)) = bad.wait().await else {
+        panic!("it did not fail");
+    };
+    assert_eq!(why, "step `ship` failed: there is nothing to ship");
+    let refund = "refund 7 for nothing: receipt for nothing";
+    assert_eq!(world.log.count(refund), 1);
+    other.signal(told.id(), "word", &"now").await.unwrap();
+    one.cancel(cancelled.id()).await.unwrap();
+    assert_eq!(told.wait().await.unwrap(), "now");
+    let Err(SubmitError::Ended(_, State::Cancelled, _)) = cancelled.wait().await else {
+        panic!("it was not cancelled");
+    };
+    // A step that gave up runs again with its task, and what was done does not.
+    world.faults.0.store(3, Ordering::SeqCst);
+    let retried = one.submit(order("pen".to_owned())).await.unwrap();
+    assert_eq!(retried.wait().await.unwrap(), "receipt for pen");
+    for (line, times) in [
+        ("reserve pen", 1),
+        ("pay fails", 3),
+        ("pay 7 for pen", 1),
+        ("ship pen", 1),
+    ] {
+        assert_eq!(world.log.count(line), times, "{line}");
+    }
+    stop(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_process_stores_another_starts_at_once() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let [one, other] = &world.tasks;
+    let hour = Duration::from_secs(3_600);
+    let scheduler = Scheduler::new(other).register(order).poll(hour);
+    let scheduler = scheduler.with(world.log.clone()).with(world.faults.clone());
+    let running = scheduler.unsupervised().start().unwrap();
+    for nth in 0..3 {
+        let task = one.submit(order(format!("book {nth}"))).await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(20), task.wait()).await;
+        assert_eq!(ended.unwrap().unwrap(), format!("receipt for book {nth}"));
+    }
+    running.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
+    let Some(mut world) = World::new().await else {
+        return;
+    };
+    let running = world.start();
+    let mut waiting = Vec::new();
+    for nth in 0..60 {
+        let tasks = &world.tasks[nth % 2];
+        let task = u32::try_from(nth).unwrap();
+        waiting.push(tasks.submit(long(task)).await.unwrap());
+    }
+    for steps in [100, 500, 900] {
+        while world.log.all() < steps {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        world = tokio::task::spawn_blocking(move || {
+            world.server.restart_postgres();
+            world
+        })
+        .await
+        .unwrap();
+    }
+    for task in &waiting {
+        let ended = tokio::time::timeout(Duration::from_secs(60), task.wait()).await;
+        assert_eq!(ended.unwrap().unwrap(), 190);
+        let progress = task.progress().await.unwrap();
+        let done = progress.history.iter();
+        let done = done.filter(|record| record.kind == Kind::Done);
+        let seqs: HashSet<_> = done.map(|record| record.seq).collect();
+        assert_eq!(seqs.len(), 20);
+        assert_eq!(progress.history.len(), 20);
+    }
+    let log = world.log.0.lock().unwrap().clone();
+    let twice: Vec<_> = log.iter().filter(|(_, times)| **times != 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    assert_eq!(log.len(), 60 * 20);
+    let filter = Filter {
+        state: Some(State::Processed),
+        ..Filter::default()
+    };
+    assert_eq!(world.tasks[0].list(filter).await.unwrap().len(), 60);
+    stop(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_is_submitted_in_the_callers_transaction() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let url = format!(
+        "postgres://postgres@127.0.0.1:{}/postgres",
+        world.server.port
+    );
+    let (mut client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let submission = || order("book".to_owned()).key("k");
+    let transaction = client.transaction().await.unwrap();
+    let given_up = Postgres::submit_in(&transaction, submission())
+        .await
+        .unwrap();
+    transaction.rollback().await.unwrap();
+    let transaction = client.transaction().await.unwrap();
+    let id = Postgres::submit_in(&transaction, submission())
+        .await
+        .unwrap();
+    let again = Postgres::submit_in(&transaction, submission())
+        .await
+        .unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(id, again);
+    let [one, _] = &world.tasks;
+    let Err(SubmitError::Unknown(_)) = one.task::<String>(given_up).progress().await else {
+        panic!("it is there, although its transaction was rolled back");
+    };
+    let running = world.start();
+    assert_eq!(
+        one.task::<String>(id).wait().await.unwrap(),
+        "receipt for book"
+    );
+    stop(running).await;
+}
+
+/// A store, and tasks in it that a worker holds.
+async fn held(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Hold>) {
+    let store = Arc::new(Postgres::connect(&url(server)).await.unwrap());
+    let mut first: Vec<Operation> = (0..count)
+        .map(|nth| Operation::Submit(Box::new(plain(&nth.to_string()))))
+        .collect();
+    first.push(Operation::Claim(Claim {
+        worker: WorkerId("one".to_owned()),
+        queues: vec!["default".to_owned()],
+        workflows: vec![("plain".to_owned(), 1)],
+        limit: count,
+    }));
+    let outcomes = store.write(first.into()).await.unwrap();
+    let Some(Outcome::Claimed(claimed)) = outcomes.last() else {
+        panic!("{outcomes:?}")
+    };
+    let hold = |run: &Run| Hold {
+        run: run.id,
+        fence: run.fence,
+    };
+    let holds = claimed.iter().map(|claimed| hold(&claimed.run)).collect();
+    (store, holds)
+}
+
+fn url(server: &Server) -> String {
+    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
+}
+
+async fn other(server: &Server) -> tokio_postgres::Client {
+    let url = url(server);
+    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
+    let (client, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Until somebody waits for a lock.
+async fn somebody_waits(transaction: &tokio_postgres::Transaction<'_>) {
+    let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
+    let waiting = async {
+        while transaction.query(waits, &[]).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let limit = Duration::from_secs(60);
+    let waited = tokio::time::timeout(limit, waiting).await;
+    waited.expect("nobody waits for a lock");
+}
+
+const LOCK: &str = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
+
+/// What writes about several tasks takes them in their order: no other transaction that does so waits for it and is waited for.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_are_locked_in_their_order() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (store, holds) = held(&server, 3).await;
+    let mut other = other(&server).await;
+    let transaction = other.transaction().await.unwrap();
+    transaction.query(LOCK, &[&holds[1].run.0]).await.unwrap();
+    let records = holds
+        .iter()
+        .rev()
+        .map(|hold| Operation::Record(*hold, Box::new(done(*hold))));
+    let records: Arc<[Operation]> = records.collect();
+    let writing = tokio::spawn(async move { store.write(records).await });
+    somebody_waits(&transaction).await;
+    // It has the first, waits for the second, has not touched the third, and has written nothing.
+    let records = transaction.query("SELECT 1 FROM retry_step", &[]).await;
+    assert!(records.unwrap().is_empty());
+    transaction.query(LOCK, &[&holds[2].run.0]).await.unwrap();
+    transaction.commit().await.unwrap();
+    let outcomes = writing.await.unwrap().unwrap();
+    let mut outcomes = outcomes.iter();
+    assert!(outcomes.all(|outcome| matches!(outcome, Outcome::Held(_))));
+}
+
+/// A signal that is on its way to the disk while a task is put away is not missed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (store, holds) = held(&server, 1).await;
+    let hold = holds[0];
+    let mut other = other(&server).await;
+    let transaction = other.transaction().await.unwrap();
+    transaction.query(LOCK, &[&hold.run.0]).await.unwrap();
+    let signal = "INSERT INTO retry_signal (run_id, name, payload) VALUES ($1, 'go', '1')";
+    transaction.execute(signal, &[&hold.run.0]).await.unwrap();
+    let change = Change {
+        state: State::Waiting,
+        direction: Direction::Forward,
+        failures: 0,
+        wake: Wake::At(Time::NEVER, 0),
+        output: None,
+        error: None,
+    };
+    let put_away: Arc<[Operation]> = Arc::new([Operation::Change(hold, Box::new(change))]);
+    let writing = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.write(put_away).await }
+    });
+    somebody_waits(&transaction).await;
+    transaction.commit().await.unwrap();
+    writing.await.unwrap().unwrap();
+    let run = store.run(hold.run).await.unwrap().unwrap();
+    assert!(run.wake_at < Time::NEVER, "nobody wakes it: {run:?}");
+}
+
+fn plain(key: &str) -> NewRun {
+    NewRun {
+        workflow: "plain".to_owned(),
+        version: 1,
+        queue: "default".to_owned(),
+        priority: 0,
+        key: key.to_owned(),
+        input: "[]".to_owned(),
+        headers: None,
+        delay: Duration::ZERO,
+        complete_by: None,
+        max_failures: 1,
+    }
+}
+
+fn done(hold: Hold) -> Record {
+    Record {
+        seq: 0,
+        kind: Kind::Done,
+        ord: 0,
+        name: "one".to_owned(),
+        attempts: 0,
+        result: None,
+        error: None,
+        due_at: None,
+        at: Time::default(),
+        fence: hold.fence,
+    }
+}

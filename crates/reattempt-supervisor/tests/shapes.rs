@@ -1,0 +1,55 @@
+//! Every shape of function that can be a step or a workflow, run on a store in memory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that panics has failed"
+)]
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_lifetimes,
+    clippy::similar_names,
+    clippy::too_many_arguments,
+    reason = "shapes that somebody may write"
+)]
+
+#[path = "shapes/arguments.rs"]
+mod arguments;
+#[path = "shapes/attributes.rs"]
+mod attributes;
+#[path = "shapes/errors.rs"]
+mod errors;
+#[path = "shapes/names.rs"]
+mod names;
+#[path = "shapes/undone.rs"]
+mod undone;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reattempt_supervisor::{Memory, Scheduler, Submission, SubmitError, Tasks, Workflow};
+
+/// What the steps did, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// What a task comes to, in a world of its own.
+async fn outcome<W: Workflow>(
+    submission: Submission<W>,
+    known: impl FnOnce(Scheduler) -> Scheduler,
+) -> Result<W::Output, SubmitError> {
+    let tasks = Tasks::new(Memory::new());
+    let running = known(Scheduler::new(&tasks)).start().unwrap();
+    let outcome = tasks.submit(submission).await.unwrap().wait().await;
+    running.stop(Duration::from_secs(1)).await;
+    outcome
+}

@@ -1,0 +1,77 @@
+//! Every store keeps the contract.
+#![cfg(feature = "test-util")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed"
+)]
+
+#[cfg(feature = "postgres")]
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::sync::Arc;
+
+use reattempt_supervisor::store::Store;
+use reattempt_supervisor::{Memory, conformance};
+
+#[tokio::test]
+async fn memory_keeps_the_contract() {
+    let make = async || {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        [Arc::clone(&store), store]
+    };
+    if let Err(broken) = conformance::check(make).await {
+        panic!("{broken}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_keeps_the_contract() {
+    use reattempt_supervisor::Sqlite;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    let folder = std::env::temp_dir().join(format!("retry-stores-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let count = AtomicU32::new(0);
+    let make = async || {
+        let nth = count.fetch_add(1, Ordering::Relaxed);
+        let file = folder.join(format!("{nth}.db"));
+        let (one, other) = tokio::join!(Sqlite::open(&file), Sqlite::open(&file));
+        [one, other].map(|store| -> Arc<dyn Store> { Arc::new(store.unwrap()) })
+    };
+    let checked = conformance::check(make).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+    if let Err(broken) = checked {
+        panic!("{broken}");
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_keeps_the_contract() {
+    use reattempt_supervisor::Postgres;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    let Some(server) = servers::Server::postgres() else {
+        return;
+    };
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let count = AtomicU32::new(0);
+    let make = async || {
+        let schema = format!("s{}", count.fetch_add(1, Ordering::Relaxed));
+        let create = format!("CREATE SCHEMA {schema}");
+        client.batch_execute(&create).await.unwrap();
+        let url = format!("{url}?options=-csearch_path%3D{schema}");
+        let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
+        [one, other].map(|store| -> Arc<dyn Store> { Arc::new(store.unwrap()) })
+    };
+    if let Err(broken) = conformance::check(make).await {
+        panic!("{broken}");
+    }
+}

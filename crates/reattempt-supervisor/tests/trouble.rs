@@ -1,0 +1,286 @@
+//! Stores in trouble: a clear error, and nothing is lost.
+#![cfg(feature = "sqlite")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that panics has failed"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use reattempt_supervisor::store::Filter;
+use reattempt_supervisor::{
+    Event, Flow, Scheduler, Sqlite, State, Step, StepError, Tasks, step, workflow,
+};
+
+#[step]
+async fn length(_step: &Step, text: &str) -> Result<usize, String> {
+    Ok(text.len())
+}
+
+#[workflow]
+async fn measured(flow: &Flow, text: String) -> Result<usize, StepError> {
+    length(flow, &text).await
+}
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("retry-trouble-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("tasks.db")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The tasks of a file, and what is told of its troubles.
+async fn tasks(file: &Path) -> (Tasks, mpsc::Receiver<String>) {
+    let (tell, told) = mpsc::channel();
+    let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
+        if let Event::Trouble(what) = event {
+            let _ = tell.send(what.clone());
+        }
+    });
+    (
+        Tasks::observed(Sqlite::open(file).await.unwrap(), [observer]),
+        told,
+    )
+}
+
+async fn all_are_done(tasks: &Tasks, count: usize) {
+    let running = Scheduler::new(tasks).register(measured).start().unwrap();
+    for run in tasks
+        .list(Filter {
+            limit: 10_000,
+            ..Filter::default()
+        })
+        .await
+        .unwrap()
+    {
+        tasks.task::<usize>(run.id).wait().await.unwrap();
+    }
+    running.stop(Duration::from_secs(1)).await;
+    let counts = tasks.store().counts().await.unwrap();
+    assert_eq!(counts, [(State::Processed, u64::try_from(count).unwrap())]);
+}
+
+/// Waits until all is in the file: the log goes with the last connection.
+async fn closed(folder: &Folder) {
+    let gone = async {
+        while folder.0.join("tasks.db-wal").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .expect("the log is left beside the file");
+}
+
+#[tokio::test]
+async fn a_closed_store_is_one_file() {
+    let folder = Folder::new("closed");
+    for i in 0..300 {
+        let (tasks, _) = tasks(&folder.file()).await;
+        let task = measured("new".to_owned()).key(i.to_string());
+        tasks.submit(task).await.unwrap();
+        tasks.store().counts().await.unwrap();
+        drop(tasks);
+        closed(&folder).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let folder = Folder::new("text");
+    let text = "this is somebody's diary\n".repeat(1_000);
+    fs::write(folder.file(), &text).unwrap();
+    let error = Sqlite::open(folder.file()).await.unwrap_err();
+    assert!(!error.is_passing());
+    let said = error.to_string();
+    assert!(
+        said.contains("tasks.db cannot be used as a store"),
+        "{said}"
+    );
+    assert!(
+        said.contains("is no SQLite database; name another one"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_named() {
+    let folder = Folder::new("missing");
+    let error = Sqlite::open(folder.0.join("no/tasks.db"))
+        .await
+        .unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("no/tasks.db") && said.contains("see that its folder is there"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_told_of_and_not_written_to() {
+    let folder = Folder::new("damaged");
+    {
+        let (tasks, _) = tasks(&folder.file()).await;
+        for i in 0..200 {
+            let text = "x".repeat(2_000);
+            tasks
+                .submit(measured(text).key(i.to_string()))
+                .await
+                .unwrap();
+        }
+    }
+    closed(&folder).await;
+    let mut bytes = fs::read(folder.file()).unwrap();
+    let middle = 4_096..bytes.len();
+    bytes[middle].fill(0xA5);
+    fs::write(folder.file(), &bytes).unwrap();
+
+    let said = match Sqlite::open(folder.file()).await {
+        Err(error) => error.to_string(),
+        Ok(store) => {
+            let tasks = Tasks::new(store);
+            let error = tasks.submit(measured("new".to_owned())).await.unwrap_err();
+            error.to_string()
+        }
+    };
+    assert!(
+        said.contains("the database is damaged; stop its processes and restore it"),
+        "{said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_database_is_waited_for() {
+    let folder = Folder::new("locked");
+    let (tasks, troubles) = tasks(&folder.file()).await;
+    let lock = rusqlite::Connection::open(folder.file()).unwrap();
+    lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let submitting = tokio::spawn({
+        let tasks = tasks.clone();
+        async move {
+            tasks
+                .submit(measured("waits".to_owned()))
+                .await
+                .map(|task| task.id())
+        }
+    });
+    // It was told of before anybody gave up.
+    let told = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
+        .await
+        .unwrap();
+    assert!(
+        told.starts_with("the database is locked by another process"),
+        "{told}"
+    );
+    lock.execute_batch("COMMIT").unwrap();
+    submitting.await.unwrap().unwrap();
+    all_are_done(&tasks, 1).await;
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused() {
+    let folder = Folder::new("newer");
+    drop(Sqlite::open(folder.file()).await.unwrap());
+    let other = rusqlite::Connection::open(folder.file()).unwrap();
+    other
+        .execute_batch("UPDATE retry_meta SET value = 1000 WHERE key = 'version'")
+        .unwrap();
+    let error = Sqlite::open(folder.file()).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the tables have version 1000 and this release knows 1; update it"),
+        "{error}"
+    );
+}
+
+/// Runs this test again in a namespace of its own, where it may mount a small file system.
+#[test]
+fn a_full_disk_is_told_of_and_nothing_is_lost() {
+    let folder = Folder::new("full");
+    if std::env::var_os("RETRY_SMALL_DISK").is_some() {
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=4m none {0} || exit 77; RETRY_SMALL_DISK={0} exec {1} --exact --ignored on_a_small_disk --nocapture",
+        folder.0.display(),
+        this.display()
+    );
+    let unshare = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command
+            .args(arguments)
+            .args(["--mount", "sh", "-c", &script])
+            .status()
+    };
+    for arguments in [&[][..], &["--map-root-user"]] {
+        match unshare(arguments) {
+            Ok(status) if status.success() => return,
+            Ok(status) if status.code() == Some(101) => panic!("it failed on the small disk"),
+            _ => {}
+        }
+    }
+    eprintln!(
+        "left out: no small file system could be mounted (util-linux's `unshare`, and the right to use it)"
+    );
+}
+
+#[test]
+#[ignore = "run by `a_full_disk_is_told_of_and_nothing_is_lost`"]
+fn on_a_small_disk() {
+    let Some(folder) = std::env::var_os("RETRY_SMALL_DISK").map(PathBuf::from) else {
+        return;
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        fs::write(folder.join("filler"), vec![0; 3_800_000]).unwrap();
+        let (tasks, troubles) = tasks(&folder.join("tasks.db")).await;
+        let filling = tokio::spawn({
+            let tasks = tasks.clone();
+            async move {
+                for i in 0..60 {
+                    let text = "x".repeat(8_000);
+                    tasks
+                        .submit(measured(text).key(i.to_string()))
+                        .await
+                        .unwrap();
+                }
+            }
+        });
+        let told = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
+            .await
+            .unwrap();
+        assert!(
+            told.starts_with("the disk is full; make room, nothing is lost"),
+            "{told}"
+        );
+        assert!(!filling.is_finished());
+        fs::remove_file(folder.join("filler")).unwrap();
+        filling.await.unwrap();
+        let counts = tasks.store().counts().await.unwrap();
+        assert_eq!(counts, [(State::Pending, 60)]);
+    });
+}
