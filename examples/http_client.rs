@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 /// No response, or one of a bad status, which it keeps.
-type Failure = reattempt::http::Failure<reqwest::Error, Response>;
+type Failure = reattempt::http::RequestError<reqwest::Error, Response>;
 
 #[retry(max = 6, base = "50ms", on_retry = report)]
 async fn fetch(client: &Client, url: &str) -> Result<String, Failure> {

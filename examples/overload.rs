@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 static BUDGET: Budget = Budget::per_success(0.1).floor(0.0).initial(3);
 
-static BREAKER: Breaker = Breaker::time(Duration::from_secs(10))
-    .minimum(20)
+static BREAKER: Breaker = Breaker::time_window(Duration::from_secs(10))
+    .min_calls(20)
     .cooldown(Duration::from_secs(1))
     .cooldown_cap(Duration::from_secs(4))
     .name("rates")

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Failure, GiveUpReason, RetryError, Strategy, retry};
+use reattempt::{Decision, FailedAttempt, GiveUpReason, RetryError, Strategy, retry};
 use tokio::time::Instant;
 
 /// The delay before retry n is `min(max, min + (2^n - 1) * delta * r)`, with r drawn from 0.8 to 1.2.
@@ -48,7 +48,7 @@ impl<E> Strategy<E> for Exponential {
 
     fn start(&self) {}
 
-    fn failed(&self, (): &mut (), failure: &Failure<'_, E>) -> Decision {
+    fn failed(&self, (): &mut (), failure: &FailedAttempt<'_, E>) -> Decision {
         if failure.retry() >= self.retries {
             return Decision::Stop;
         }
@@ -67,7 +67,7 @@ impl<E: Clone + PartialEq> Strategy<E> for UntilTheSameTwice {
         None
     }
 
-    fn failed(&self, last: &mut Option<E>, failure: &Failure<'_, E>) -> Decision {
+    fn failed(&self, last: &mut Option<E>, failure: &FailedAttempt<'_, E>) -> Decision {
         let error = failure.error().cloned();
         if error.is_some() && *last == error {
             return Decision::Stop;

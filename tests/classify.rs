@@ -187,7 +187,7 @@ async fn the_error_says_when_to_come_back() {
 /// What is asked for in vain: longer than the policy's patience.
 #[tokio::test(start_paused = true)]
 async fn patience_has_an_end() {
-    #[retry(max = 2, base = "1ms", patience = "5s")]
+    #[retry(max = 2, base = "1ms", max_retry_after = "5s")]
     async fn ask(calls: &mut u32) -> Result<(), Slow> {
         *calls += 1;
         Err(Slow {

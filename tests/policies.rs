@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::rules::Rule;
-use reattempt::{Call, CallEnv, GiveUpReason, Jitter, Policy, Shape, Verdict};
+use reattempt::rules::RuleId;
+use reattempt::{Backoff, Call, CallEnv, GiveUpReason, Jitter, Policy, Verdict};
 
 const POLICIES: u64 = 1_000_000;
 
@@ -65,12 +65,12 @@ impl Random {
             _ => policy.max(self.below(25) as u32),
         };
         let shapes = [
-            Shape::None,
-            Shape::Fixed,
-            Shape::Linear,
-            Shape::Exp,
-            Shape::Fibonacci,
-            Shape::Decorrelated,
+            Backoff::None,
+            Backoff::Fixed,
+            Backoff::Linear,
+            Backoff::Exp,
+            Backoff::Fibonacci,
+            Backoff::Decorrelated,
         ];
         if !self.one_in(3) {
             policy = policy.backoff(shapes[self.below(6) as usize]);
@@ -233,14 +233,14 @@ fn accepted(drawn: &Drawn, random: &mut Random) {
             if let Some(max) = worst.attempts() {
                 assert!(run.attempts <= max, "{policy:?}");
             }
-            if let Some(most) = worst.sleeping() {
+            if let Some(most) = worst.total_delay() {
                 assert!(
                     run.slept <= most,
                     "slept {:?} of {most:?}: {policy:?}",
                     run.slept
                 );
             }
-            if let Some(most) = worst.wall() {
+            if let Some(most) = worst.total_time() {
                 assert!(
                     run.last_start <= most,
                     "started after {:?} of {most:?}: {policy:?}",
@@ -248,7 +248,7 @@ fn accepted(drawn: &Drawn, random: &mut Random) {
                 );
             }
             let bounded = policy.attempts().is_some() && drawn.timeout.is_some();
-            assert!(worst.wall().is_some() || !bounded, "{policy:?}");
+            assert!(worst.total_time().is_some() || !bounded, "{policy:?}");
             if let Some(deadline) = drawn.deadline {
                 assert!(run.last_start < deadline || run.attempts == 1, "{policy:?}");
             }
@@ -291,9 +291,7 @@ fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
     if refused > 2 && refused < 250 {
         let mended = policy.max(refused - 1);
         assert!(
-            mended
-                .violations()
-                .all(|other| other.rule() != Rule::NeverStarts),
+            mended.violations().all(|other| other.rule() != RuleId::X4),
             "{mended:?}"
         );
     }
@@ -323,7 +321,7 @@ fn policies(seed: u64, count: u64) {
         // Alone: next to other faults the numbers mean nothing.
         let broken: Vec<_> = broken.collect();
         if let [only] = broken.as_slice()
-            && only.rule() == Rule::NeverStarts
+            && only.rule() == RuleId::X4
         {
             refused += 1;
             never_starts(&drawn, only.message(), &mut random);

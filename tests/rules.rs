@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use reattempt::rules::{Key, Rule};
-use reattempt::{Budget, Jitter, Nested, Policy, Shape};
+use reattempt::{Backoff, Budget, Jitter, Nested, Policy};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -60,10 +60,10 @@ const CASES: &[Case] = &[
     ),
     case(
         "R2",
-        P.patience(HOURS_24.saturating_add(ms(1000))),
-        Key::Patience,
-        "`patience` of 24h 1s is above the longest duration of a policy; lower it to 24h or less",
-        P.patience(HOURS_24),
+        P.max_retry_after(HOURS_24.saturating_add(ms(1000))),
+        Key::MaxRetryAfter,
+        "`max_retry_after` of 24h 1s is above the longest duration of a policy; lower it to 24h or less",
+        P.max_retry_after(HOURS_24),
     ),
     case(
         "R2",
@@ -81,10 +81,10 @@ const CASES: &[Case] = &[
     ),
     case(
         "R3",
-        P.backoff(Shape::Linear).base(Duration::ZERO),
+        P.backoff(Backoff::Linear).base(Duration::ZERO),
         Key::Base,
         "`base` of 0 makes every delay of `backoff = \"linear\"` 0; write `base = \"100ms\"`, or `backoff = \"none\"` if no delay is meant",
-        P.backoff(Shape::Linear).base(Duration::from_nanos(1)),
+        P.backoff(Backoff::Linear).base(Duration::from_nanos(1)),
     ),
     case(
         "R4",
@@ -126,7 +126,7 @@ const CASES: &[Case] = &[
         P.deadline(Duration::ZERO),
         Key::Deadline,
         "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for none",
-        P.backoff(Shape::None).deadline(Duration::from_nanos(1)),
+        P.backoff(Backoff::None).deadline(Duration::from_nanos(1)),
     ),
     case(
         "R8",
@@ -192,13 +192,13 @@ const CASES: &[Case] = &[
     ),
     case(
         "X2",
-        P.backoff(Shape::Decorrelated)
+        P.backoff(Backoff::Decorrelated)
             .base(ms(1000))
             .deadline(ms(1000)),
         Key::Base,
         "`base` of 1s is not below `deadline` of 1s: no retry could ever start; lower `base` or raise `deadline`",
         P.max(2)
-            .backoff(Shape::Decorrelated)
+            .backoff(Backoff::Decorrelated)
             .base(ms(1000))
             .deadline(ms(1001)),
     ),
@@ -240,14 +240,14 @@ const CASES: &[Case] = &[
     case(
         "X4",
         P.max(4)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(100))
             .jitter(Jitter::Equal)
             .deadline(ms(150)),
         Key::Deadline,
         "`deadline` of 150ms is over before attempt 4 of 4 can start (at least 150ms of delays come before it); raise `deadline` or lower `max` to 3",
         P.max(4)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(100))
             .jitter(Jitter::Equal)
             .deadline(ms(151)),
@@ -255,7 +255,7 @@ const CASES: &[Case] = &[
     case(
         "X4",
         P.max(5)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(100))
             .jitter(Jitter::Ratio(0.5))
             .fast_first(true)
@@ -263,7 +263,7 @@ const CASES: &[Case] = &[
         Key::Deadline,
         "`deadline` of 150ms is over before attempt 5 of 5 can start (at least 150ms of delays come before it); raise `deadline` or lower `max` to 4",
         P.max(4)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(100))
             .jitter(Jitter::Ratio(0.5))
             .fast_first(true)
@@ -272,13 +272,13 @@ const CASES: &[Case] = &[
     case(
         "X4",
         P.max(u32::MAX - 1)
-            .backoff(Shape::Decorrelated)
+            .backoff(Backoff::Decorrelated)
             .base(ms(1))
             .deadline(ms(1000)),
         Key::Deadline,
         "`deadline` of 1s is over before attempt 1001 of 4294967294 can start (at least 1s of delays come before it); raise `deadline` or lower `max` to 1000",
         P.max(1000)
-            .backoff(Shape::Decorrelated)
+            .backoff(Backoff::Decorrelated)
             .base(ms(1))
             .deadline(ms(1000)),
     ),
@@ -299,7 +299,7 @@ const CASES: &[Case] = &[
     case(
         "X4",
         P.max(500_000)
-            .backoff(Shape::Linear)
+            .backoff(Backoff::Linear)
             .base(ms(1))
             .cap(HOURS_24)
             .jitter(Jitter::None)
@@ -307,7 +307,7 @@ const CASES: &[Case] = &[
         Key::Deadline,
         "`deadline` of 24h is over before attempt 13146 of 500000 can start (at least 24h 2.085s of delays come before it); raise `deadline` or lower `max` to 13145",
         P.max(13_145)
-            .backoff(Shape::Linear)
+            .backoff(Backoff::Linear)
             .base(ms(1))
             .cap(HOURS_24)
             .jitter(Jitter::None)
@@ -316,26 +316,26 @@ const CASES: &[Case] = &[
     case(
         "X6",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(1000))
             .jitter(Jitter::None),
     ),
     case(
         "X6",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None)
             .deadline(ms(30_000)),
@@ -343,13 +343,13 @@ const CASES: &[Case] = &[
     case(
         "X6",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None)
             .budget(&BUDGET),
@@ -363,14 +363,14 @@ const CASES: &[Case] = &[
     ),
     case(
         "X6",
-        P.unlimited().backoff(Shape::None).deadline(ms(30_000)),
+        P.unlimited().backoff(Backoff::None).deadline(ms(30_000)),
         Key::Max,
         "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
-        P.unlimited().backoff(Shape::Exp).deadline(ms(30_000)),
+        P.unlimited().backoff(Backoff::Exp).deadline(ms(30_000)),
     ),
     case(
         "X6",
-        P.unlimited().backoff(Shape::None).budget(&BUDGET),
+        P.unlimited().backoff(Backoff::None).budget(&BUDGET),
         Key::Max,
         "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
         P.unlimited().budget(&BUDGET),
@@ -389,61 +389,61 @@ const CASES: &[Case] = &[
         P.unlimited().base(Duration::from_micros(999)),
         Key::Max,
         "`max = \"unlimited\"` with `base = \"999us\"` would call without pause for ever; write `base = \"100ms\"`, or a number for `max`",
-        P.unlimited().backoff(Shape::Custom(&nothing)),
+        P.unlimited().backoff(Backoff::Custom(&nothing)),
     ),
     case(
         "X7",
         P.max(21)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(20)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
     ),
     case(
         "X7",
         P.max(21)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(21)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(1000))
             .jitter(Jitter::None),
     ),
     case(
         "X7",
         P.max(21)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
         "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(21)
-            .backoff(Shape::Fixed)
+            .backoff(Backoff::Fixed)
             .base(ms(999))
             .jitter(Jitter::None)
             .budget(&BUDGET),
     ),
     case(
         "X7",
-        P.max(4).backoff(Shape::None),
+        P.max(4).backoff(Backoff::None),
         Key::Max,
         "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
-        P.max(3).backoff(Shape::None),
+        P.max(3).backoff(Backoff::None),
     ),
     case(
         "X7",
-        P.max(4).backoff(Shape::None),
+        P.max(4).backoff(Backoff::None),
         Key::Max,
         "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
-        P.max(4).backoff(Shape::None).budget(&BUDGET),
+        P.max(4).backoff(Backoff::None).budget(&BUDGET),
     ),
     case(
         "X7",
@@ -481,10 +481,10 @@ const CASES: &[Case] = &[
     ),
     case(
         "X17",
-        P.backoff(Shape::None).fast_first(true),
+        P.backoff(Backoff::None).fast_first(true),
         Key::FastFirst,
         "`fast_first` has no effect on `backoff = \"none\"`, by which every retry is immediate; drop `fast_first`",
-        P.backoff(Shape::None),
+        P.backoff(Backoff::None),
     ),
     case(
         "X17",
@@ -502,31 +502,31 @@ const CASES: &[Case] = &[
     ),
     case(
         "X17",
-        P.backoff(Shape::Fixed).fast_first(true).first(ms(50)),
+        P.backoff(Backoff::Fixed).fast_first(true).first(ms(50)),
         Key::First,
         "`first` has no effect on the first retry, which `fast_first` makes immediate; drop `first`",
-        P.backoff(Shape::Linear).fast_first(true).first(ms(50)),
+        P.backoff(Backoff::Linear).fast_first(true).first(ms(50)),
     ),
     case(
         "X8",
-        P.backoff(Shape::Fixed).factor(3.0),
+        P.backoff(Backoff::Fixed).factor(3.0),
         Key::Factor,
         "`factor` has no effect on `backoff = \"fixed\"`; drop `factor` or write `backoff = \"exp\"`",
-        P.backoff(Shape::Fixed),
+        P.backoff(Backoff::Fixed),
     ),
     case(
         "X8",
-        P.backoff(Shape::None).base(ms(5)),
+        P.backoff(Backoff::None).base(ms(5)),
         Key::Base,
         "`base` has no effect on `backoff = \"none\"`; drop `base` or write `backoff = \"exp\"`",
-        P.backoff(Shape::None),
+        P.backoff(Backoff::None),
     ),
     case(
         "X8",
-        P.backoff(Shape::Decorrelated).jitter(Jitter::Full),
+        P.backoff(Backoff::Decorrelated).jitter(Jitter::Full),
         Key::Jitter,
         "`jitter` has no effect on `backoff = \"decorrelated\"`; drop `jitter` or write `backoff = \"exp\"`",
-        P.backoff(Shape::Decorrelated).base(ms(5)),
+        P.backoff(Backoff::Decorrelated).base(ms(5)),
     ),
     case(
         "R2",
@@ -544,17 +544,17 @@ const CASES: &[Case] = &[
     ),
     case(
         "X6",
-        P.backoff(Shape::Fixed).reset_after(ms(60_000)),
+        P.backoff(Backoff::Fixed).reset_after(ms(60_000)),
         Key::ResetAfter,
         "`reset_after` needs longer delays or another bound, and the delay before retry 20 is at most 100ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or drop `reset_after`",
         P.reset_after(ms(60_000)),
     ),
     case(
         "X6",
-        RESETS.backoff(Shape::None),
+        RESETS.backoff(Backoff::None),
         Key::ResetAfter,
         "`reset_after` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or drop `reset_after`",
-        RESETS.backoff(Shape::Exp),
+        RESETS.backoff(Backoff::Exp),
     ),
     case(
         "X18",
@@ -590,10 +590,13 @@ fn a_count_that_starts_anew_is_unlimited() {
         assert_eq!(accepted.violation(), None, "{accepted:?}");
     }
     let worst = RESETS.worst_case();
-    assert_eq!((worst.attempts(), worst.sleeping()), (None, Some(HOURS_24)));
+    assert_eq!(
+        (worst.attempts(), worst.total_delay()),
+        (None, Some(HOURS_24))
+    );
     let worst = P.reset_after(ms(60_000)).budget(&BUDGET).worst_case();
     assert_eq!(
-        (worst.attempts(), worst.sleeping(), worst.wall()),
+        (worst.attempts(), worst.total_delay(), worst.total_time()),
         (None, None, None)
     );
     assert_eq!(
@@ -620,8 +623,8 @@ fn refused_and_nearest_accepted() {
         let [violation] = found.as_slice() else {
             panic!("{id}: expected one violation, found {found:#?}");
         };
-        assert_eq!(violation.rule().id(), *id, "{violation}");
-        assert_eq!(violation.key(), *key, "{violation}");
+        assert_eq!(violation.rule().as_str(), *id, "{violation}");
+        assert_eq!(violation.key(), Some(*key), "{violation}");
         assert_eq!(violation.message(), *message);
         let anchor = id.to_lowercase();
         assert_eq!(
@@ -637,7 +640,10 @@ fn refused_and_nearest_accepted() {
 #[test]
 fn every_rule_has_a_case() {
     for rule in Rule::ALL {
-        assert!(CASES.iter().any(|case| case.id == rule.id()), "{rule:?}");
+        assert!(
+            CASES.iter().any(|case| case.id == rule.id().as_str()),
+            "{rule:?}"
+        );
     }
 }
 
@@ -672,7 +678,7 @@ fn all_at_once() {
         .timeout(Duration::ZERO);
     let ids: Vec<_> = policy
         .violations()
-        .map(|violation| violation.rule().id())
+        .map(|violation| violation.rule().as_str())
         .collect();
     assert_eq!(ids, ["R1", "R4", "R5", "R6", "R7", "R8"]);
 }

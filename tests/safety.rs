@@ -154,8 +154,8 @@ async fn impl_block() {
 /// A policy can be asserted when the program is compiled.
 const _: () = {
     let worst = Policy::interactive().worst_case();
-    assert!(worst.sleeping().unwrap().as_millis() <= 150);
-    assert!(worst.wall().unwrap().as_secs() == 2);
+    assert!(worst.total_delay().unwrap().as_millis() <= 150);
+    assert!(worst.total_time().unwrap().as_secs() == 2);
     assert!(matches!(
         Policy::background().worst_case().attempts(),
         Some(10)

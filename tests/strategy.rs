@@ -10,9 +10,9 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{
-    Breaker, Budget, Decision, Failure, GaveUp, GiveUpReason, Policy, RetryError, Strategy,
+    Breaker, Budget, Decision, FailedAttempt, GaveUp, GiveUpReason, Policy, RetryError, Strategy,
     Verdict, deadline, retry, retry_block, strategy, testing,
 };
 
@@ -45,7 +45,7 @@ impl Clock for Recorder {
     }
 }
 
-impl Blocking for Recorder {
+impl BlockingTimer for Recorder {
     fn sleep(&self, duration: Duration) {
         self.sleeps.borrow_mut().push(duration);
     }
@@ -99,7 +99,7 @@ impl<E: ?Sized> Strategy<E> for Longer {
         0
     }
 
-    fn failed(&self, asked: &mut u32, _: &Failure<'_, E>) -> Decision {
+    fn failed(&self, asked: &mut u32, _: &FailedAttempt<'_, E>) -> Decision {
         *asked += 1;
         if *asked >= self.stop {
             Decision::Stop

@@ -9,7 +9,7 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 
 use arbitrary::Arbitrary;
-use retry_runtime::timer::{Blocking, Clock, Timer, Timestamp};
+use retry_runtime::timer::{BlockingTimer, Clock, Timer, Timestamp};
 
 /// What happens to a clock.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -114,7 +114,7 @@ impl Clock for HandClock {
     }
 }
 
-impl Blocking for HandClock {
+impl BlockingTimer for HandClock {
     fn sleep(&self, duration: Duration) {
         self.set(self.slept(duration));
     }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use arbitrary::Arbitrary;
-use retry_runtime::{Jitter, Nested, Policy, Shape};
+use retry_runtime::{Jitter, Nested, Policy, Backoff};
 
 /// A time of any magnitude.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -38,7 +38,7 @@ pub struct Keys {
     pub fast_first: Option<bool>,
     pub deadline: Option<Time>,
     pub timeout: Option<Time>,
-    pub patience: Option<Time>,
+    pub max_retry_after: Option<Time>,
     pub idempotent: Option<bool>,
     pub multiply: bool,
 }
@@ -118,8 +118,8 @@ impl Keys {
             // Below that (R8) no attempt starts, and without a delay a call makes all of them in no time.
             policy = policy.timeout(timeout.duration().max(Duration::from_millis(1)));
         }
-        if let Some(patience) = self.patience {
-            policy = policy.patience(patience.duration());
+        if let Some(max_retry_after) = self.max_retry_after {
+            policy = policy.max_retry_after(max_retry_after.duration());
         }
         if let Some(idempotent) = self.idempotent {
             policy = policy.idempotent(idempotent);
@@ -141,8 +141,8 @@ impl Keys {
         }
     }
 
-    pub fn patience(self) -> Duration {
-        self.patience
+    pub fn max_retry_after(self) -> Duration {
+        self.max_retry_after
             .map_or(Duration::from_secs(60), Time::duration)
     }
 
@@ -152,15 +152,15 @@ impl Keys {
 }
 
 impl Kind {
-    fn shape(self) -> Shape {
+    fn shape(self) -> Backoff {
         match self {
-            Self::None => Shape::None,
-            Self::Fixed => Shape::Fixed,
-            Self::Linear => Shape::Linear,
-            Self::Exp => Shape::Exp,
-            Self::Fibonacci => Shape::Fibonacci,
-            Self::Decorrelated => Shape::Decorrelated,
-            Self::Custom => Shape::Custom(&wild),
+            Self::None => Backoff::None,
+            Self::Fixed => Backoff::Fixed,
+            Self::Linear => Backoff::Linear,
+            Self::Exp => Backoff::Exp,
+            Self::Fibonacci => Backoff::Fibonacci,
+            Self::Decorrelated => Backoff::Decorrelated,
+            Self::Custom => Backoff::Custom(&wild),
         }
     }
 }

@@ -77,17 +77,17 @@ fuzz_target!(|input: Input| {
 impl Settings {
     fn breaker(self) -> Breaker {
         let breaker = match self.window {
-            Window::Calls(_) => Breaker::count(self.size()),
-            Window::Time(millis) => Breaker::time(Duration::from_millis(u64::from(millis.max(1)))),
+            Window::Calls(_) => Breaker::count_window(self.size()),
+            Window::Time(millis) => Breaker::time_window(Duration::from_millis(u64::from(millis.max(1)))),
         };
         let breaker = breaker
             .failure_ratio(f64::from(self.failures()) / 100.0)
-            .minimum(self.minimum())
+            .min_calls(self.min_calls())
             .cooldown(self.cooldown())
             .cooldown_cap(self.cap())
             .probes(self.probes().into());
         match self.slow {
-            Some((millis, ratio)) => breaker.slow(
+            Some((millis, ratio)) => breaker.slow_calls(
                 Duration::from_millis(u64::from(millis.max(1))),
                 f64::from(ratio % 100 + 1) / 100.0,
             ),
@@ -106,7 +106,7 @@ impl Settings {
         self.failures % 100 + 1
     }
 
-    fn minimum(self) -> u32 {
+    fn min_calls(self) -> u32 {
         let default = if self.size() == u32::MAX {
             10
         } else {
@@ -250,7 +250,7 @@ impl Model {
                 }
                 let calls = self.window.len() as u64;
                 let failures = self.window.iter().filter(|failed| **failed).count() as u64;
-                let is_enough = calls >= u64::from(self.settings.minimum());
+                let is_enough = calls >= u64::from(self.settings.min_calls());
                 let share = failures * 100 >= calls * u64::from(self.settings.failures());
                 if failures > 0 && is_enough && share {
                     self.open(now);
@@ -314,19 +314,19 @@ impl<'b> Run<'b> {
             Operation::Permit => self.permit(),
             Operation::Succeed(at) => {
                 if let Some((permit, life)) = self.take(at) {
-                    permit.succeeded_by(&self.clock);
+                    permit.succeeded_with_clock(&self.clock);
                     self.ended(life, false);
                 }
             }
             Operation::Fail(at) => {
                 if let Some((permit, life)) = self.take(at) {
-                    permit.failed_by(Verdict::Transient, &self.clock);
+                    permit.failed_with_clock(Verdict::Transient, &self.clock);
                     self.ended(life, true);
                 }
             }
             Operation::Permanent(at) => {
                 if let Some((permit, life)) = self.take(at) {
-                    permit.failed_by(Verdict::Permanent, &self.clock);
+                    permit.failed_with_clock(Verdict::Permanent, &self.clock);
                     // The answer of a service that works: a probe has succeeded, a window leaves it out.
                     if let Kind::HalfOpen { .. } = self.model.state {
                         self.ended(life, false);
@@ -372,8 +372,8 @@ impl<'b> Run<'b> {
     }
 
     fn permit(&mut self) {
-        let refuses = self.breaker.refuses_by(&self.clock);
-        let answer = self.breaker.permit_by(&self.clock);
+        let refuses = self.breaker.refuses_with_clock(&self.clock);
+        let answer = self.breaker.permit_with_clock(&self.clock);
         assert_eq!(refuses, answer.is_err());
         let expected = self.model.admits(self.now());
         match answer {
@@ -426,8 +426,8 @@ impl<'b> Run<'b> {
     }
 
     fn check(&self) {
-        let state = self.breaker.state_by(&self.clock);
-        let refuses = self.breaker.refuses_by(&self.clock);
+        let state = self.breaker.state_with_clock(&self.clock);
+        let refuses = self.breaker.refuses_with_clock(&self.clock);
         match state {
             State::Closed | State::ForcedClosed => assert!(!refuses),
             State::Open | State::ForcedOpen => assert!(refuses),
@@ -453,31 +453,31 @@ impl<'b> Run<'b> {
     /// there are probes close it. And never more than these are let through at once.
     fn ends(mut self) {
         self.calls.clear();
-        if self.breaker.state_by(&self.clock) == State::ForcedOpen {
-            assert!(self.breaker.permit_by(&self.clock).is_err());
+        if self.breaker.state_with_clock(&self.clock) == State::ForcedOpen {
+            assert!(self.breaker.permit_with_clock(&self.clock).is_err());
             return;
         }
         let settings = self.model.settings;
         let wait = self.longest_shown().as_nanos() as u64;
-        if self.breaker.refuses_by(&self.clock) {
+        if self.breaker.refuses_with_clock(&self.clock) {
             let Some(later) = self.clock.nanos().checked_add(wait) else {
                 return;
             };
             self.clock.set(later);
         }
         let mut probes = Vec::new();
-        if self.breaker.state_by(&self.clock) == State::HalfOpen {
-            while let Ok(permit) = self.breaker.permit_by(&self.clock) {
-                assert_eq!(self.breaker.state_by(&self.clock), State::HalfOpen);
+        if self.breaker.state_with_clock(&self.clock) == State::HalfOpen {
+            while let Ok(permit) = self.breaker.permit_with_clock(&self.clock) {
+                assert_eq!(self.breaker.state_with_clock(&self.clock), State::HalfOpen);
                 probes.push(permit);
                 assert!(probes.len() <= settings.probes().into(), "too many probes");
             }
             assert!(!probes.is_empty(), "a permit has leaked");
             for permit in probes {
-                permit.succeeded_by(&self.clock);
+                permit.succeeded_with_clock(&self.clock);
             }
         }
-        let state = self.breaker.state_by(&self.clock);
+        let state = self.breaker.state_with_clock(&self.clock);
         assert!(
             matches!(state, State::Closed | State::ForcedClosed),
             "{state:?}"

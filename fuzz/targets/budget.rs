@@ -6,7 +6,7 @@ use core::time::Duration;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use reattempt_fuzz::{HandClock, Jump};
-use retry_runtime::budget::{Account, Class};
+use retry_runtime::budget::{Account, FailureClass};
 use retry_runtime::{Budget, Verdict};
 
 #[derive(Debug, Arbitrary)]
@@ -190,11 +190,11 @@ impl Outcome {
 }
 
 impl Payment {
-    const fn class(self) -> Class {
+    const fn class(self) -> FailureClass {
         match self {
-            Self::Failed => Class::Failed,
-            Self::TimedOut => Class::TimedOut,
-            Self::Throttled => Class::Throttled,
+            Self::Failed => FailureClass::Failed,
+            Self::TimedOut => FailureClass::TimedOut,
+            Self::Throttled => FailureClass::Throttled,
         }
     }
 }
@@ -287,7 +287,7 @@ impl<'b> Run<'b> {
     }
 
     fn begin(&mut self) {
-        let account = self.budget.account_by(&self.clock);
+        let account = self.budget.account_with_clock(&self.clock);
         if let Kind::Request(deposits) = self.kind {
             self.count.deposits += deposits.ratio();
         }
@@ -328,7 +328,7 @@ impl<'b> Run<'b> {
         };
         let call = &mut self.calls[index];
         let is_well = call.noted.unwrap_or(is_well);
-        let is_paid = call.account.withdraw_by(payment.class(), &self.clock);
+        let is_paid = call.account.withdraw_with_clock(payment.class(), &self.clock);
         let price = self.kind.price(payment);
         match self.kind {
             Kind::Tokens { .. } => {
@@ -372,7 +372,7 @@ impl<'b> Run<'b> {
     }
 
     fn succeeded(&mut self, call: Call<'_>) {
-        call.account.succeeded_by(&self.clock);
+        call.account.succeeded_with_clock(&self.clock);
         // What was reserved and never spent goes back when the account goes.
         self.give_back(call.reserved);
         match self.kind {
@@ -403,7 +403,7 @@ impl<'b> Run<'b> {
     }
 
     fn copy(&mut self) {
-        let is_paid = self.budget.pays_for_copy_by(&self.clock);
+        let is_paid = self.budget.try_withdraw_hedge_with_clock(&self.clock);
         match self.kind {
             Kind::Tokens { .. } => {
                 let price = i64::from(self.kind.price(Payment::Failed));
@@ -453,7 +453,7 @@ impl<'b> Run<'b> {
     }
 
     fn check(&self) {
-        let balance = self.budget.balance_by(&self.clock);
+        let balance = self.budget.balance_with_clock(&self.clock);
         assert!(balance.is_finite() && balance >= 0.0, "{balance}");
         let Count {
             left,

@@ -14,7 +14,7 @@ use reattempt_fuzz::policy::{Keys, Time};
 use reattempt_fuzz::{HandClock, Jump};
 use retry_runtime::strategy::{Decision, from_fn};
 use retry_runtime::{
-    Breaker, Budget, Call, CallEnv, Failure, GiveUpReason, Policy, Retry, RetryError, Throttle,
+    Breaker, Budget, Call, CallEnv, FailedAttempt, GiveUpReason, Policy, Retry, RetryError, Throttle,
     Verdict, deadline, testing,
 };
 
@@ -178,7 +178,7 @@ fn machine(input: &Input) {
         if expected.is_none() && !keys.multiply && around.is_nested() {
             expected = Some(GiveUpReason::Nested);
         }
-        if expected.is_none() && asked.is_some_and(|asked| asked > keys.patience()) {
+        if expected.is_none() && asked.is_some_and(|asked| asked > keys.max_retry_after()) {
             expected = Some(GiveUpReason::RetryAfterTooLong);
         }
         if let Some(reason) = expected {
@@ -200,7 +200,7 @@ fn machine(input: &Input) {
                 }
                 continue;
             }
-            None => policy.draw(failures - 1, previous, || around.random()),
+            None => policy.sample_delay(failures - 1, previous, || around.random()),
         };
         // The machine keeps it in nanoseconds, of which a policy that the rules accept never asks for too many.
         previous = Some(delay.min(Duration::from_nanos(u64::MAX)));
@@ -332,7 +332,7 @@ impl Course<'_> {
         assert_eq!(retry.error().is_some(), self.ended.borrow().is_some());
         match asked(verdict) {
             Some(asked) => {
-                assert!(asked <= self.input.keys.patience());
+                assert!(asked <= self.input.keys.max_retry_after());
                 assert!(spread(asked, delay), "{asked:?} {delay:?}");
             }
             None if matches!(self.around.gates, Gates::Strategy) => {}
@@ -382,7 +382,7 @@ impl Course<'_> {
             None => match reason {
                 GiveUpReason::Nested => panic!("it has not used up its retries"),
                 GiveUpReason::RetryAfterTooLong => {
-                    assert!(asked(verdict).is_some_and(|asked| asked > keys.patience()))
+                    assert!(asked(verdict).is_some_and(|asked| asked > keys.max_retry_after()))
                 }
                 GiveUpReason::Strategy => assert!(matches!(gates, Gates::Strategy)),
                 GiveUpReason::Deadline => assert!(could_end),
@@ -448,7 +448,7 @@ fn looped(
         } else {
             retries
         };
-        assert_eq!(budget.balance_by(&course.clock), f64::from(tokens - spent));
+        assert_eq!(budget.balance_with_clock(&course.clock), f64::from(tokens - spent));
     }
     assert_eq!(deadline::remaining(), None);
     assert_eq!(deadline::attempt(), 1);
@@ -464,7 +464,7 @@ fn below<R>(course: &Course<'_>, run: impl Fn() -> R) -> R {
         return run();
     }
     let mut attempts = 0;
-    let outer = Policy::new().max(2).backoff(retry_runtime::Shape::None);
+    let outer = Policy::new().max(2).backoff(retry_runtime::Backoff::None);
     let clock = HandClock::new(0, 0);
     let answer = outer.on(|(): &()| true).timer(&clock).run(|| {
         attempts += 1;
@@ -473,7 +473,7 @@ fn below<R>(course: &Course<'_>, run: impl Fn() -> R) -> R {
     answer.expect("the second attempt succeeds")
 }
 
-fn decide(failure: &Failure<'_, Fault>) -> Decision {
+fn decide(failure: &FailedAttempt<'_, Fault>) -> Decision {
     match failure.attempt() {
         7.. => Decision::Stop,
         number => Decision::Retry(Duration::from_secs(number.into())),
@@ -491,7 +491,7 @@ macro_rules! with_gates {
             Some(_) => plain.budget($budget),
             None => plain,
         };
-        let breaker = |calls: u8| Breaker::count(u32::from(calls.max(1)));
+        let breaker = |calls: u8| Breaker::count_window(u32::from(calls.max(1)));
         match $course.around.gates {
             Gates::None => {
                 let $runner = plain;

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use retry_runtime::Policy;
-use retry_runtime::config::{Config, Fault};
+use retry_runtime::config::{Config, Diagnostic};
 
 fuzz_target!(|input: &[u8]| {
     let Ok(input) = core::str::from_utf8(input) else {
@@ -38,7 +38,7 @@ fn variable(line: &str) -> Option<(String, String)> {
 }
 
 /// A fault names a rule and a mend, and a place that exists.
-fn placed(fault: &Fault, text: &str, variables: &[(String, String)]) {
+fn placed(fault: &Diagnostic, text: &str, variables: &[(String, String)]) {
     assert!(!fault.rule().is_empty() && !fault.message().is_empty());
     let of_file = fault.source() == "retry.toml";
     let of_variable = variables.iter().any(|(name, _)| name == fault.source());
@@ -89,6 +89,6 @@ fn accepted(config: &Config, text: &str, variables: &[(String, String)]) {
 
 fn sound(name: &str, policy: &Policy) {
     if let Some(violation) = policy.violations().next() {
-        panic!("`{name}` breaks {}: {violation}", violation.rule().id());
+        panic!("`{name}` breaks {}: {violation}", violation.rule().as_str());
     }
 }

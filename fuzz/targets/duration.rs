@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use retry_runtime::duration::{Fault, Human, LONGEST, parse};
+use retry_runtime::duration::{ParseDurationError, Human, LONGEST, parse};
 use retry_runtime::words::Word;
 
 #[derive(Debug, Arbitrary)]
@@ -84,7 +84,7 @@ fn made_of(parts: &[Part]) {
         return;
     }
     if least > LONGEST.as_nanos() {
-        assert_eq!(duration, Err(Fault::TooLong), "{text}");
+        assert_eq!(duration, Err(ParseDurationError::TooLong), "{text}");
         return;
     }
     let nanos = duration

@@ -79,7 +79,7 @@ impl Kind {
                 .factor(1.0 + f64::from(factor) / 10.0)
                 .window(Duration::from_secs(u64::from(window.max(1))))
                 .ceiling(self.ceiling())
-                .minimum(u32::from(minimum.max(1))),
+                .min_requests(u32::from(minimum.max(1))),
             Self::Cubic => Throttle::cubic(),
         }
     }
@@ -107,7 +107,7 @@ impl Run<'_> {
             Operation::Permit => self.permit(),
             Operation::Wait(at) => {
                 if let Some(index) = self.index(at) {
-                    let wait = self.calls[index].wait_by(&self.clock);
+                    let wait = self.calls[index].wait_with_clock(&self.clock);
                     assert!(wait <= SLICE && wait <= self.calls[index].wait());
                 }
             }
@@ -119,7 +119,7 @@ impl Run<'_> {
             }
             Operation::Succeed(at) => {
                 if let Some(index) = self.index(at) {
-                    self.calls.swap_remove(index).succeeded_by(&self.clock);
+                    self.calls.swap_remove(index).succeeded_with_clock(&self.clock);
                 }
             }
             Operation::Fail(at) => self.failed(at, Verdict::Transient),
@@ -132,13 +132,13 @@ impl Run<'_> {
             }
             Operation::Crowd(calls, well) => {
                 for _ in 0..calls {
-                    let Ok(permit) = self.throttle.permit_by(&self.clock) else {
+                    let Ok(permit) = self.throttle.permit_with_clock(&self.clock) else {
                         continue;
                     };
                     if well {
-                        permit.succeeded_by(&self.clock);
+                        permit.succeeded_with_clock(&self.clock);
                     } else {
-                        permit.failed_by(Verdict::Throttled(None), &self.clock);
+                        permit.failed_with_clock(Verdict::Throttled(None), &self.clock);
                     }
                 }
             }
@@ -152,7 +152,7 @@ impl Run<'_> {
     }
 
     fn permit(&mut self) {
-        match self.throttle.permit_by(&self.clock) {
+        match self.throttle.permit_with_clock(&self.clock) {
             Ok(permit) => {
                 if matches!(self.kind, Kind::Adaptive { .. }) {
                     assert!(permit.wait().is_zero());
@@ -167,14 +167,14 @@ impl Run<'_> {
         if let Some(index) = self.index(at) {
             self.calls
                 .swap_remove(index)
-                .failed_by(verdict, &self.clock);
+                .failed_with_clock(verdict, &self.clock);
         }
     }
 
     fn reset(&mut self) {
         self.throttle.reset();
         assert_eq!(self.throttle.fill_rate(), None);
-        assert!(self.throttle.rejection_by(&self.clock).abs() < 1e-9);
+        assert!(self.throttle.rejection_probability_with_clock(&self.clock).abs() < 1e-9);
     }
 
     /// Whoever waits as long as it is told gets a turn.
@@ -184,7 +184,7 @@ impl Run<'_> {
         };
         let permit = &mut self.calls[index];
         for _ in 0..3 {
-            if permit.wait_by(&self.clock).is_zero() {
+            if permit.wait_with_clock(&self.clock).is_zero() {
                 return;
             }
             let wait = permit.wait();
@@ -195,14 +195,14 @@ impl Run<'_> {
             self.clock.set(after);
         }
         assert!(
-            permit.wait_by(&self.clock).is_zero(),
+            permit.wait_with_clock(&self.clock).is_zero(),
             "no turn: {:?}",
             permit.wait()
         );
     }
 
     fn check(&self) {
-        let rejection = self.throttle.rejection_by(&self.clock);
+        let rejection = self.throttle.rejection_probability_with_clock(&self.clock);
         assert!((0.0..=1.0).contains(&rejection), "{rejection}");
         if let Some(rate) = self.throttle.fill_rate() {
             assert!(rate.is_finite() && rate >= 0.5, "{rate}");
@@ -224,7 +224,7 @@ impl Run<'_> {
         match self.kind {
             Kind::Adaptive { .. } => {
                 assert!(
-                    self.throttle.permit_by(&self.clock).is_ok(),
+                    self.throttle.permit_with_clock(&self.clock).is_ok(),
                     "refused without a reason"
                 );
             }

@@ -250,7 +250,7 @@ mod with_threads {
         #[cfg(feature = "tokio")]
         return crate::timer::Tokio.now();
         #[cfg(not(feature = "tokio"))]
-        return crate::timer::Threads.now();
+        return crate::timer::ThreadTimer.now();
     }
 }
 

@@ -4,7 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::duration::Nanos;
+use reattempt_rules::duration::Nanos;
 
 /// A shape of delays of the user's own.
 ///
@@ -19,13 +19,13 @@ use crate::duration::Nanos;
 ///
 /// ```
 /// # use retry_runtime as reattempt;
-/// use reattempt::{Jitter, Policy, Shape};
+/// use reattempt::{Jitter, Policy, Backoff};
 /// use std::time::Duration;
 ///
 /// fn squares(retry: u32) -> Duration {
 ///     Duration::from_millis(u64::from(retry).saturating_mul(u64::from(retry)))
 /// }
-/// const POLICY: Policy = Policy::new().backoff(Shape::Custom(&squares));
+/// const POLICY: Policy = Policy::new().backoff(Backoff::Custom(&squares));
 /// assert_eq!(POLICY.jitter(Jitter::None).draw(3, None, || 0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
@@ -34,7 +34,7 @@ use crate::duration::Nanos;
     note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
-pub trait Backoff {
+pub trait BackoffFn {
     /// The delay before retry number `retry`, counted from 0.
     ///
     /// # Units and ranges
@@ -44,7 +44,7 @@ pub trait Backoff {
     fn delay(&self, retry: u32) -> Duration;
 }
 
-impl<F: Fn(u32) -> Duration> Backoff for F {
+impl<F: Fn(u32) -> Duration> BackoffFn for F {
     fn delay(&self, retry: u32) -> Duration {
         self(retry)
     }
@@ -54,10 +54,10 @@ impl<F: Fn(u32) -> Duration> Backoff for F {
 ///
 /// # Default
 ///
-/// [`Shape::Exp`].
+/// [`Backoff::Exp`].
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum Backoff {
     /// No delay at all (`"none"`).
     None,
     /// The same delay each time (`"fixed"`).
@@ -77,12 +77,12 @@ pub enum Shape {
     /// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     Decorrelated,
     /// The user's own.
-    Custom(&'static (dyn Backoff + Send + Sync)),
+    Custom(&'static (dyn BackoffFn + Send + Sync)),
 }
 
-impl Shape {
+impl Backoff {
     /// The word for this kind in attributes and files.
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Fixed => "fixed",
@@ -100,9 +100,9 @@ impl Shape {
     }
 }
 
-impl fmt::Debug for Shape {
+impl fmt::Debug for Backoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

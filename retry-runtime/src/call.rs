@@ -6,7 +6,6 @@ use core::time::Duration;
 
 pub(crate) use reattempt_core::GiveUpReason;
 
-use crate::duration::{Nanos, is_shorter};
 use crate::jitter::unit;
 #[cfg(feature = "std")]
 use crate::nesting::Marks;
@@ -14,6 +13,7 @@ use crate::policy::{Nested, Policy};
 use crate::rules::{Broken, Violation};
 use crate::strategy::Decision;
 use crate::verdict::Verdict;
+use reattempt_rules::duration::{Nanos, is_shorter};
 
 /// What the machine asks after a failure. It asks nothing before one.
 pub trait CallEnv {
@@ -235,7 +235,7 @@ impl Call {
         if policy.nested == Nested::Collapse && env.is_nested() {
             return Err(GiveUpReason::Nested);
         }
-        if retry_after.is_some_and(|delay| is_shorter(policy.patience, delay)) {
+        if retry_after.is_some_and(|delay| is_shorter(policy.max_retry_after, delay)) {
             return Err(GiveUpReason::RetryAfterTooLong);
         }
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
@@ -261,11 +261,11 @@ impl Call {
     #[inline(always)]
     fn draw(&mut self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
         if !policy.looks_back() {
-            return policy.draw(retry, None, || env.random());
+            return policy.sample_delay(retry, None, || env.random());
         }
         let memory = self.memory.get_or_insert_default();
         let previous = Duration::from_nanos(memory.previous);
-        let delay = policy.draw(retry, Some(previous), || env.random());
+        let delay = policy.sample_delay(retry, Some(previous), || env.random());
         memory.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         delay
     }

@@ -3,10 +3,10 @@
 
 use core::time::Duration;
 
-use crate::backoff::{self, Shape};
-use crate::duration::Nanos;
+use crate::backoff::{self, Backoff};
 use crate::jitter::{Jitter, unit};
 use crate::policy::Policy;
+use reattempt_rules::duration::Nanos;
 
 impl Policy {
     /// The delay before retry number `retry` (from 0), capped, before jitter.
@@ -27,9 +27,9 @@ impl Policy {
     pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
         let delay = self.computed(retry);
         let (low, high) = match self.shape {
-            Shape::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
-            Shape::Decorrelated => (delay, delay),
-            Shape::Custom(_) => (Nanos(0.0), delay),
+            Backoff::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
+            Backoff::Decorrelated => (delay, delay),
+            Backoff::Custom(_) => (Nanos(0.0), delay),
             _ => self.jitter.bounds(delay, self.cap),
         };
         (low.duration(), high.duration())
@@ -47,20 +47,20 @@ impl Policy {
     #[inline(always)]
     const fn uncapped(&self, retry: u32) -> Nanos {
         match self.shape {
-            Shape::None => Nanos(0.0),
-            Shape::Fixed | Shape::Fibonacci if retry == 0 => self.first,
-            Shape::Fixed => self.base,
-            Shape::Linear => backoff::linear(self.first, self.base, retry),
-            Shape::Fibonacci => backoff::fibonacci(self.base, retry),
-            Shape::Decorrelated => {
+            Backoff::None => Nanos(0.0),
+            Backoff::Fixed | Backoff::Fibonacci if retry == 0 => self.first,
+            Backoff::Fixed => self.base,
+            Backoff::Linear => backoff::linear(self.first, self.base, retry),
+            Backoff::Fibonacci => backoff::fibonacci(self.base, retry),
+            Backoff::Decorrelated => {
                 let longest = Nanos(self.base.0 * 3.0);
                 // What comes at once is no delay to grow from.
                 let grown = retry.saturating_sub(self.fast_first as u32);
                 backoff::exponential(longest, longest, 3.0, grown)
             }
-            Shape::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
+            Backoff::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
             // Not known before it is asked; the cap holds in any case.
-            Shape::Custom(_) => self.cap,
+            Backoff::Custom(_) => self.cap,
         }
     }
 
@@ -74,7 +74,7 @@ impl Policy {
     ///
     /// At most `cap`, for every input.
     #[inline(always)]
-    pub fn draw(
+    pub fn sample_delay(
         &self,
         retry: u32,
         previous: Option<Duration>,
@@ -84,8 +84,8 @@ impl Policy {
             return Duration::ZERO;
         }
         match self.shape {
-            Shape::Decorrelated => self.decorrelated(previous, random()),
-            Shape::Custom(shape) => {
+            Backoff::Decorrelated => self.decorrelated(previous, random()),
+            Backoff::Custom(shape) => {
                 let delay = Nanos::new(shape.delay(retry));
                 self.floored(self.jittered(delay, self.chance(random)))
             }
@@ -104,7 +104,7 @@ impl Policy {
         delay.max(FLOOR.min(self.cap.duration()))
     }
 
-    /// As [`draw`](Self::draw), for shapes that look at the retry's number alone and
+    /// As [`sample_delay`](Self::sample_delay), for shapes that look at the retry's number alone and
     /// a retry that is not fast.
     #[inline(always)]
     fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
@@ -147,7 +147,7 @@ impl Policy {
     /// Whether a delay depends on the one before it.
     #[inline]
     pub(crate) const fn looks_back(&self) -> bool {
-        matches!(self.shape, Shape::Decorrelated)
+        matches!(self.shape, Backoff::Decorrelated)
     }
 }
 
@@ -161,10 +161,10 @@ mod tests {
             // Leaked: a shape is a constant, and a test ends.
             let shape = Box::leak(Box::new(move |_: u32| answer));
             for jitter in [Jitter::None, Jitter::Full, Jitter::Ratio(0.5)] {
-                let policy = Policy::new().backoff(Shape::Custom(shape)).jitter(jitter);
+                let policy = Policy::new().backoff(Backoff::Custom(shape)).jitter(jitter);
                 let (least, most) = policy.delay_bounds(1);
                 for random in [0, u64::MAX / 2, u64::MAX] {
-                    let delay = policy.draw(1, None, || random);
+                    let delay = policy.sample_delay(1, None, || random);
                     assert!((least..=most).contains(&delay), "{jitter:?} {delay:?}");
                 }
             }
@@ -174,11 +174,11 @@ mod tests {
     #[test]
     fn a_decorrelated_delay_after_a_fast_first_starts_from_base() {
         let base = Duration::from_millis(100);
-        let policy = Policy::new().backoff(Shape::Decorrelated).base(base);
+        let policy = Policy::new().backoff(Backoff::Decorrelated).base(base);
         for (policy, times) in [(policy, 9), (policy.fast_first(true), 3)] {
             let mut previous = None;
             for retry in 0..2 {
-                previous = Some(policy.draw(retry, previous, || u64::MAX));
+                previous = Some(policy.sample_delay(retry, previous, || u64::MAX));
             }
             // Rounded up: the random number is below 1.
             assert_eq!(previous, Some(times * base));

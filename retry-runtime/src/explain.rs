@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use crate::backoff::Shape;
-use crate::duration::Human;
+use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Policy;
+use reattempt_rules::duration::Human;
 
 /// A policy in words; made by [`Policy::explain`].
 #[derive(Debug, Clone, Copy)]
@@ -79,15 +79,15 @@ impl Explanation<'_> {
                 return f.write_str(" and delays as its strategy says");
             }
             _ if policy.decided => return f.write_str("; delays as its strategy says"),
-            Shape::None => return f.write_str(" without a delay"),
-            Shape::Custom(_) => {
+            Backoff::None => return f.write_str(" without a delay"),
+            Backoff::Custom(_) => {
                 write!(
                     f,
                     "; delays by a function, at most {} each",
                     Human(policy.cap.duration())
                 )?;
             }
-            Shape::Decorrelated => {
+            Backoff::Decorrelated => {
                 let (least, _) = policy.delay_bounds(u32::from(policy.fast_first));
                 write!(
                     f,
@@ -98,7 +98,7 @@ impl Explanation<'_> {
             }
             _ => self.listed(f)?,
         }
-        match policy.worst_case().sleeping() {
+        match policy.worst_case().total_delay() {
             Some(waiting) if !waiting.is_zero() => {
                 write!(f, "; at most {} of waiting", Human(waiting))
             }
@@ -142,6 +142,6 @@ struct Percent(f64);
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(crate::text::Text::new().float(self.0 * 100.0).as_str())
+        f.write_str(reattempt_rules::Text::new().float(self.0 * 100.0).as_str())
     }
 }

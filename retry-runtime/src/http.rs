@@ -21,7 +21,8 @@
 
 use http::HeaderValue;
 pub use reattempt_core::http::{
-    BadStatus, CheckStatus, Failure, HasMethod, HasStatus, IDEMPOTENCY_KEY, Statuses, retry_after,
+    BadStatus, CheckStatus, HasMethod, HasStatus, IDEMPOTENCY_KEY, RequestError, Statuses,
+    retry_after,
 };
 
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]

@@ -1,7 +1,7 @@
 //! How a computed delay is spread, so that many clients do not return in step.
 #![warn(clippy::arithmetic_side_effects)]
 
-use crate::duration::Nanos;
+use reattempt_rules::duration::Nanos;
 
 /// How a delay is spread: the key `jitter`.
 ///

@@ -41,7 +41,7 @@ pub mod config;
 #[cfg(feature = "std")]
 pub mod deadline;
 mod delays;
-pub mod duration;
+pub use reattempt_rules::duration;
 mod engine;
 mod explain;
 #[cfg(feature = "std")]
@@ -71,7 +71,7 @@ mod sync;
 mod telemetry;
 #[cfg(feature = "test-util")]
 pub mod testing;
-mod text;
+
 #[cfg(feature = "std")]
 pub mod throttle;
 pub mod timer;
@@ -95,7 +95,7 @@ pub mod private;
 pub mod words;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
-pub use backoff::{Backoff, Shape};
+pub use backoff::{Backoff, BackoffFn};
 #[cfg(feature = "std")]
 pub use breaker::Breaker;
 #[cfg(feature = "std")]
@@ -120,7 +120,7 @@ pub use reattempt_core::{
 pub use run::{
     ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
 };
-pub use strategy::{Decision, Failure, Strategy};
+pub use strategy::{Decision, FailedAttempt, Strategy};
 pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "std")]
 pub use throttle::Throttle;

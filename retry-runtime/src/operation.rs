@@ -205,7 +205,7 @@ impl<'a> Operation<'a> {
         match self.label {
             Some(label) => label,
             None if self.policy.decided => "strategy",
-            None => self.policy.shape.word(),
+            None => self.policy.shape.as_str(),
         }
     }
 
@@ -254,10 +254,10 @@ mod client {
     use crate::budget::Budget;
     use crate::policy::Policy;
     #[cfg(feature = "tower")]
-    use crate::rules::Entry;
-    use crate::rules::{Key, Refusal};
+    use crate::rules::RuleId;
+    use crate::rules::{Key, Violation};
     #[cfg(feature = "tower")]
-    use crate::text::Text;
+    use reattempt_rules::Text;
 
     /// The operation of a client, which owns its policy.
     #[derive(Debug, Clone, Copy)]
@@ -279,8 +279,8 @@ mod client {
             clippy::result_large_err,
             reason = "the message has its numbers in it; a client is made once"
         )]
-        pub(crate) fn try_new(policy: Policy) -> Result<Self, Refusal> {
-            let policy = policy.build().map_err(|violation| violation.refusal())?;
+        pub(crate) fn try_new(policy: Policy) -> Result<Self, Violation> {
+            let policy = policy.build()?;
             Ok(Self::new(policy))
         }
 
@@ -290,10 +290,10 @@ mod client {
             clippy::result_large_err,
             reason = "the message has its numbers in it; a client is made once"
         )]
-        pub(crate) fn uncut(self) -> Result<Self, Refusal> {
+        pub(crate) fn uncut(self) -> Result<Self, Violation> {
             const TEXT: &str = "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside";
             match self.policy.timeout {
-                Some(_) => Err(Text::new().push(TEXT).breaks(Entry::S5)),
+                Some(_) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
                 None => Ok(self),
             }
         }

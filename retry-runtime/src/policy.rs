@@ -4,13 +4,13 @@
 
 use core::time::Duration;
 
-use crate::backoff::Shape;
+use crate::backoff::Backoff;
 #[cfg(feature = "std")]
 use crate::budget::Budget;
-use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::rules::{Key, Keys, Rule};
 use crate::telemetry::Telemetry;
+use reattempt_rules::duration::Nanos;
 
 /// How often an operation is attempted, and how long to wait between attempts.
 ///
@@ -42,7 +42,7 @@ use crate::telemetry::Telemetry;
 #[must_use = "a policy does nothing until something runs under it"]
 pub struct Policy {
     pub(crate) max: u32,
-    pub(crate) shape: Shape,
+    pub(crate) shape: Backoff,
     pub(crate) base: Nanos,
     /// `base`, unless the user gave another.
     pub(crate) first: Nanos,
@@ -53,7 +53,7 @@ pub struct Policy {
     pub(crate) reset_after: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) patience: Duration,
+    pub(crate) max_retry_after: Duration,
     pub(crate) idempotent: bool,
     pub(crate) nested: Nested,
     pub(crate) telemetry: Telemetry,
@@ -98,7 +98,7 @@ impl Policy {
     pub const fn new() -> Self {
         Self {
             max: 3,
-            shape: Shape::Exp,
+            shape: Backoff::Exp,
             base: Nanos::new(Duration::from_millis(100)),
             first: Nanos::new(Duration::from_millis(100)),
             factor: 2.0,
@@ -108,7 +108,7 @@ impl Policy {
             reset_after: None,
             deadline: None,
             timeout: None,
-            patience: Duration::from_secs(60),
+            max_retry_after: Duration::from_secs(60),
             idempotent: true,
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),
@@ -185,8 +185,8 @@ impl Policy {
     ///
     /// # Default
     ///
-    /// [`Shape::Exp`].
-    pub const fn backoff(mut self, shape: Shape) -> Self {
+    /// [`Backoff::Exp`].
+    pub const fn backoff(mut self, shape: Backoff) -> Self {
         self.shape = shape;
         self.sets(Key::Backoff)
     }
@@ -214,7 +214,7 @@ impl Policy {
         self.sets(Key::First)
     }
 
-    /// The growth of [`Shape::Exp`] from one delay to the next.
+    /// The growth of [`Backoff::Exp`] from one delay to the next.
     ///
     /// # Units and ranges
     ///
@@ -335,9 +335,9 @@ impl Policy {
     /// # Default
     ///
     /// 1 minute.
-    pub const fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self.sets(Key::Patience)
+    pub const fn max_retry_after(mut self, max_retry_after: Duration) -> Self {
+        self.max_retry_after = max_retry_after;
+        self.sets(Key::MaxRetryAfter)
     }
 
     /// Whether the operation may be executed twice.
@@ -412,12 +412,12 @@ impl Policy {
     /// use std::time::Duration;
     ///
     /// const STORAGE: Policy = Policy::new().max(5).factor(3.0);
-    /// let slower = STORAGE.overridden_by(&Policy::new().base(Duration::from_secs(1)));
+    /// let slower = STORAGE.merged_with(&Policy::new().base(Duration::from_secs(1)));
     ///
     /// assert_eq!(slower.attempts(), Some(5));
     /// assert_eq!(slower.delay(1), Duration::from_secs(3));
     /// ```
-    pub const fn overridden_by(mut self, layer: &Self) -> Self {
+    pub const fn merged_with(mut self, layer: &Self) -> Self {
         let mut rest: &[Key] = &Key::ALL;
         while let [key, tail @ ..] = rest {
             if layer.has(*key) {
@@ -446,7 +446,7 @@ impl Policy {
             Key::ResetAfter => self.reset_after = layer.reset_after,
             Key::Deadline => self.deadline = layer.deadline,
             Key::Timeout => self.timeout = layer.timeout,
-            Key::Patience => self.patience = layer.patience,
+            Key::MaxRetryAfter => self.max_retry_after = layer.max_retry_after,
             Key::Idempotent => self.idempotent = layer.idempotent,
             Key::Nested => self.nested = layer.nested,
             Key::Telemetry => self.telemetry = layer.telemetry,
@@ -506,7 +506,7 @@ impl Policy {
     /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.
     #[doc(hidden)]
     pub const fn decided(mut self) -> Self {
-        self.shape = Shape::None;
+        self.shape = Backoff::None;
         self.decided = true;
         if !self.has(Key::Max) {
             self.max = UNLIMITED;
@@ -543,10 +543,10 @@ impl Policy {
         }
     }
 
-    /// `deadline`, `timeout` and `patience`: for what explains a policy or simulates one.
+    /// `deadline`, `timeout` and `max_retry_after`: for what explains a policy or simulates one.
     #[doc(hidden)]
     pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
-        (self.deadline, self.timeout, self.patience)
+        (self.deadline, self.timeout, self.max_retry_after)
     }
 
     /// The budget that it brings along: for what simulates it.
@@ -567,7 +567,7 @@ impl Policy {
     }
 
     /// The shape of the delays.
-    pub const fn shape(&self) -> Shape {
+    pub const fn shape(&self) -> Backoff {
         self.shape
     }
 
@@ -577,7 +577,7 @@ impl Policy {
         self.has_limit()
             || self.reset_after.is_some()
             || self.is_budgeted()
-            || self.telemetry.times
+            || self.telemetry.timings
             || self.telemetry.spans
     }
 

@@ -20,7 +20,7 @@ use crate::operation::Operation;
 ///
 /// ```
 /// # use retry_runtime as reattempt;
-/// use reattempt::{Decision, Failure, Policy, Strategy};
+/// use reattempt::{Decision, FailedAttempt, Policy, Strategy};
 /// use std::time::Duration;
 ///
 /// /// Waits for a second, and stops when an error comes twice in a row.
@@ -33,7 +33,7 @@ use crate::operation::Operation;
 ///         None
 ///     }
 ///
-///     fn failed(&self, last: &mut Option<u32>, failure: &Failure<'_, u32>) -> Decision {
+///     fn failed(&self, last: &mut Option<u32>, failure: &FailedAttempt<'_, u32>) -> Decision {
 ///         match failure.error() {
 ///             Some(error) if last.replace(*error) == Some(*error) => Decision::Stop,
 ///             _ => Decision::Retry(Duration::ZERO),
@@ -64,7 +64,7 @@ pub trait Strategy<E: ?Sized> {
     fn start(&self) -> Self::State;
 
     /// An attempt has failed, and may be retried: is it, and when?
-    fn failed(&self, state: &mut Self::State, failure: &Failure<'_, E>) -> Decision;
+    fn failed(&self, state: &mut Self::State, failure: &FailedAttempt<'_, E>) -> Decision;
 }
 
 impl<E: ?Sized, S: Strategy<E> + ?Sized> Strategy<E> for &S {
@@ -74,7 +74,7 @@ impl<E: ?Sized, S: Strategy<E> + ?Sized> Strategy<E> for &S {
         S::start(self)
     }
 
-    fn failed(&self, state: &mut S::State, failure: &Failure<'_, E>) -> Decision {
+    fn failed(&self, state: &mut S::State, failure: &FailedAttempt<'_, E>) -> Decision {
         S::failed(self, state, failure)
     }
 }
@@ -94,7 +94,7 @@ pub enum Decision {
 }
 
 /// A failure that a [`Strategy`] decides about.
-pub struct Failure<'a, E: ?Sized> {
+pub struct FailedAttempt<'a, E: ?Sized> {
     pub(crate) operation: Operation<'a>,
     pub(crate) attempt: u32,
     pub(crate) cause: Cause<'a, E>,
@@ -102,7 +102,7 @@ pub struct Failure<'a, E: ?Sized> {
     pub(crate) around: &'a dyn CallEnv,
 }
 
-impl<'a, E: ?Sized> Failure<'a, E> {
+impl<'a, E: ?Sized> FailedAttempt<'a, E> {
     /// The name of the operation.
     pub const fn operation(&self) -> &'static str {
         self.operation.name()
@@ -157,9 +157,9 @@ impl<'a, E: ?Sized> Failure<'a, E> {
     }
 }
 
-impl<E: fmt::Debug + ?Sized> fmt::Debug for Failure<'_, E> {
+impl<E: fmt::Debug + ?Sized> fmt::Debug for FailedAttempt<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Failure")
+        f.debug_struct("FailedAttempt")
             .field("operation", &self.operation())
             .field("attempt", &self.attempt)
             .field("cause", &self.cause)
@@ -179,10 +179,10 @@ pub struct FromFn<F>(F);
 ///
 /// ```
 /// # use retry_runtime as reattempt;
-/// use reattempt::{Decision, Failure, Policy, strategy};
+/// use reattempt::{Decision, FailedAttempt, Policy, strategy};
 /// use std::time::Duration;
 ///
-/// fn twice(failure: &Failure<'_, u32>) -> Decision {
+/// fn twice(failure: &FailedAttempt<'_, u32>) -> Decision {
 ///     match failure.retry() {
 ///         0 | 1 => Decision::Retry(Duration::ZERO),
 ///         _ => Decision::Stop,
@@ -201,12 +201,12 @@ pub const fn from_fn<F>(decide: F) -> FromFn<F> {
     FromFn(decide)
 }
 
-impl<E: ?Sized, F: Fn(&Failure<'_, E>) -> Decision> Strategy<E> for FromFn<F> {
+impl<E: ?Sized, F: Fn(&FailedAttempt<'_, E>) -> Decision> Strategy<E> for FromFn<F> {
     type State = ();
 
     fn start(&self) {}
 
-    fn failed(&self, (): &mut (), failure: &Failure<'_, E>) -> Decision {
+    fn failed(&self, (): &mut (), failure: &FailedAttempt<'_, E>) -> Decision {
         (self.0)(failure)
     }
 }

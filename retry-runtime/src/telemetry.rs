@@ -38,7 +38,7 @@ pub enum Level {
 /// use reattempt::{Level, Policy, Telemetry};
 ///
 /// const STORAGE: Policy = Policy::new()
-///     .telemetry(Telemetry::new().give_up(Level::Error).times());
+///     .telemetry(Telemetry::new().give_up(Level::Error).timings());
 /// # let _ = STORAGE;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub struct Telemetry {
     pub(crate) later_retry: Level,
     pub(crate) give_up: Level,
     pub(crate) recovery: Level,
-    pub(crate) times: bool,
+    pub(crate) timings: bool,
     pub(crate) spans: bool,
-    pub(crate) give_up_every: Duration,
+    pub(crate) give_up_interval: Duration,
 }
 
 impl Telemetry {
@@ -61,9 +61,9 @@ impl Telemetry {
             later_retry: Level::Info,
             give_up: Level::Warn,
             recovery: Level::Info,
-            times: false,
+            timings: false,
             spans: false,
-            give_up_every: Duration::from_secs(10),
+            give_up_interval: Duration::from_secs(10),
         }
     }
 
@@ -108,15 +108,15 @@ impl Telemetry {
     ///
     /// Without it the first attempt of a call has no start and no duration in its events, unless the policy has a
     /// `deadline`, which reads the clock anyway; later attempts are always timed.
-    pub const fn times(mut self) -> Self {
-        self.times = true;
+    pub const fn timings(mut self) -> Self {
+        self.timings = true;
         self
     }
 
     /// A span of `tracing` around each attempt, below the span of the caller; each is timed, too.
     pub const fn spans(mut self) -> Self {
         self.spans = true;
-        self.times()
+        self.timings()
     }
 
     /// At most one line of `tracing` in this time about give-ups of one operation; the next line has
@@ -129,8 +129,8 @@ impl Telemetry {
     /// # Default
     ///
     /// 10 s.
-    pub const fn give_up_every(mut self, interval: Duration) -> Self {
-        self.give_up_every = interval;
+    pub const fn give_up_interval(mut self, interval: Duration) -> Self {
+        self.give_up_interval = interval;
         self
     }
 }

@@ -4,9 +4,9 @@
 
 use core::time::Duration;
 
-use crate::backoff::Shape;
-use crate::duration::shorter;
+use crate::backoff::Backoff;
 use crate::policy::Policy;
+use reattempt_rules::duration::shorter;
 
 /// The most that one call under a policy can cost; made by [`Policy::worst_case`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +26,15 @@ impl WorstCase {
     /// often as it takes.
     ///
     /// A delay that an error asks for is not counted: each can be as long as
-    /// the policy's `patience`, and 10 % more.
-    pub const fn sleeping(&self) -> Option<Duration> {
+    /// the policy's `max_retry_after`, and 10 % more.
+    pub const fn total_delay(&self) -> Option<Duration> {
         self.sleeping
     }
 
     /// The longest time from the start of the call to the start of its last
     /// attempt, which with a `deadline` is also its end where the attempt is cut
     /// off; `None` when it depends on how long attempts take.
-    pub const fn wall(&self) -> Option<Duration> {
+    pub const fn total_time(&self) -> Option<Duration> {
         self.wall
     }
 }
@@ -55,11 +55,11 @@ impl Policy {
     /// use std::time::Duration;
     ///
     /// const POLICY: Policy = Policy::new().max(4);
-    /// const _: () = assert!(POLICY.worst_case().sleeping().unwrap().as_secs() < 1);
+    /// const _: () = assert!(POLICY.worst_case().total_delay().unwrap().as_secs() < 1);
     ///
     /// let worst = POLICY.worst_case();
     /// assert_eq!(worst.attempts(), Some(4));
-    /// assert_eq!(worst.sleeping(), Some(Duration::from_millis(700)));
+    /// assert_eq!(worst.total_delay(), Some(Duration::from_millis(700)));
     /// ```
     pub const fn worst_case(&self) -> WorstCase {
         let sleeping = self.longest_sleeping();
@@ -148,7 +148,7 @@ impl Policy {
             let (last, _) = self.delay_bounds(next.saturating_sub(1));
             let group = match self.shape {
                 // Equal steps; where the cap bends them the true sum is larger.
-                Shape::Linear => half(first.saturating_add(last).saturating_mul(count)),
+                Backoff::Linear => half(first.saturating_add(last).saturating_mul(count)),
                 _ => shorter(first, last).saturating_mul(count),
             };
             sum = sum.saturating_add(group);
@@ -161,8 +161,8 @@ impl Policy {
     const fn never_falls(&self) -> bool {
         match self.shape {
             // Nobody knows; a factor below 1 is refused, but not here.
-            Shape::Custom(_) => false,
-            Shape::Exp => self.factor >= 1.0,
+            Backoff::Custom(_) => false,
+            Backoff::Exp => self.factor >= 1.0,
             _ => true,
         }
     }
@@ -205,20 +205,20 @@ mod tests {
         let policy = policy.jitter(Jitter::None).budgeted();
         let at_cap = MS.saturating_mul(30);
         for (policy, slack) in [
-            (policy.backoff(Shape::Fixed), 0),
-            (policy.backoff(Shape::Fixed).jitter(Jitter::Ratio(0.2)), 0),
-            (policy.backoff(Shape::Fixed).first(MS), 0),
-            (policy.backoff(Shape::Fixed).fast_first(true), 0),
-            (policy.backoff(Shape::None), 0),
-            (policy.backoff(Shape::Exp), 0),
-            (policy.backoff(Shape::Exp).base(MS).factor(1.001), 100),
-            (policy.backoff(Shape::Fibonacci), 0),
-            (policy.backoff(Shape::Decorrelated), 0),
-            (policy.backoff(Shape::Linear).cap(at_cap), 0),
-            (policy.backoff(Shape::Linear).base(MS), 100),
+            (policy.backoff(Backoff::Fixed), 0),
+            (policy.backoff(Backoff::Fixed).jitter(Jitter::Ratio(0.2)), 0),
+            (policy.backoff(Backoff::Fixed).first(MS), 0),
+            (policy.backoff(Backoff::Fixed).fast_first(true), 0),
+            (policy.backoff(Backoff::None), 0),
+            (policy.backoff(Backoff::Exp), 0),
+            (policy.backoff(Backoff::Exp).base(MS).factor(1.001), 100),
+            (policy.backoff(Backoff::Fibonacci), 0),
+            (policy.backoff(Backoff::Decorrelated), 0),
+            (policy.backoff(Backoff::Linear).cap(at_cap), 0),
+            (policy.backoff(Backoff::Linear).base(MS), 100),
         ] {
             for max in [256, 257, 258, 500, 513, 514, 5_000] {
-                let told = policy.max(max).worst_case().sleeping();
+                let told = policy.max(max).worst_case().total_delay();
                 let told = told.unwrap_or_default();
                 let true_sum = one_by_one(&policy, max - 1);
                 let allowed = true_sum.checked_div(slack).unwrap_or_default();
@@ -230,10 +230,10 @@ mod tests {
                 );
             }
         }
-        let fixed = policy.backoff(Shape::Fixed).max(500);
-        assert_eq!(fixed.worst_case().sleeping(), Some(MS * 49_900));
+        let fixed = policy.backoff(Backoff::Fixed).max(500);
+        assert_eq!(fixed.worst_case().total_delay(), Some(MS * 49_900));
         // It is a constant, too.
-        const { assert!(MOST.worst_case().sleeping().is_some()) };
+        const { assert!(MOST.worst_case().total_delay().is_some()) };
     }
 
     #[test]
@@ -241,13 +241,13 @@ mod tests {
         let policy = Policy::new().base(MS).cap(Duration::from_secs(20));
         let policy = policy.jitter(Jitter::Equal).budgeted();
         for policy in [
-            policy.backoff(Shape::Fixed),
-            policy.backoff(Shape::Fixed).first(MS * 9),
-            policy.backoff(Shape::Linear),
-            policy.backoff(Shape::Linear).cap(MS * 300),
-            policy.backoff(Shape::Exp).factor(1.001),
-            policy.backoff(Shape::Fibonacci),
-            policy.backoff(Shape::Decorrelated),
+            policy.backoff(Backoff::Fixed),
+            policy.backoff(Backoff::Fixed).first(MS * 9),
+            policy.backoff(Backoff::Linear),
+            policy.backoff(Backoff::Linear).cap(MS * 300),
+            policy.backoff(Backoff::Exp).factor(1.001),
+            policy.backoff(Backoff::Fibonacci),
+            policy.backoff(Backoff::Decorrelated),
         ] {
             for retries in [0, 1, 255, 256, 257, 500, 513, 5_000] {
                 let true_sum: Duration =
@@ -255,7 +255,7 @@ mod tests {
                 let least = policy.least_waiting(retries);
                 assert!(least <= true_sum, "{policy:?}: {least:?}, {true_sum:?}");
                 let is_bent =
-                    matches!(policy.shape, Shape::Exp) || policy.cap.duration() == MS * 300;
+                    matches!(policy.shape, Backoff::Exp) || policy.cap.duration() == MS * 300;
                 assert!(
                     is_bent || least == true_sum,
                     "{policy:?}: {least:?}, {true_sum:?}"
@@ -268,8 +268,8 @@ mod tests {
     #[test]
     fn delays_of_which_nothing_is_known_take_the_cap() {
         let policy = Policy::new().max(1_001).cap(MS);
-        let custom = policy.backoff(Shape::Custom(&|_: u32| Duration::ZERO));
-        assert_eq!(custom.worst_case().sleeping(), Some(MS * 1_000));
+        let custom = policy.backoff(Backoff::Custom(&|_: u32| Duration::ZERO));
+        assert_eq!(custom.worst_case().total_delay(), Some(MS * 1_000));
     }
 
     #[test]
@@ -277,14 +277,17 @@ mod tests {
         let decided = Policy::new().decided();
         for policy in [decided, decided.max(4)] {
             let worst = policy.worst_case();
-            assert_eq!((worst.sleeping(), worst.wall()), (None, None));
+            assert_eq!((worst.total_delay(), worst.total_time()), (None, None));
             let deadline = Duration::from_secs(3);
             let worst = policy.deadline(deadline).worst_case();
             assert_eq!(
-                (worst.sleeping(), worst.wall()),
+                (worst.total_delay(), worst.total_time()),
                 (Some(deadline), Some(deadline))
             );
         }
-        assert_eq!(decided.max(1).worst_case().sleeping(), Some(Duration::ZERO));
+        assert_eq!(
+            decided.max(1).worst_case().total_delay(),
+            Some(Duration::ZERO)
+        );
     }
 }

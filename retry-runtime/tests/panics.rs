@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use retry_runtime::observe::{self, Event};
-use retry_runtime::timer::{Blocking, Clock, Timestamp};
+use retry_runtime::timer::{BlockingTimer, Clock, Timestamp};
 use retry_runtime::{
-    Breaker, Budget, Classify, Jitter, Keyed, Policy, Shape, Throttle, Verdict, deadline,
+    Backoff, Breaker, Budget, Classify, Jitter, Keyed, Policy, Throttle, Verdict, deadline,
 };
 
 const AT_ONCE: Policy = Policy::new().max(3).base(Duration::from_nanos(1));
@@ -68,8 +68,8 @@ fn errors_that_cannot_be_written_are_told_as_far_as_they_are() {
 
 static KEYED: Keyed<u64, u64> = Keyed::new(|key| *key);
 static BUDGET: Budget = Budget::per_success(0.1);
-static BY_COUNT: Breaker = Breaker::count(20);
-static BY_TIME: Breaker = Breaker::time(Duration::from_secs(10));
+static BY_COUNT: Breaker = Breaker::count_window(20);
+static BY_TIME: Breaker = Breaker::time_window(Duration::from_secs(10));
 static ADAPTIVE: Throttle = Throttle::adaptive();
 static CUBIC: Throttle = Throttle::cubic();
 
@@ -162,7 +162,7 @@ impl Clock for &Odd {
     }
 }
 
-impl Blocking for &Odd {
+impl BlockingTimer for &Odd {
     fn sleep(&self, _: Duration) {}
 }
 
@@ -197,7 +197,7 @@ fn clocks_may_say_what_they_like() {
             .first(Duration::MAX)
             .cap(Duration::ZERO),
         Policy::new()
-            .backoff(Shape::Decorrelated)
+            .backoff(Backoff::Decorrelated)
             .cap(Duration::MAX)
             .base(Duration::MAX),
     ];
@@ -209,7 +209,10 @@ fn clocks_may_say_what_they_like() {
                 random,
             };
             let (budget, tokens) = (Budget::per_success(0.1), Budget::tokens(10));
-            let (by_count, by_time) = (Breaker::count(5), Breaker::time(Duration::from_secs(1)));
+            let (by_count, by_time) = (
+                Breaker::count_window(5),
+                Breaker::time_window(Duration::from_secs(1)),
+            );
             let (adaptive, cubic) = (Throttle::adaptive(), Throttle::cubic());
             for (i, policy) in policies.iter().cycle().take(80).enumerate() {
                 let runner = policy.on(|_: &u8| Verdict::Throttled(None)).timer(odd);
@@ -223,11 +226,11 @@ fn clocks_may_say_what_they_like() {
                 });
                 drop(answer);
                 // By itself: who waits for a clock that stands still waits for ever.
-                if let Ok(mut permit) = cubic.permit_by(&odd) {
-                    permit.wait_by(&odd);
+                if let Ok(mut permit) = cubic.permit_with_clock(&odd) {
+                    permit.wait_with_clock(&odd);
                     match i % 3 {
-                        0 => permit.succeeded_by(&odd),
-                        1 => permit.failed_by(Verdict::Throttled(None), &odd),
+                        0 => permit.succeeded_with_clock(&odd),
+                        1 => permit.failed_with_clock(Verdict::Throttled(None), &odd),
                         _ => drop(permit),
                     }
                 }

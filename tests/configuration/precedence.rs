@@ -148,21 +148,21 @@ fn what_is_told() {
     for (value, telemetry) in [
         ("\"default\"", Telemetry::new()),
         ("\"quiet\"", Telemetry::quiet()),
-        ("\"times\"", Telemetry::new().times()),
+        ("\"times\"", Telemetry::new().timings()),
         ("\"spans\"", Telemetry::new().spans()),
         (
-            "{ first_retry = \"warn\", retry = \"off\", times = true, spans = false }",
+            "{ first_retry = \"warn\", retry = \"off\", timings = true, spans = false }",
             Telemetry::new()
                 .retry(Level::Off)
                 .first_retry(Level::Warn)
-                .times(),
+                .timings(),
         ),
         (
-            "{ give_up = \"error\", recovery = \"trace\", give_up_every = \"0s\" }",
+            "{ give_up = \"error\", recovery = \"trace\", give_up_interval = \"0s\" }",
             Telemetry::new()
                 .give_up(Level::Error)
                 .recovery(Level::Trace)
-                .give_up_every(Duration::ZERO),
+                .give_up_interval(Duration::ZERO),
         ),
     ] {
         assert_eq!(

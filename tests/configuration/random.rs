@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use reattempt::config::Config;
-use reattempt::{Jitter, Nested, Policy, Shape};
+use reattempt::{Backoff, Jitter, Nested, Policy};
 
 /// A method of the builder that takes a duration.
 type Set = fn(Policy, Duration) -> Policy;
@@ -56,24 +56,24 @@ fn layer() -> impl Strategy<Value = (Policy, String)> {
         }
         if let Some(shape) = shape {
             let shapes = [
-                Shape::None,
-                Shape::Fixed,
-                Shape::Linear,
-                Shape::Exp,
-                Shape::Fibonacci,
-                Shape::Decorrelated,
+                Backoff::None,
+                Backoff::Fixed,
+                Backoff::Linear,
+                Backoff::Exp,
+                Backoff::Fibonacci,
+                Backoff::Decorrelated,
             ];
             policy = policy.backoff(shapes[shape]);
-            write("backoff", &format!("\"{}\"", shapes[shape].word()));
+            write("backoff", &format!("\"{}\"", shapes[shape].as_str()));
         }
-        let (base, first, cap, deadline, timeout, patience, reset_after) = times;
+        let (base, first, cap, deadline, timeout, max_retry_after, reset_after) = times;
         let setters: [(&str, Option<u64>, Set); 7] = [
             ("base", base, Policy::base),
             ("first", first, Policy::first),
             ("cap", cap, Policy::cap),
             ("deadline", deadline, Policy::deadline),
             ("timeout", timeout, Policy::timeout),
-            ("patience", patience, Policy::patience),
+            ("max_retry_after", max_retry_after, Policy::max_retry_after),
             ("reset_after", reset_after, Policy::reset_after),
         ];
         for (key, nanos, set) in setters {
@@ -127,14 +127,14 @@ proptest! {
     /// A layer reads back as it was written, or is refused for what the rules say of it.
     #[test]
     fn reads_what_was_written((policy, text) in layer()) {
-        let broken: Vec<_> = Policy::new().overridden_by(&policy).violations().map(|v| v.rule().id()).collect();
+        let broken: Vec<_> = Policy::new().merged_with(&policy).violations().map(|v| v.rule().as_str()).collect();
         match Config::from_toml(&format!("[policies.a]\n{text}")) {
             Ok(config) => {
                 prop_assert!(broken.is_empty(), "{broken:?}\n{text}");
                 prop_assert_eq!(format!("{:?}", config.policy("a").unwrap()), format!("{:?}", policy));
             }
             Err(faults) => {
-                let mut found: Vec<_> = faults.iter().map(|fault| fault.rule().to_owned()).collect();
+                let mut found: Vec<_> = faults.iter().map(|fault| fault.rule().as_str()).collect();
                 let mut broken = broken;
                 found.sort_unstable();
                 broken.sort_unstable();
@@ -148,7 +148,7 @@ proptest! {
     fn layers_are_keys_in_place_of_keys(below in layer(), above in layer()) {
         let text = format!("[policies.a]\n{}[operations.b]\npolicy = \"a\"\n{}", below.1, above.1);
         if let Ok(config) = Config::from_toml(&text) {
-            let both = Policy::new().overridden_by(&below.0).overridden_by(&above.0);
+            let both = Policy::new().merged_with(&below.0).merged_with(&above.0);
             let resolved = config.resolve("b", "", &Policy::new());
             prop_assert_eq!(format!("{:?}", resolved.policy), format!("{:?}", both));
             prop_assert!(resolved.policy.violation().is_none());

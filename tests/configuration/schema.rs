@@ -34,7 +34,7 @@ fn every_key_is_in_it() {
     for kind in ["policy", "operation"] {
         let properties = &schema["$defs"][kind]["properties"];
         for key in Key::ALL {
-            assert!(properties.get(key.word()).is_some(), "{kind} {key}");
+            assert!(properties.get(key.as_str()).is_some(), "{kind} {key}");
         }
         let more = properties.as_object().unwrap().len() - Key::ALL.len();
         assert_eq!(more, if kind == "policy" { 0 } else { 2 });
@@ -89,7 +89,7 @@ fn what_the_schema_refuses() {
         ("telemetry = \"loud\"", "telemetry = \"quiet\""),
         (
             "telemetry = { give_up = 3 }",
-            "telemetry = { give_up = \"error\", times = true, give_up_every = \"1s\" }",
+            "telemetry = { give_up = \"error\", timings = true, give_up_interval = \"1s\" }",
         ),
         ("retries = 3", ""),
         ("on = \"_\"", ""),

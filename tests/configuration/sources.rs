@@ -8,7 +8,7 @@ use reattempt::config::Config;
 const FILE: &str = "[policies.storage]\nmax = 5\nbase = \"250ms\"\n";
 
 /// The environment is handed in: that of the process belongs to all tests.
-fn over(variables: &[(&str, &str)]) -> Result<Config, reattempt::config::Faults> {
+fn over(variables: &[(&str, &str)]) -> Result<Config, reattempt::config::ConfigError> {
     let owned = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
     Config::from_text("retry.toml", FILE, variables.iter().map(owned))
 }
@@ -167,7 +167,7 @@ fn a_variable_in_place_of_a_table() {
     );
     // What is no single value of TOML is a text.
     let faults = over(&[("REATTEMPT_POLICIES__STORAGE__MAX", "7\nbase = 5")]).unwrap_err();
-    assert_eq!(faults.iter().next().unwrap().rule(), "R1");
+    assert_eq!(faults.iter().next().unwrap().rule().as_str(), "R1");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn any_provider() {
     let faults = Config::from_figment(&figment).unwrap_err();
     let fault = faults.iter().next().unwrap();
     assert_eq!(
-        (fault.key(), fault.rule(), fault.line()),
+        (fault.key(), fault.rule().as_str(), fault.line()),
         ("policies.storage.max", "R1", None)
     );
     assert!(!fault.source().is_empty());

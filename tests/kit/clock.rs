@@ -3,8 +3,8 @@
 use std::panic::catch_unwind;
 use std::time::Duration;
 
-use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
-use reattempt::timer::{Clock as _, Threads};
+use reattempt::testing::{self, AttemptEnd, CallEnd, FaultPlan};
+use reattempt::timer::{Clock as _, ThreadTimer};
 use reattempt::{GiveUpReason, Verdict, deadline, retry};
 
 use crate::support::{
@@ -15,11 +15,11 @@ use crate::support::{
 fn an_hour_of_virtual_time() {
     let time = testing::virtual_time();
     let record = testing::record();
-    assert_eq!(slow(&Faults::script("fail x9, ok", reset)), Ok(()));
+    assert_eq!(slow(&FaultPlan::script("fail x9, ok", reset)), Ok(()));
     assert_eq!(time.elapsed(), HOUR);
     assert_eq!(record.schedule(), [PAUSE; 9]);
 
-    assert_eq!(slow(&Faults::always(reset)), Err(Fault::Reset));
+    assert_eq!(slow(&FaultPlan::always(reset)), Err(Fault::Reset));
     assert_eq!(time.elapsed(), 2 * HOUR);
     let calls = record.calls();
     assert_eq!(calls[1].delays(), [PAUSE; 9]);
@@ -33,7 +33,7 @@ fn an_hour_of_virtual_time() {
 async fn an_hour_of_a_paused_clock() {
     let start = tokio::time::Instant::now();
     let record = testing::record();
-    let faults = Faults::script("fail x9, ok", reset);
+    let faults = FaultPlan::script("fail x9, ok", reset);
     assert_eq!(slow_async(&faults).await, Ok(()));
     assert_eq!(start.elapsed(), HOUR);
     assert_eq!(record.schedule(), [PAUSE; 9]);
@@ -79,7 +79,7 @@ fn seeds_give_equal_schedules() {
         let _time = testing::virtual_time();
         let _seeded = testing::seed(number);
         let record = testing::record();
-        assert!(random(&Faults::always(reset)).is_err());
+        assert!(random(&FaultPlan::always(reset)).is_err());
         record.schedule()
     };
     assert_eq!(schedule(1), schedule(1));
@@ -94,11 +94,11 @@ async fn seeds_in_async_code() {
     {
         let _seeded = testing::seed(1);
         let _time = testing::virtual_time();
-        assert!(random(&Faults::always(reset)).is_err());
+        assert!(random(&FaultPlan::always(reset)).is_err());
     }
     {
         let _seeded = testing::seed(1);
-        assert!(random_async(&Faults::always(reset)).await.is_err());
+        assert!(random_async(&FaultPlan::always(reset)).await.is_err());
     }
     let calls = record.calls();
     assert_eq!(calls[0], calls[1]);
@@ -111,7 +111,7 @@ fn panics_restore_time_seeds_and_records() {
         let _time = testing::virtual_time();
         let _seeded = testing::seed(1);
         let _record = testing::record();
-        let faults = Faults::after(0, reset).then(Faults::always(|| panic!("no fault")));
+        let faults = FaultPlan::after(0, reset).then(FaultPlan::always(|| panic!("no fault")));
         quick(&faults)
     });
     assert!(panicked.is_err());
@@ -122,11 +122,11 @@ fn panics_restore_time_seeds_and_records() {
           did not end
         ",
     );
-    let before = Threads.now();
-    assert!((0..10_000_000).any(|_| Threads.now() != before));
-    let unseeded = Threads.random();
+    let before = ThreadTimer.now();
+    assert!((0..10_000_000).any(|_| ThreadTimer.now() != before));
+    let unseeded = ThreadTimer.random();
     let _seeded = testing::seed(1);
-    assert_ne!(Threads.random(), unseeded);
+    assert_ne!(ThreadTimer.random(), unseeded);
 }
 
 /// What concerns one thread leaves the others alone.
@@ -136,7 +136,7 @@ fn threads_stand_apart() {
     let record = testing::record();
     std::thread::spawn(|| {
         let own = testing::virtual_time();
-        assert!(slow(&Faults::always(reset)).is_err());
+        assert!(slow(&FaultPlan::always(reset)).is_err());
         assert_eq!(own.elapsed(), HOUR);
     })
     .join()

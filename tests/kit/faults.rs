@@ -4,14 +4,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use reattempt::testing::{self, Faults};
+use reattempt::testing::{self, FaultPlan};
 
 use crate::support::{Fault, quick, reset};
 
 #[test]
 fn a_failed_assertion_shows_what_changed() {
     let record = testing::record();
-    assert!(quick(&Faults::always(reset)).is_err());
+    assert!(quick(&FaultPlan::always(reset)).is_err());
     let message = message(|| {
         record.assert(
             "
@@ -38,7 +38,7 @@ if the record is right, the lines without `-` are the new text; `println!(\"{rec
 #[test]
 fn a_wrong_script_says_so() {
     assert_eq!(
-        message(|| drop(Faults::script("fail, sleep", reset))),
+        message(|| drop(FaultPlan::script("fail, sleep", reset))),
         "`sleep` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; \
          the script is `fail, sleep`"
     );
@@ -53,7 +53,7 @@ fn message(f: impl FnOnce()) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scripts_are_shared() {
     let record = testing::record();
-    let faults = Arc::new(Faults::script("fail x8, ok", reset));
+    let faults = Arc::new(FaultPlan::script("fail x8, ok", reset));
     let tasks = [(); 4].map(|()| {
         let faults = Arc::clone(&faults);
         tokio::spawn(async move { quick(&faults) })

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{retry, testing};
 
 use crate::support::Fault;
@@ -22,7 +22,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     fn sleep(&self, _: Duration) {}
 }
 

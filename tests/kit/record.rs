@@ -1,20 +1,23 @@
 //! Records of nested and concurrent calls, of every form of a retry.
 
-use reattempt::testing::{self, AttemptEnd, CallEnd, Faults};
-use reattempt::{GiveUpReason, Policy, RetryError, Shape, Verdict, deadline, retry, retry_block};
+use reattempt::testing::{self, AttemptEnd, CallEnd, FaultPlan};
+use reattempt::{Backoff, GiveUpReason, Policy, RetryError, Verdict, deadline, retry, retry_block};
 
 use crate::support::{Fault, ms, quick, reset};
 
 #[test]
 fn nested_calls_stand_apart() {
     #[retry(name = "outer", max = 3, backoff = "none")]
-    fn outer(faults: &Faults<Fault>) -> Result<(), Fault> {
+    fn outer(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
         quick(faults)
     }
     let record = testing::record();
-    assert_eq!(outer(&Faults::script("fail x3, ok", reset)), Ok(()));
+    assert_eq!(outer(&FaultPlan::script("fail x3, ok", reset)), Ok(()));
     let quick_alone = testing::record();
-    assert_eq!(quick(&Faults::from([Err(Fault::Wrong)])), Err(Fault::Wrong));
+    assert_eq!(
+        quick(&FaultPlan::from([Err(Fault::Wrong)])),
+        Err(Fault::Wrong)
+    );
     quick_alone.assert("quick\n  1. failed (permanent), gave up (permanent)");
     record.assert(
         "
@@ -37,21 +40,21 @@ fn nested_calls_stand_apart() {
 #[tokio::test(start_paused = true)]
 async fn tasks_stand_apart() {
     #[retry(name = "fetch", base = "1s", jitter = "none")]
-    async fn fetch(faults: &Faults<Fault>) -> Result<(), Fault> {
+    async fn fetch(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
         faults.check()
     }
     let record = testing::record();
     let wait = ms(1_500);
     let (busy, failing) = (
-        Faults::from([Err(Fault::Busy { wait }), Err(Fault::Wrong)]),
-        Faults::script("fail x2, ok", reset),
+        FaultPlan::from([Err(Fault::Busy { wait }), Err(Fault::Wrong)]),
+        FaultPlan::script("fail x2, ok", reset),
     );
     let _seeded = testing::seed(1);
     assert_eq!(
         tokio::join!(fetch(&busy), fetch(&failing)),
         (Err(Fault::Wrong), Ok(()))
     );
-    let dropped = tokio::time::timeout(ms(500), fetch(&Faults::always(reset))).await;
+    let dropped = tokio::time::timeout(ms(500), fetch(&FaultPlan::always(reset))).await;
     assert!(dropped.is_err());
 
     let calls = record.calls();
@@ -93,18 +96,18 @@ async fn every_form_and_end() {
         *value += 1;
         *value
     }
-    const STILL: Policy = Policy::new().max(2).backoff(Shape::None);
+    const STILL: Policy = Policy::new().max(2).backoff(Backoff::None);
 
     let record = testing::record();
     assert!(hangs().await.unwrap_err().is_timeout());
     assert!(stalls().await.unwrap_err().is_timeout());
     assert_eq!(polls(&mut 0).await, 2);
-    let faults = Faults::script("fail, ok", reset);
+    let faults = FaultPlan::script("fail, ok", reset);
     let block = retry_block!(policy = STILL, name = "block", || -> Result<(), Fault> {
         faults.check()
     });
     assert_eq!(block, Ok(()));
-    let faults = Faults::always(reset);
+    let faults = FaultPlan::always(reset);
     assert!(STILL.runner().name("run").run(|| faults.check()).is_err());
     let runner = STILL.runner().name("run_async");
     assert!(runner.try_run_async(async || faults.check()).await.is_err());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::testing::Faults;
+use reattempt::testing::FaultPlan;
 use reattempt::{Classify, retry};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Classify)]
@@ -27,26 +27,26 @@ pub(crate) const fn ms(number: u64) -> Duration {
 }
 
 #[retry(name = "slow", max = 10, backoff = "fixed", base = PAUSE, cap = PAUSE, jitter = "none")]
-pub(crate) fn slow(faults: &Faults<Fault>) -> Result<(), Fault> {
+pub(crate) fn slow(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
     faults.check()
 }
 
 #[retry(name = "slow", max = 10, backoff = "fixed", base = PAUSE, cap = PAUSE, jitter = "none")]
-pub(crate) async fn slow_async(faults: &Faults<Fault>) -> Result<(), Fault> {
+pub(crate) async fn slow_async(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
     faults.check()
 }
 
 #[retry(name = "random", max = 6)]
-pub(crate) fn random(faults: &Faults<Fault>) -> Result<(), Fault> {
+pub(crate) fn random(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
     faults.check()
 }
 
 #[retry(name = "random", max = 6)]
-pub(crate) async fn random_async(faults: &Faults<Fault>) -> Result<(), Fault> {
+pub(crate) async fn random_async(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
     faults.check()
 }
 
 #[retry(name = "quick", max = 2, backoff = "none")]
-pub(crate) fn quick(faults: &Faults<Fault>) -> Result<(), Fault> {
+pub(crate) fn quick(faults: &FaultPlan<Fault>) -> Result<(), Fault> {
     faults.check()
 }

@@ -28,7 +28,7 @@ fn is_down(error: &Error) -> bool {
 /// V52: a window of 4, a ratio of .75, 7 retries, always failing.
 #[test]
 fn v52_the_breaker_opens_in_the_middle_of_a_call() {
-    static BREAKER: Breaker = Breaker::count(4).failure_ratio(0.75);
+    static BREAKER: Breaker = Breaker::count_window(4).failure_ratio(0.75);
     #[retry(max = 8, base = "1ms", breaker = &BREAKER, on(_))]
     fn call(calls: &Cell<u32>) -> Result<(), RetryError<&'static str>> {
         calls.set(calls.get() + 1);
@@ -50,7 +50,7 @@ fn v52_the_breaker_opens_in_the_middle_of_a_call() {
     assert_eq!(end.last(), None);
 }
 
-static ASYNC: Breaker = Breaker::count(2).cooldown(Duration::from_secs(5));
+static ASYNC: Breaker = Breaker::count_window(2).cooldown(Duration::from_secs(5));
 
 #[retry(max = 2, base = "1ms", breaker = &ASYNC, on = is_down)]
 async fn call(calls: &Cell<u32>, error: Option<Error>) -> Result<u32, Error> {
@@ -97,7 +97,7 @@ async fn an_open_breaker_answers_with_an_error_of_the_function() {
 
 #[test]
 fn blocks_and_options_and_runners() {
-    static BREAKER: Breaker = Breaker::count(1);
+    static BREAKER: Breaker = Breaker::count_window(1);
     let _time = testing::virtual_time();
     let answer = retry_block!(max = 2, breaker = &BREAKER, || -> Option<u32> { None });
     assert_eq!(answer, None);
@@ -127,7 +127,7 @@ async fn everything(calls: &Cell<u32>) -> Result<u32, RetryError<&'static str>> 
     Ok(n)
 }
 static RATE: Throttle = Throttle::cubic();
-static OTHER: Breaker = Breaker::count(10);
+static OTHER: Breaker = Breaker::count_window(10);
 
 #[tokio::test(start_paused = true)]
 async fn all_at_once() {
@@ -169,14 +169,14 @@ async fn a_window_below_the_timeout() {
     async fn lent(breaker: &Breaker) -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
-    static SECOND: Breaker = Breaker::time(Duration::from_secs(1));
+    static SECOND: Breaker = Breaker::time_window(Duration::from_secs(1));
     #[retry(policy = policy, breaker = &SECOND, on(_))]
     async fn under(policy: Policy) -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
     let (short, long) = (
-        Breaker::time(Duration::from_secs(1)),
-        Breaker::time(Duration::from_secs(2)),
+        Breaker::time_window(Duration::from_secs(1)),
+        Breaker::time_window(Duration::from_secs(2)),
     );
     assert!(lent(&long).await.is_ok());
     let fitting = Policy::new().timeout(Duration::from_millis(500));
@@ -191,7 +191,7 @@ async fn a_window_below_the_timeout() {
 /// Who above is in a hurry says nothing of the service.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_from_above() {
-    static PATIENT: Breaker = Breaker::count(5);
+    static PATIENT: Breaker = Breaker::count_window(5);
     #[retry(max = 1, deadline = "5s", breaker = &PATIENT, on(_))]
     async fn call() -> Result<u32, RetryError<&'static str>> {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -217,7 +217,7 @@ async fn a_deadline_from_above() {
 /// A service that answers 404 is well: the breaker closes, and concurrent calls get through again.
 #[test]
 fn a_permanent_answer_closes_a_half_open_breaker() {
-    static WELL: Breaker = Breaker::count(1);
+    static WELL: Breaker = Breaker::count_window(1);
     #[retry(max = 1, breaker = &WELL, on = is_down)]
     fn call(error: Error) -> Result<u32, Error> {
         Err(error)
@@ -234,7 +234,7 @@ fn a_permanent_answer_closes_a_half_open_breaker() {
 /// A probe is one call.
 #[tokio::test(start_paused = true)]
 async fn no_copies_of_a_probe() {
-    static PROBED: Breaker = Breaker::count(1);
+    static PROBED: Breaker = Breaker::count_window(1);
     #[retry(max = 1, hedge = "5ms", breaker = &PROBED, on(_))]
     async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, RetryError<&'static str>> {
         calls.set(calls.get() + 1);
@@ -252,7 +252,7 @@ async fn no_copies_of_a_probe() {
 /// The wait of a throttle is none of the attempt's time.
 #[tokio::test(start_paused = true)]
 async fn a_wait_is_not_slow() {
-    static SLOW: Breaker = Breaker::count(3).slow(Duration::from_secs(1), 1.0);
+    static SLOW: Breaker = Breaker::count_window(3).slow_calls(Duration::from_secs(1), 1.0);
     static FULL: Throttle = Throttle::cubic();
     #[retry(max = 1, breaker = &SLOW, throttle = &FULL, on(_))]
     async fn call() -> Result<u32, RetryError<&'static str>> {
@@ -271,7 +271,7 @@ async fn a_wait_is_not_slow() {
 /// for a time that is an hour ahead.
 #[test]
 fn opened_by_one_clock_and_asked_by_another() {
-    static BOTH: Breaker = Breaker::count(1);
+    static BOTH: Breaker = Breaker::count_window(1);
     let is_refused = || {
         BOTH.permit()
             .is_err_and(|open| open.retry_after().is_some())

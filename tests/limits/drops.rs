@@ -92,13 +92,13 @@ fn the_permit_of_a_probe() {
         fallback = async |_| { yield_once().await; 7 },
     )]
     async fn probe(world: &World, is_transient: bool) -> Result<u32, Fault> {
-        assert!(world.breaker.refuses_by(&world.clock));
+        assert!(world.breaker.refuses_with_clock(&world.clock));
         world.work().await
     }
     // Whoever probes may have to wait for the throttle.
     let begin = |polls| {
         let world = World::half_open(polls);
-        let mut permit = world.throttle.permit_by(&world.clock).unwrap();
+        let mut permit = world.throttle.permit_with_clock(&world.clock).unwrap();
         permit.spend();
         drop(permit);
         world

@@ -115,7 +115,7 @@ fn a_fallback_holds_nothing() {
         assert_eq!(world.attempts.get(), 0);
     }
     for is_blocking in [true, false] {
-        let (world, throttle) = (World::new(1), Throttle::adaptive().minimum(1));
+        let (world, throttle) = (World::new(1), Throttle::adaptive().min_requests(1));
         let answer = if is_blocking {
             Some(blocking(&world, &throttle))
         } else {

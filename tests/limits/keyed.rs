@@ -7,7 +7,7 @@ use reattempt::{Breaker, Budget, GiveUpReason, Keyed, RetryError, retry, testing
 
 static BUDGETS: Keyed<String, Budget> =
     Keyed::new(|_| Budget::per_success(0.1).floor(0.0).initial(2)).capacity(100);
-static BREAKERS: Keyed<String, Breaker> = Keyed::new(|_| Breaker::count(6))
+static BREAKERS: Keyed<String, Breaker> = Keyed::new(|_| Breaker::count_window(6))
     .capacity(100)
     .idle(Duration::from_secs(60));
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{
     Breaker, GiveUpReason, Policy, RetryError, Throttle, Verdict, deadline, retry, testing,
 };
@@ -74,7 +74,7 @@ impl Reasons {
         let world = World::new(1);
         if self.has(GiveUpReason::Budget) {
             let mut account = world.budget.account();
-            while account.withdraw(reattempt::budget::Class::Failed) {
+            while account.withdraw(reattempt::budget::FailureClass::Failed) {
                 account.spend();
             }
         }
@@ -210,7 +210,7 @@ impl Clock for Watching<'_> {
     }
 }
 
-impl Blocking for Watching<'_> {
+impl BlockingTimer for Watching<'_> {
     fn sleep(&self, _: Duration) {
         self.1.borrow_mut().push(self.0.budget.balance());
     }
@@ -251,7 +251,7 @@ async fn fallen_back(world: &World, breaker: &Breaker, throttle: &Throttle) -> R
 #[test]
 fn refused_before_the_first_attempt() {
     let world = World::new(1);
-    let (open, throttle) = (Breaker::count(1), world.refusing());
+    let (open, throttle) = (Breaker::count_window(1), world.refusing());
     open.force_open();
     let table = [
         (&open, &world.throttle, GiveUpReason::BreakerOpen),
@@ -279,7 +279,7 @@ fn refused_before_the_first_attempt() {
 #[test]
 fn refused_before_a_later_attempt() {
     let world = World::new(1);
-    let throttle = Throttle::adaptive().minimum(1);
+    let throttle = Throttle::adaptive().min_requests(1);
     // After its own failure, which is one of one, chance lets every other attempt through.
     let record = testing::record();
     let end = told(&world, &world.breaker, &throttle).unwrap_err();
@@ -304,7 +304,7 @@ fn a_breaker_that_others_open_during_the_wait() {
             self.0.clock.now()
         }
     }
-    impl Blocking for Opening<'_> {
+    impl BlockingTimer for Opening<'_> {
         fn sleep(&self, _: Duration) {
             self.0.clock.spend(SECOND);
             self.0.breaker.force_open();

@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::time::Duration;
 
 use reattempt::rules::{
-    Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_copies, hedge_delay,
+    Violation, breaker_window, budget_share, hedge_beyond_deadline, hedge_copies, hedge_delay,
     hedge_quantile,
 };
 use reattempt::{Breaker, Budget, Hedge, Policy};
@@ -39,57 +39,57 @@ macro_rules! case {
 const CASES: &[Case] = &[
     case!(
         "R10",
-        Breaker::count(0),
+        Breaker::count_window(0),
         "a breaker's `count` is a number of calls from 1 to 1024, and this is 0; write `count(20)`",
-        Breaker::count(1)
+        Breaker::count_window(1)
     ),
     case!(
         "R10",
-        Breaker::count(1025),
+        Breaker::count_window(1025),
         "a breaker's `count` is a number of calls from 1 to 1024, and this is 1025; write `count(20)`",
-        Breaker::count(1024)
+        Breaker::count_window(1024)
     ),
     case!(
         "R10",
-        Breaker::time(Duration::ZERO),
+        Breaker::time_window(Duration::ZERO),
         "a breaker's `time` window is from 1 ms to 24 h, and this is 0 s; write `time(Duration::from_secs(10))`",
-        Breaker::time(MS)
+        Breaker::time_window(MS)
     ),
     case!(
         "R10",
-        Breaker::count(9).failure_ratio(0.0),
+        Breaker::count_window(9).failure_ratio(0.0),
         "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is 0; write `failure_ratio(0.5)` to open when half of them fail",
-        Breaker::count(9).failure_ratio(f64::MIN_POSITIVE)
+        Breaker::count_window(9).failure_ratio(f64::MIN_POSITIVE)
     ),
     case!(
         "R10",
-        Breaker::count(9).failure_ratio(1.01),
+        Breaker::count_window(9).failure_ratio(1.01),
         "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is 1.01; write `failure_ratio(0.5)` to open when half of them fail",
-        Breaker::count(9).failure_ratio(1.0)
+        Breaker::count_window(9).failure_ratio(1.0)
     ),
     case!(
         "R10",
-        Breaker::count(9).minimum(0),
-        "a breaker's `minimum` is at least 1: without a call there is no share of failures; write `minimum(10)`",
-        Breaker::count(9).minimum(1)
+        Breaker::count_window(9).min_calls(0),
+        "a breaker's `min_calls` is at least 1: without a call there is no share of failures; write `min_calls(10)`",
+        Breaker::count_window(9).min_calls(1)
     ),
     case!(
         "R10",
-        Breaker::count(9).cooldown(Duration::ZERO),
+        Breaker::count_window(9).cooldown(Duration::ZERO),
         "a breaker's `cooldown` of 0 would never keep it open; write `cooldown(Duration::from_secs(5))`",
-        Breaker::count(9).cooldown(MS)
+        Breaker::count_window(9).cooldown(MS)
     ),
     case!(
         "R10",
-        Breaker::count(9).probes(0),
+        Breaker::count_window(9).probes(0),
         "a breaker's `probes` are from 1 to 255 calls, and this is 0; write `probes(1)` to close after one call that succeeds",
-        Breaker::count(9).probes(1)
+        Breaker::count_window(9).probes(1)
     ),
     case!(
         "X10",
-        Breaker::count(9).minimum(10),
-        "a breaker's `minimum` of 10 is above its window of 9 calls, so it would never open; lower it to 9 or less",
-        Breaker::count(9).minimum(9)
+        Breaker::count_window(9).min_calls(10),
+        "a breaker's `min_calls` of 10 is above its window of 9 calls, so it would never open; lower it to 9 or less",
+        Breaker::count_window(9).min_calls(9)
     ),
     case!(
         "R11",
@@ -141,9 +141,9 @@ const CASES: &[Case] = &[
     ),
     case!(
         "X10",
-        runs(Breaker::time(SECOND), SECOND),
+        runs(Breaker::time_window(SECOND), SECOND),
         "the `breaker`'s window of 1 s is below twice the `timeout` of 1 s, so it would forget time-outs before it has counted them; widen it to 2 s or lower `timeout`",
-        runs(Breaker::time(2 * SECOND), SECOND)
+        runs(Breaker::time_window(2 * SECOND), SECOND)
     ),
 ];
 
@@ -172,7 +172,7 @@ fn refused_and_nearest_accepted() {
 /// The same without a panic, for values that come from outside.
 #[test]
 fn asked_before() {
-    let said = |refusal: Option<Refusal>| refusal.map(|refusal| refusal.to_string());
+    let said = |refusal: Option<Violation>| refusal.map(|refusal| refusal.to_string());
     assert_eq!(budget_share(0.1), None);
     assert!(said(budget_share(f64::NAN)).is_some_and(|said| said.contains("a share")));
     assert_eq!(hedge_delay(MS), None);

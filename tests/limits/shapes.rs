@@ -67,7 +67,7 @@ impl Service {
 #[tokio::test(start_paused = true)]
 async fn methods() {
     let _time = testing::virtual_time();
-    let service = Service::new(Breaker::count(3));
+    let service = Service::new(Breaker::count_window(3));
     assert_eq!(
         service.by_reference().unwrap_err().reason(),
         GiveUpReason::BreakerOpen
@@ -81,9 +81,9 @@ async fn methods() {
         GiveUpReason::Budget
     );
     assert_eq!(service.calls.load(Ordering::Relaxed), 5);
-    let mut service = Service::new(Breaker::count(3));
+    let mut service = Service::new(Breaker::count_window(3));
     assert_eq!(service.changing().unwrap_err().attempts(), 2);
-    let service = Service::new(Breaker::count(3));
+    let service = Service::new(Breaker::count_window(3));
     assert_eq!(service.hedged("abc", vec![1]).await.unwrap(), 6);
 }
 
@@ -99,7 +99,7 @@ impl Backend for First {
     const RETRIES: u32 = 4;
 
     fn breaker() -> &'static Breaker {
-        static FIRST: Breaker = Breaker::count(3);
+        static FIRST: Breaker = Breaker::count_window(3);
         &FIRST
     }
 }
@@ -167,7 +167,7 @@ fn boxed(
 
 #[tokio::test(start_paused = true)]
 async fn futures_of_all_kinds() {
-    let service = Service::new(Breaker::count(3));
+    let service = Service::new(Breaker::count_window(3));
     assert_eq!(service.fetch("ab".to_owned()).await.unwrap(), 2);
     assert_eq!(service.calls.load(Ordering::Relaxed), 2);
     assert_eq!(future(&AtomicU32::new(0)).await.unwrap(), 2);
@@ -191,7 +191,7 @@ async fn futures_of_all_kinds() {
     fn sent<F: Future + Send>(future: F) -> F {
         future
     }
-    let service = Arc::new(Service::new(Breaker::count(3)));
+    let service = Arc::new(Service::new(Breaker::count_window(3)));
     let spawned = Arc::clone(&service);
     let answer = tokio::spawn(async move { sent(spawned.hedged("a", Vec::new())).await });
     assert_eq!(answer.await.unwrap().unwrap(), 3);
@@ -203,7 +203,7 @@ async fn polled(calls: &Cell<u32>) -> Result<bool, RetryError<&'static str>> {
     Ok(calls.get() > 3)
 }
 
-static POLLED: Breaker = Breaker::count(2);
+static POLLED: Breaker = Breaker::count_window(2);
 
 /// A value that is not final is an answer of the service, and asking again no retry.
 #[tokio::test(start_paused = true)]
@@ -288,7 +288,7 @@ async fn a_runner_in_a_task() {
     }
 
     let task = tokio::spawn(async {
-        let (policy, breaker) = (Policy::new(), Breaker::count(2));
+        let (policy, breaker) = (Policy::new(), Breaker::count_window(2));
         guarded(&policy, &breaker).await
     });
     let end = task.await.unwrap().unwrap_err();

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use reattempt::breaker::State;
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Breaker, Budget, Classify, GaveUp, GiveUpReason, Throttle, Verdict};
 
 use crate::bombs::{step, yield_once};
@@ -65,7 +65,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     fn sleep(&self, time: Duration) {
         step();
         self.spend(time);
@@ -128,13 +128,13 @@ impl World {
     pub(crate) fn new(polls: u32) -> Self {
         let clock = Still::pending(polls);
         let throttle = Throttle::cubic();
-        let permit = throttle.permit_by(&clock).unwrap();
-        permit.failed_by(Verdict::Throttled(None), &clock);
+        let permit = throttle.permit_with_clock(&clock).unwrap();
+        permit.failed_with_clock(Verdict::Throttled(None), &clock);
         clock.spend(1000 * SECOND);
         Self {
             clock,
             budget: Box::leak(Box::new(Budget::tokens(100).timeout_cost(5))),
-            breaker: Breaker::count(100),
+            breaker: Breaker::count_window(100),
             throttle,
             attempts: Cell::new(0),
         }
@@ -143,11 +143,11 @@ impl World {
     /// With a breaker that waits for its only probe.
     pub(crate) fn half_open(polls: u32) -> Self {
         let world = Self {
-            breaker: Breaker::count(1).probes(1),
+            breaker: Breaker::count_window(1).probes(1),
             ..Self::new(polls)
         };
-        let permit = world.breaker.permit_by(&world.clock).unwrap();
-        permit.failed_by(Verdict::Transient, &world.clock);
+        let permit = world.breaker.permit_with_clock(&world.clock).unwrap();
+        permit.failed_with_clock(Verdict::Transient, &world.clock);
         world.clock.spend(1000 * SECOND);
         assert_eq!(world.state(), State::HalfOpen);
         world
@@ -155,18 +155,18 @@ impl World {
 
     /// A throttle that has seen a hundred failures.
     pub(crate) fn refusing(&self) -> Throttle {
-        let throttle = Throttle::adaptive().minimum(1).ceiling(1.0);
+        let throttle = Throttle::adaptive().min_requests(1).ceiling(1.0);
         for _ in 0..100 {
-            if let Ok(permit) = throttle.permit_by(&self.clock) {
-                permit.failed_by(Verdict::Transient, &self.clock);
+            if let Ok(permit) = throttle.permit_with_clock(&self.clock) {
+                permit.failed_with_clock(Verdict::Transient, &self.clock);
             }
         }
-        assert!(throttle.rejection_by(&self.clock) > 0.5);
+        assert!(throttle.rejection_probability_with_clock(&self.clock) > 0.5);
         throttle
     }
 
     pub(crate) fn state(&self) -> State {
-        self.breaker.state_by(&self.clock)
+        self.breaker.state_with_clock(&self.clock)
     }
 
     pub(crate) fn begin(&self) {
@@ -187,7 +187,7 @@ impl World {
     pub(crate) fn assert_paid(&self) {
         let retries = self.attempts.get().saturating_sub(1);
         let left = f64::from(100 - 5 * retries);
-        assert!((self.budget.balance_by(&self.clock) - left).abs() < 1e-9);
+        assert!((self.budget.balance_with_clock(&self.clock) - left).abs() < 1e-9);
     }
 
     /// Each attempt has taken a token of the throttle, and nothing else has: one was there, and each two seconds bring
@@ -196,7 +196,7 @@ impl World {
     pub(crate) fn assert_let_through(&self) {
         let spent = 2 * self.attempts.get() * SECOND;
         let waited = self.clock.now.get().saturating_sub(2000 * SECOND);
-        let permit = self.throttle.permit_by(&self.clock).unwrap();
+        let permit = self.throttle.permit_with_clock(&self.clock).unwrap();
         assert_eq!(permit.wait(), spent.saturating_sub(waited));
     }
 
@@ -213,7 +213,7 @@ impl World {
             // Longer than the cool-down has become.
             self.clock.spend(1000 * SECOND);
         }
-        let permit = self.breaker.permit_by(&self.clock);
+        let permit = self.breaker.permit_with_clock(&self.clock);
         assert!(permit.is_ok(), "{:?}", self.breaker);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use reattempt::observe::{self, Event};
-use reattempt::timer::{Blocking, Clock, Threads, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, ThreadTimer, Timestamp};
 use reattempt::{
     Decision, GiveUpReason, Policy, Retry, RetryError, Throttle, Verdict, config, retry,
 };
@@ -21,11 +21,11 @@ struct Stopping;
 
 impl Clock for Stopping {
     fn now(&self) -> Timestamp {
-        Threads.now()
+        ThreadTimer.now()
     }
 }
 
-impl Blocking for Stopping {
+impl BlockingTimer for Stopping {
     fn sleep(&self, _: std::time::Duration) {
         config::stop_retries();
     }

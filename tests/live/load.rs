@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{config, retry};
 
 use crate::support::{File, ms, turn};
@@ -33,7 +33,7 @@ impl Clock for Restless {
     }
 }
 
-impl Blocking for Restless {
+impl BlockingTimer for Restless {
     fn sleep(&self, _: Duration) {}
 }
 

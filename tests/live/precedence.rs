@@ -76,7 +76,9 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     file.write("[policies.broken]\nmax = 2\ncap = \"1s\"\n");
     let faults = config::reload().unwrap_err();
     // `base` of the code is to blame; what the file has of the rule is its `cap`.
-    let places = faults.iter().map(|of| (of.rule(), of.line(), of.key()));
+    let places = faults
+        .iter()
+        .map(|of| (of.rule().as_str(), of.line(), of.key()));
     let places: Vec<_> = places.collect();
     assert_eq!(places, [("X1", Some(3), "policies.broken.cap")]);
     assert_eq!(

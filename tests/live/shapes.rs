@@ -232,7 +232,7 @@ async fn async_shapes_have_the_policy_of_the_file() {
     assert_eq!(every_async().await, [5; 13]);
 }
 
-static BREAKERS: [Breaker; 2] = [Breaker::count(100), Breaker::count(100)];
+static BREAKERS: [Breaker; 2] = [Breaker::count_window(100), Breaker::count_window(100)];
 static THROTTLES: [Throttle; 2] = [Throttle::adaptive(), Throttle::adaptive()];
 
 #[retry(policy = "shapes", max = 2, on(_), breaker = &BREAKERS[0], throttle = &THROTTLES[0], budget = 0.5)]

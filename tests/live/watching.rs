@@ -12,7 +12,7 @@ use crate::support::{File, turn};
 const BOUND: Duration = Duration::from_secs(10);
 
 /// What became of each configuration, as it is told.
-fn told() -> (Receiver<String>, observe::Added) {
+fn told() -> (Receiver<String>, observe::ObserverHandle) {
     let (tell, told) = channel();
     let tell = std::sync::Mutex::new(tell);
     let added = observe::add(move |event: &Event<'_>| {

@@ -55,22 +55,22 @@ pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// The breakers of cases, all different.
 const BREAKERS: [fn() -> Breaker; 5] = [
-    || Breaker::count(1).cooldown(Duration::from_millis(30)),
+    || Breaker::count_window(1).cooldown(Duration::from_millis(30)),
     || {
-        Breaker::count(3)
+        Breaker::count_window(3)
             .failure_ratio(0.3)
             .cooldown(Duration::from_millis(5))
     },
     || {
-        Breaker::count(4)
-            .minimum(2)
+        Breaker::count_window(4)
+            .min_calls(2)
             .probes(2)
             .cooldown(Duration::from_millis(200))
     },
-    || Breaker::count(6).minimum(3).failure_ratio(1.0),
+    || Breaker::count_window(6).min_calls(3).failure_ratio(1.0),
     || {
-        Breaker::count(9)
-            .minimum(4)
+        Breaker::count_window(9)
+            .min_calls(4)
             .cooldown(Duration::from_secs(1))
     },
 ];
@@ -171,7 +171,7 @@ impl Case {
 
     pub(crate) fn breaker(&self) -> Breaker {
         self.breaker
-            .map_or_else(|| Breaker::count(1), |index| BREAKERS[index]())
+            .map_or_else(|| Breaker::count_window(1), |index| BREAKERS[index]())
     }
 
     /// What is left for a driver that cannot do this, or does it otherwise: the words of `drivers.md`.

@@ -92,8 +92,8 @@ whole_story! { constants! { |world|
     both { deadline = "301ms", jitter = "none" }
     both { max = "unlimited", deadline = "10s" }
     both { max = "unlimited", backoff = "fixed", jitter = "none", deadline = "350ms" }
-    both { patience = "2s", max = 4 }
-    both { patience = "0s", max = 4 }
+    both { max_retry_after = "2s", max = 4 }
+    both { max_retry_after = "0s", max = 4 }
     both { idempotent = false, max = 5 }
     both { idempotent = false, backoff = "none" }
     both { idempotent = true, nested = "collapse", deadline = "5s", max = 4 }

@@ -3,7 +3,7 @@
 pub(crate) use reattempt::GaveUp as CutOff;
 pub(crate) use reattempt::GiveUpReason as Reason;
 pub(crate) use reattempt::RetryError as Story;
-pub(crate) use reattempt::timer::Blocking as BlockingTimer;
+pub(crate) use reattempt::timer::BlockingTimer;
 pub(crate) use reattempt::timer::Timestamp;
 use reattempt::{Policy, Verdict};
 use std::time::Duration;
@@ -16,6 +16,6 @@ pub(crate) use whole_story;
 
 pub(crate) const FORBIDDEN: Verdict = Verdict::RetryForbidden;
 
-pub(crate) const fn patience(policy: Policy, patience: Duration) -> Policy {
-    policy.patience(patience)
+pub(crate) const fn max_retry_after(policy: Policy, max_retry_after: Duration) -> Policy {
+    policy.max_retry_after(max_retry_after)
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reattempt::{Budget, Jitter, Nested, Policy, Shape, duration};
+use reattempt::{Backoff, Budget, Jitter, Nested, Policy, duration};
 
 use crate::names;
 use crate::random::Random;
@@ -16,14 +16,14 @@ pub(crate) fn squares(retry: u32) -> Duration {
     Duration::from_micros(u64::from(retry.saturating_add(1)).saturating_pow(2) * 1500)
 }
 
-const SHAPES: [Shape; 7] = [
-    Shape::None,
-    Shape::Fixed,
-    Shape::Linear,
-    Shape::Exp,
-    Shape::Fibonacci,
-    Shape::Decorrelated,
-    Shape::Custom(&squares),
+const SHAPES: [Backoff; 7] = [
+    Backoff::None,
+    Backoff::Fixed,
+    Backoff::Linear,
+    Backoff::Exp,
+    Backoff::Fibonacci,
+    Backoff::Decorrelated,
+    Backoff::Custom(&squares),
 ];
 
 /// So many budgets there are.
@@ -87,8 +87,8 @@ fn with(policy: Policy, written: &String) -> Policy {
         "max" if value == "unlimited" => policy.unlimited(),
         "max" => policy.max(value.parse().expect(value)),
         "backoff" => {
-            let shape = SHAPES.iter().find(|shape| shape.word() == value);
-            policy.backoff(*shape.unwrap_or(&Shape::Custom(&squares)))
+            let shape = SHAPES.iter().find(|shape| shape.as_str() == value);
+            policy.backoff(*shape.unwrap_or(&Backoff::Custom(&squares)))
         }
         "base" => policy.base(time()),
         "first" => policy.first(time()),
@@ -104,7 +104,7 @@ fn with(policy: Policy, written: &String) -> Policy {
         "reset_after" => policy.reset_after(time()),
         "deadline" => policy.deadline(time()),
         "timeout" => policy.timeout(time()),
-        "patience" => names::patience(policy, time()),
+        "max_retry_after" => names::max_retry_after(policy, time()),
         "idempotent" => policy.idempotent(value == "true"),
         "nested" if value == "multiply" => policy.nested(Nested::Multiply),
         "nested" => policy.nested(Nested::Collapse),
@@ -128,7 +128,7 @@ pub(crate) fn random(random: &mut Random) -> Spec {
     let one_of = |words: &'static [&str]| move |random: &mut Random| random.pick(words).to_owned();
 
     let shape = random.pick(&SHAPES);
-    key(random, 100, "backoff", &|_| format!("{:?}", shape.word()));
+    key(random, 100, "backoff", &|_| format!("{:?}", shape.as_str()));
     let is_budgeted = key(random, 25, "budget", &|random| random.below(7).to_string());
     let has_deadline = key(random, 35, "deadline", &up_to(15));
     key(random, 25, "timeout", &up_to(13));
@@ -165,7 +165,7 @@ pub(crate) fn random(random: &mut Random) -> Spec {
         "fast_first",
         &one_of(&["true", "true", "true", "false"]),
     );
-    key(random, 15, "patience", &up_to(13));
+    key(random, 15, "max_retry_after", &up_to(13));
     key(random, 25, "idempotent", &one_of(&["true", "false"]));
     key(
         random,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reattempt::testing::{CallEnd, RecordedAttempt, RecordedCall};
-use reattempt::{Breaker, Budget, Classify, Policy, Shape, Verdict, deadline, testing};
+use reattempt::{Backoff, Breaker, Budget, Classify, Policy, Verdict, deadline, testing};
 
 use crate::case::{Act, Case, End};
 use crate::clock::{self, Time, now};
@@ -233,7 +233,7 @@ impl Drop for UnderWay<'_> {
 /// A call inside the outer deadline of the case, and inside the second attempt of another call, in whose first attempt
 /// the operation has used up its retries.
 fn around(case: &Case, driver: fn(&Arc<World>) -> Ending, call: impl Fn() -> Ending) -> Ending {
-    const OUTER: Policy = Policy::new().max(2).backoff(Shape::None);
+    const OUTER: Policy = Policy::new().max(2).backoff(Backoff::None);
     let nested = || {
         let (is_first, mut ending) = (Cell::new(true), None);
         let _second = OUTER.on(|(): &()| true).timer(Time).run(|| {

@@ -141,7 +141,7 @@ const LIMITS: Limits = Limits {
     cap = limits.cap,
     factor = limits.factor,
     jitter = limits.jitter,
-    patience = limits.wait,
+    max_retry_after = limits.wait,
     on(_)
 )]
 fn of_parameters(limits: &Limits, base: Duration) -> Result<(), u32> {

@@ -304,7 +304,7 @@ async fn retried_through_a_script() {
         );
     }
 
-    // Longer than `patience`.
+    // Longer than `max_retry_after`.
     let (delays, reason, calls) = run(vec![busy(None, hour), Serve], true).await;
     assert_eq!(
         (delays, reason, calls),

@@ -62,7 +62,7 @@ fn broken_off() -> Response<Body> {
     response.body(Body::new(body)).unwrap()
 }
 
-type Layer = RetryLayer<reattempt::tower::ByGrpc>;
+type Layer = RetryLayer<reattempt::tower::GrpcClassifier>;
 
 /// The status of a call below the layer, and how many attempts the server saw.
 async fn call(layer: Layer, answers: fn(u32) -> Response<Body>) -> (Result<i32, Code>, u32) {

@@ -170,7 +170,7 @@ drivers!(by_name() policy = "hangs", base = "1ms");
 drivers!(breaker() breaker = &OPEN);
 drivers!(throttle() throttle = &FULL, deadline = "100ms", base = "1ms");
 
-static OPEN: Breaker = Breaker::count(100);
+static OPEN: Breaker = Breaker::count_window(100);
 /// Without a token.
 static FULL: Throttle = Throttle::cubic();
 

@@ -12,7 +12,7 @@ use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use reattempt::http::{BadStatus, CheckStatus as _, Failure};
+use reattempt::http::{BadStatus, CheckStatus as _, RequestError};
 use reattempt::{Classify, Verdict};
 use tokio::net::TcpStream;
 use tokio::time::error::Elapsed;
@@ -141,7 +141,7 @@ async fn each_act_has_its_verdict_with_reqwest() {
 }
 
 async fn by_reqwest(client: &reqwest::Client, url: &str) -> Option<Verdict> {
-    type Problem = Failure<reqwest::Error, reqwest::Response>;
+    type Problem = RequestError<reqwest::Error, reqwest::Response>;
 
     let answer: Result<String, Problem> = async {
         let response = client.get(url).send().await?.check_status()?;

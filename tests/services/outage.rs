@@ -23,7 +23,7 @@ use tokio::time::{Sleep, sleep};
 use tower::ServiceExt as _;
 use tower::retry::budget::{Budget as _, TpsBudget};
 
-type Failure = reattempt::http::Failure<reqwest::Error, Response>;
+type Failure = reattempt::http::RequestError<reqwest::Error, Response>;
 
 const CALLS: u32 = 2000;
 const AT_ONCE: u32 = 50;
@@ -130,14 +130,14 @@ async fn by_default(client: &Client, url: &str) -> Result<Response, Failure> {
 }
 
 // Longer than the test, so that there is no probe.
-static BREAKER: Breaker = Breaker::count(20).cooldown(Duration::from_secs(600));
+static BREAKER: Breaker = Breaker::count_window(20).cooldown(Duration::from_secs(600));
 
 #[retry(max = 5, base = "1ms", cap = "2ms", breaker = &BREAKER)]
 async fn broken(client: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
     get(client, url).await
 }
 
-static THROTTLE: Throttle = Throttle::adaptive().minimum(1).ceiling(1.0);
+static THROTTLE: Throttle = Throttle::adaptive().min_requests(1).ceiling(1.0);
 
 #[retry(max = 5, base = "1ms", cap = "2ms", throttle = &THROTTLE)]
 async fn throttled(client: &Client, url: &str) -> Result<Response, RetryError<Failure>> {

@@ -10,7 +10,7 @@ use reqwest::{Client, Response, StatusCode};
 use crate::script::{Act, BUSY, FINE, SLOW_DOWN, Script, nobody};
 use crate::support::Notes;
 
-type Failure = reattempt::http::Failure<reqwest::Error, Response>;
+type Failure = reattempt::http::RequestError<reqwest::Error, Response>;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -212,9 +212,9 @@ async fn the_own_error_of_reqwest_has_a_verdict() {
 async fn a_client_that_blocks() {
     use reqwest::blocking;
 
-    type Failure = reattempt::http::Failure<reqwest::Error, blocking::Response>;
+    type Failure = reattempt::http::RequestError<reqwest::Error, blocking::Response>;
 
-    #[retry(max = 4, base = "1ms", patience = "1s")]
+    #[retry(max = 4, base = "1ms", max_retry_after = "1s")]
     fn get(client: &blocking::Client, url: &str) -> Result<String, RetryError<Failure>> {
         Ok(client.get(url).send()?.check_status()?.text()?)
     }

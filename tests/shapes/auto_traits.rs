@@ -15,7 +15,7 @@ use crate::{Script, sendable};
 /// It can be sent, but not shared.
 type Boxed = Box<dyn Error + Send>;
 
-static BREAKER: Breaker = Breaker::count(1000);
+static BREAKER: Breaker = Breaker::count_window(1000);
 
 async fn refresh() {
     tokio::task::yield_now().await;
@@ -232,7 +232,7 @@ async fn a_parameter_that_cannot_be_shared() {
     assert_eq!(sendable(Box::new(connection()).boxed()).await.ok(), Some(3));
     assert_eq!(sendable(connection().instrumented(cell())).await, Ok(3));
     assert_eq!(sendable(connection().taken(cell())).await, Ok(3));
-    let shared = shared_with_keys(script(), Arc::new(Breaker::count(9)), Arc::default());
+    let shared = shared_with_keys(script(), Arc::new(Breaker::count_window(9)), Arc::default());
     assert_eq!(sendable(shared).await.ok(), Some(3));
     assert_eq!(sendable(hedged(script(), Vec::new())).await, Ok(3));
 }

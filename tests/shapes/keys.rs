@@ -3,12 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::{Policy, Shape, retry};
+use reattempt::{Backoff, Policy, retry};
 
 use crate::judging::Polled;
 use crate::{Fault, Script, sendable};
 
-const POLICY: Policy = Policy::new().max(3).backoff(Shape::None);
+const POLICY: Policy = Policy::new().max(3).backoff(Backoff::None);
 const MAX: u32 = 3;
 
 // `context`: the numbers of the attempts are 1, 2, 3.
@@ -92,7 +92,7 @@ async fn backoff_closure(script: &Script) -> Result<u32, Fault> {
 // All keys at once.
 #[retry(
     max = 3, backoff = "exp", base = "10ms", first = "5ms", factor = 1.5, cap = "1s", jitter = 0.1, fast_first,
-    deadline = "1m", patience = "1s", on(_), except(Polled(None)), retry_after = |_| None::<Duration>, fallback = |late: Polled| Err(late),
+    deadline = "1m", max_retry_after = "1s", on(_), except(Polled(None)), retry_after = |_| None::<Duration>, fallback = |late: Polled| Err(late),
     before_retry = |_| counted.set(counted.get() + 1), on_retry = |_| counted.set(counted.get() + 1),
     context = ctx, clone(text), name = "all.keys"
 )]

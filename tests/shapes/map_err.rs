@@ -75,7 +75,7 @@ fn gates(script: &Script) -> AppResult<u32> {
     Ok(script.step()?)
 }
 
-static BREAKER: Breaker = Breaker::count(100).minimum(100);
+static BREAKER: Breaker = Breaker::count_window(100).min_calls(100);
 static THROTTLE: Throttle = Throttle::cubic();
 
 #[retry(policy = policy, base = "1ns", on(_), map_err = to_app)]
@@ -319,7 +319,7 @@ async fn a_call_that_is_cut_off_has_an_answer() {
 /// So has one that was turned away.
 #[test]
 fn a_call_that_is_turned_away_has_an_answer() {
-    static OPEN: Breaker = Breaker::count(100).minimum(100);
+    static OPEN: Breaker = Breaker::count_window(100).min_calls(100);
     #[retry(max = 3, breaker = &OPEN, on(_), map_err = to_app)]
     fn turned_away() -> AppResult<u8> {
         Ok(Err::<u8, Fault>(Fault(9))?)

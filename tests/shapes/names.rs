@@ -160,7 +160,7 @@ shapes! {
     without_prelude, renamed,
     named_like_internals => |script| named_like_internals(script, NONE, NONE, NONE, NONE, (0, 0, 0, 0, 0, 0)),
     policy_as_parameter => |script| {
-        policy_as_parameter(reattempt::Policy::new().max(3).backoff(reattempt::Shape::None), script, 1)
+        policy_as_parameter(reattempt::Policy::new().max(3).backoff(reattempt::Backoff::None), script, 1)
     },
     r#match => |script| r#match(script, String::new()),
     _underscored => |script| _underscored(1, 0, script),

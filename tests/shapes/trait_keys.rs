@@ -89,7 +89,7 @@ impl Remote for Service {
     }
 
     // The same in `retry_after`, which is asked about the last failure, too.
-    #[retry(max = 3, on(_), retry_after = |fault| { assert_eq!(self.count(), fault.0); HOUR }, patience = "1h")]
+    #[retry(max = 3, on(_), retry_after = |fault| { assert_eq!(self.count(), fault.0); HOUR }, max_retry_after = "1h")]
     async fn asked(&mut self) -> Result<u32, Fault> {
         assert_eq!(self.calls, self.script.attempts());
         self.script.step_async().await

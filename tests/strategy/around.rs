@@ -119,7 +119,7 @@ async fn time_outs() {
 /// The delay that an error asks for replaces that of the strategy, which may stop all the same.
 #[test]
 fn what_the_error_asks_for_is_waited_for() {
-    #[retry(on(_), retry_after = |fault| SECOND * 10 * fault.0, patience = "25s", timer = timer, strategy = |failure| {
+    #[retry(on(_), retry_after = |fault| SECOND * 10 * fault.0, max_retry_after = "25s", timer = timer, strategy = |failure| {
         assert_eq!(failure.retry_after(), failure.error().map(|fault| SECOND * 10 * fault.0));
         if failure.attempt() == stop { Decision::Stop } else { Decision::Retry(SECOND) }
     })]
@@ -199,7 +199,7 @@ fn an_open_breaker_ends_it() {
         service.call()
     }
 
-    let breaker = Breaker::count(3).minimum(3);
+    let breaker = Breaker::count_window(3).min_calls(3);
     let service = Service::failing(u32::MAX);
     assert_eq!(
         reason(fetch(&breaker, &service)),

@@ -36,7 +36,7 @@ fn a_success_at_once_pays_nothing() {
             unreachable!("nothing has failed");
         }
 
-        fn failed(&self, (): &mut (), _: &Failure<'_, Fault>) -> Decision {
+        fn failed(&self, (): &mut (), _: &FailedAttempt<'_, Fault>) -> Decision {
             unreachable!("nothing has failed");
         }
     }
@@ -150,7 +150,7 @@ fn generic<E: From<u32>, S: Strategy<E>>(calls: &Cell<u32>, strategy: &S) -> Res
 #[test]
 fn generic_error() {
     assert_eq!(generic::<u64, _>(&Cell::default(), &FOUR), Err(4));
-    let twice = strategy::from_fn(|failure: &Failure<'_, u64>| match failure.error() {
+    let twice = strategy::from_fn(|failure: &FailedAttempt<'_, u64>| match failure.error() {
         Some(1) => Decision::Retry(Duration::ZERO),
         _ => Decision::Stop,
     });
@@ -173,7 +173,7 @@ fn trait_object() {
     assert_eq!(answer, Err(Fault(4)));
 }
 
-fn decide(failure: &Failure<'_, Fault>) -> Decision {
+fn decide(failure: &FailedAttempt<'_, Fault>) -> Decision {
     match failure.retry() {
         0 => Decision::Retry(SECOND),
         _ => Decision::Stop,
@@ -323,7 +323,7 @@ async fn runners() {
         .try_run_async(async || service.call())
         .await;
     assert_eq!(answer.map_err(RetryError::into_last), Err(Some(Fault(4))));
-    let decide = strategy::from_fn(|_: &Failure<'_, Fault>| Decision::Stop);
+    let decide = strategy::from_fn(|_: &FailedAttempt<'_, Fault>| Decision::Stop);
     let failed = later
         .strategy(decide)
         .try_run_async(async || service.call())

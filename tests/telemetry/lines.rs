@@ -15,7 +15,7 @@ const STEADY: Policy = Policy::new()
     .max(3)
     .base(Duration::from_millis(100))
     .jitter(Jitter::None);
-const TIMED: Policy = STEADY.telemetry(Telemetry::new().times());
+const TIMED: Policy = STEADY.telemetry(Telemetry::new().timings());
 
 #[retry(policy = TIMED, name = "lines.charge", on(_))]
 fn charge(time: &VirtualTime, failures: &mut u32) -> Result<&'static str, Declined> {
@@ -185,7 +185,7 @@ fn levels_are_those_of_the_policy() {
     let _time = virtual_time();
     let of = |telemetry: Telemetry, level| {
         let lines = Lines::keep(level);
-        let policy = STEADY.telemetry(telemetry.give_up_every(Duration::ZERO));
+        let policy = STEADY.telemetry(telemetry.give_up_interval(Duration::ZERO));
         let answer: Result<(), u8> = policy.on(|_: &u8| true).name("lines.levels").run(|| Err(1));
         assert_eq!(answer, Err(1));
         told(&lines.take())

@@ -164,7 +164,7 @@ fn the_balance_of_a_budget() {
 
 #[test]
 fn the_state_of_a_breaker() {
-    static BREAKER: Breaker = Breaker::count(2)
+    static BREAKER: Breaker = Breaker::count_window(2)
         .cooldown(Duration::from_secs(1))
         .name("metrics.breaker");
 

@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use reattempt::timer::Clock;
 use reattempt::{
-    GiveUpReason, Jitter, Nested, Policy, RetryError, Shape, Verdict, deadline, retry,
+    Backoff, GiveUpReason, Jitter, Nested, Policy, RetryError, Verdict, deadline, retry,
 };
 use tokio::time::{Instant, sleep};
 
@@ -42,12 +42,12 @@ fn act() -> impl Strategy<Value = Act> {
 
 fn policy() -> impl Strategy<Value = Policy> {
     let shape = prop_oneof![
-        Just(Shape::None),
-        Just(Shape::Fixed),
-        Just(Shape::Linear),
-        Just(Shape::Exp),
-        Just(Shape::Fibonacci),
-        Just(Shape::Decorrelated),
+        Just(Backoff::None),
+        Just(Backoff::Fixed),
+        Just(Backoff::Linear),
+        Just(Backoff::Exp),
+        Just(Backoff::Fibonacci),
+        Just(Backoff::Decorrelated),
     ];
     let jitter = prop_oneof![
         Just(Jitter::None),

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use reattempt::strategy::{Failure, Strategy};
+use reattempt::strategy::{FailedAttempt, Strategy};
 use reattempt::tower::RetryLayer;
 use reattempt::{
     Budget, Decision, GiveUpReason, Jitter, Policy, Retry, RetryError, retry, retry_block, testing,
@@ -194,7 +194,7 @@ fn a_strategy_starts_anew() {
             0
         }
 
-        fn failed(&self, waited: &mut u64, failure: &Failure<'_, &'static str>) -> Decision {
+        fn failed(&self, waited: &mut u64, failure: &FailedAttempt<'_, &'static str>) -> Decision {
             *waited += 1;
             if failure.attempt() == 4 {
                 return Decision::Stop;

@@ -6,7 +6,7 @@ use std::future::{Ready, pending, ready};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{
     Classify, GiveUpReason, RetryError, Verdict, Verified, deadline, retry, retry_block,
 };
@@ -115,7 +115,7 @@ impl Clock for Recorder {
     }
 }
 
-impl Blocking for Recorder {
+impl BlockingTimer for Recorder {
     fn sleep(&self, duration: Duration) {
         self.waits.borrow_mut().push(duration);
     }
@@ -125,7 +125,7 @@ impl Timer for Recorder {
     type Sleep = Ready<()>;
 
     fn sleep(&self, duration: Duration) -> Ready<()> {
-        Blocking::sleep(self, duration);
+        BlockingTimer::sleep(self, duration);
         ready(())
     }
 }
@@ -223,7 +223,7 @@ fn patience_is_the_longest() {
 /// A shape without delays waits when it is asked to, as long as its patience lasts.
 #[test]
 fn without_a_shape() {
-    #[retry(backoff = "none", patience = "5s", retry_after = Fault::asked, timer = timer)]
+    #[retry(backoff = "none", max_retry_after = "5s", retry_after = Fault::asked, timer = timer)]
     fn fetch(service: &Service<'_>, timer: &Recorder) -> Result<u32, RetryError<Fault>> {
         service.call()
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Classify, GaveUp, Verdict, deadline};
 
 use crate::bombs::step;
@@ -96,7 +96,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     fn sleep(&self, _: Duration) {}
 }
 
@@ -157,7 +157,7 @@ impl Clock for Hand {
     }
 }
 
-impl Blocking for Hand {
+impl BlockingTimer for Hand {
     fn sleep(&self, duration: Duration) {
         step();
         self.spend(duration + self.late);

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::timer::{ByFeature, Smol, Threads, Timer, Tokio};
+use reattempt::timer::{DefaultTimer, Smol, ThreadTimer, Timer, Tokio};
 use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry, retry_block};
 
 use crate::support::{Hand, assert_nothing_is_left, drive, ms};
@@ -103,8 +103,8 @@ fn by_name() {
         Err::<u32, u32>(calls.get())
     };
     let runner = quick.on(|_: &u32| true);
-    assert_eq!(runner.timer(Threads).run(body), Err(3));
-    assert_eq!(runner.timer(ByFeature).run(body), Err(6));
+    assert_eq!(runner.timer(ThreadTimer).run(body), Err(3));
+    assert_eq!(runner.timer(DefaultTimer).run(body), Err(6));
     let on_smol = runner.timer(Smol).try_run_async(async || body());
     let answer = async_io::block_on(on_smol);
     assert_eq!(answer.map_err(RetryError::into_last), Err(Some(9)));

@@ -12,7 +12,7 @@ use std::{iter, thread};
 
 use futures::future::{join_all, try_join_all};
 use proptest::prelude::*;
-use reattempt::{Budget, GiveUpReason, Jitter, Policy, RetryError, Shape, retry};
+use reattempt::{Backoff, Budget, GiveUpReason, Jitter, Policy, RetryError, retry};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive};
@@ -324,7 +324,7 @@ const NAMES: [&str; 5] = ["one", "two", "three", "four", "five"];
 
 const POLICY: Policy = Policy::new()
     .max(3)
-    .backoff(Shape::None)
+    .backoff(Backoff::None)
     .jitter(Jitter::None);
 
 fn trees() -> impl Strategy<Value = Node> {

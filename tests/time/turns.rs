@@ -8,7 +8,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use reattempt::strategy::Decision;
-use reattempt::{Policy, RetryError, Shape, retry, retry_block};
+use reattempt::{Backoff, Policy, RetryError, retry, retry_block};
 
 use crate::support::{Still, ms};
 
@@ -69,7 +69,7 @@ fn from_the_second_delay_of_zero_in_a_row() {
         async || -> Result<(), u32> { Err(1) }
     );
     assert_eq!(turns(block), 1);
-    let policy = Policy::new().max(3).backoff(Shape::None);
+    let policy = Policy::new().max(3).backoff(Backoff::None);
     let runner = policy.on(|_: &u32| true);
     assert_eq!(turns(runner.try_run_async(async || Err::<(), u32>(1))), 1);
     assert_eq!(turns(runner.try_run_async(async || Err::<(), u32>(1))), 1);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 
 /// A message of the compiler: its first line, the others below it, and where it points.
 pub(crate) struct Message {
@@ -108,7 +108,7 @@ pub(crate) fn end_with_their_rule(folders: &[&str]) {
             continue; // the compiler's own
         }
         let line = message.below.lines().last().unwrap_or_default().trim();
-        let known = Entry::ALL.iter().any(|entry| entry.line() == line);
+        let known = RuleId::ALL.iter().any(|rule| rule.footer() == line);
         if !known || message.text.contains("rule ") {
             faults.push(format!("{}: {}", message.file.display(), message.text));
         }
@@ -123,7 +123,7 @@ pub(crate) fn name_rules_that_exist(folders: &[&str]) {
         let output = fs::read_to_string(&file).unwrap_or_default();
         for line in output.lines().filter(|line| line.contains("/errors/#")) {
             let said = line.find("rule ").and_then(|start| line.get(start..));
-            if !Entry::ALL.iter().any(|entry| Some(entry.line()) == said) {
+            if !RuleId::ALL.iter().any(|rule| Some(rule.footer()) == said) {
                 faults.push(format!("{}: {line}", file.display()));
             }
         }

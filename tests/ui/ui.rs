@@ -53,7 +53,7 @@ fn every_rule_has_a_literal_and_a_constant() {
     let messages = messages::messages("rules");
     let mut faults = Vec::new();
     for rule in Rule::ALL {
-        let line = rule.entry().line();
+        let line = rule.id().footer();
         let mut broken = messages
             .iter()
             .filter(|message| message.below.contains(line));

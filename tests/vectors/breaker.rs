@@ -48,25 +48,31 @@ impl Clock for Still {
 fn opens_at_the_threshold() {
     for (row, vector) in POLLY.iter().enumerate() {
         let windows = [
-            Breaker::count(10),
-            Breaker::count(1000),
-            Breaker::time(Duration::from_secs(10)),
+            Breaker::count_window(10),
+            Breaker::count_window(1000),
+            Breaker::time_window(Duration::from_secs(10)),
         ];
         for breaker in windows {
             let breaker = breaker
-                .minimum(vector.minimum)
+                .min_calls(vector.minimum)
                 .failure_ratio(vector.threshold);
             for call in 0..vector.calls {
-                let permit = breaker.permit_by(&Still).expect("closed until the last");
+                let permit = breaker
+                    .permit_with_clock(&Still)
+                    .expect("closed until the last");
                 if call < vector.failures {
-                    permit.failed_by(Verdict::Transient, &Still);
+                    permit.failed_with_clock(Verdict::Transient, &Still);
                 } else {
-                    permit.succeeded_by(&Still);
+                    permit.succeeded_with_clock(&Still);
                 }
             }
-            let opened = breaker.state_by(&Still) == State::Open;
+            let opened = breaker.state_with_clock(&Still) == State::Open;
             assert_eq!(opened, vector.opens, "V35 row {row}");
-            assert_eq!(breaker.permit_by(&Still).is_err(), opened, "V35 row {row}");
+            assert_eq!(
+                breaker.permit_with_clock(&Still).is_err(),
+                opened,
+                "V35 row {row}"
+            );
         }
     }
 }
@@ -95,7 +101,7 @@ const MICRO_PROFILE: &[MicroProfile] = &[
 #[test]
 fn refuses_the_fifth_call() {
     for vector in MICRO_PROFILE {
-        let breaker = Breaker::count(4).failure_ratio(vector.ratio);
+        let breaker = Breaker::count_window(4).failure_ratio(vector.ratio);
         for (number, call) in vector.calls.chars().enumerate() {
             let answer = breaker.call(|| match call {
                 'S' => Ok(()),

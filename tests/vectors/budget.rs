@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::budget::{Account, Class};
+use reattempt::budget::{Account, FailureClass};
 use reattempt::timer::{Clock, Timestamp};
 use reattempt::{Budget, Verdict};
 
@@ -21,15 +21,15 @@ impl Clock for Hand {
 #[derive(Clone, Copy)]
 enum Event {
     /// A failure, and whether there is enough for a retry.
-    Fail(Class, bool),
+    Fail(FailureClass, bool),
     Succeed,
     /// Another call begins.
     Begin,
 }
 use Event::{Begin, Fail, Succeed};
 
-const FAILED: Class = Class::Failed;
-const TIMED_OUT: Class = Class::TimedOut;
+const FAILED: FailureClass = FailureClass::Failed;
+const TIMED_OUT: FailureClass = FailureClass::TimedOut;
 
 struct Tokens {
     id: &'static str,
@@ -112,22 +112,27 @@ fn tokens() {
     let clock = Hand::default();
     for row in TOKENS {
         let budget = (row.budget)();
-        let mut call = budget.account_by(&clock);
+        let mut call = budget.account_with_clock(&clock);
         for (step, (event, balance)) in row.events.iter().enumerate() {
             let name = format!("{} step {step}", row.id);
             match event {
                 Fail(class, expected) => {
                     call.failed(Verdict::Transient);
-                    assert_eq!(call.withdraw_by(*class, &clock), *expected, "{name}");
+                    assert_eq!(
+                        call.withdraw_with_clock(*class, &clock),
+                        *expected,
+                        "{name}"
+                    );
                     call.spend();
                 }
                 Succeed => {
-                    core::mem::replace(&mut call, budget.account_by(&clock)).succeeded_by(&clock);
+                    core::mem::replace(&mut call, budget.account_with_clock(&clock))
+                        .succeeded_with_clock(&clock);
                 }
-                Begin => call = budget.account_by(&clock),
+                Begin => call = budget.account_with_clock(&clock),
             }
             assert_eq!(
-                budget.balance_by(&clock).to_string(),
+                budget.balance_with_clock(&clock).to_string(),
                 balance.to_string(),
                 "{name}"
             );
@@ -138,7 +143,7 @@ fn tokens() {
 /// Retries that are granted, one after the other in no time.
 fn drain(call: &mut Account<'_>, clock: &Hand) -> u32 {
     let mut granted = 0;
-    while call.withdraw_by(FAILED, clock) {
+    while call.withdraw_with_clock(FAILED, clock) {
         call.spend();
         granted += 1;
     }
@@ -186,9 +191,11 @@ fn ratios() {
                     let budget = make(row.ratio).floor(0.0).initial(reserve);
                     // The call that withdraws is one of them; it begins and does not succeed.
                     for _ in way..deposits {
-                        budget.account_by(&clock).succeeded_by(&clock);
+                        budget
+                            .account_with_clock(&clock)
+                            .succeeded_with_clock(&clock);
                     }
-                    let granted = drain(&mut budget.account_by(&clock), &clock);
+                    let granted = drain(&mut budget.account_with_clock(&clock), &clock);
                     assert_eq!(granted, retries + reserve, "{} {} {way}", row.id, row.ratio);
                 }
             }
@@ -204,8 +211,10 @@ fn ratios_step_by_step() {
         let budget = Budget::per_success(row.ratio).floor(0.0).initial(0);
         let mut granted = 0;
         for deposits in 1..=10_000_u32 {
-            budget.account_by(&clock).succeeded_by(&clock);
-            granted += drain(&mut budget.account_by(&clock), &clock);
+            budget
+                .account_with_clock(&clock)
+                .succeeded_with_clock(&clock);
+            granted += drain(&mut budget.account_with_clock(&clock), &clock);
             let exact = f64::from(deposits) * row.ratio;
             assert!(
                 f64::from(granted) <= exact + 1e-6 && f64::from(granted) > exact - 1.001,
@@ -230,10 +239,10 @@ fn outages() {
         ] {
             let mut retries = 0;
             for _ in 0..calls {
-                let mut call = budget.account_by(&clock);
+                let mut call = budget.account_with_clock(&clock);
                 for _ in 0..4 {
                     call.failed(Verdict::Transient);
-                    retries += u32::from(call.withdraw_by(FAILED, &clock));
+                    retries += u32::from(call.withdraw_with_clock(FAILED, &clock));
                     call.spend();
                 }
             }
@@ -251,7 +260,13 @@ fn outages() {
 fn after_a_pause() {
     let clock = Hand::default();
     let budget = Budget::per_success(1.0).initial(0).floor(0.0);
-    let succeed = |times| (0..times).for_each(|_| budget.account_by(&clock).succeeded_by(&clock));
+    let succeed = |times| {
+        (0..times).for_each(|_| {
+            budget
+                .account_with_clock(&clock)
+                .succeeded_with_clock(&clock)
+        })
+    };
     for slot in 0..4 {
         clock.0.set(Duration::from_secs(10) * slot / 15);
         succeed(1600);
@@ -259,6 +274,6 @@ fn after_a_pause() {
     succeed(1);
     clock.0.set(Duration::from_secs(14));
     succeed(60);
-    let granted = drain(&mut budget.account_by(&clock), &clock);
+    let granted = drain(&mut budget.account_with_clock(&clock), &clock);
     assert!((60..=60 + 1600 / 64).contains(&granted), "{granted}");
 }

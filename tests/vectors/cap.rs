@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use proptest::prelude::*;
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Policy, retry};
 
 use crate::{jitters, shapes};
@@ -36,7 +36,7 @@ impl Clock for Draws {
     }
 }
 
-impl Blocking for Draws {
+impl BlockingTimer for Draws {
     fn sleep(&self, duration: Duration) {
         self.waits.borrow_mut().push(duration);
     }
@@ -46,7 +46,7 @@ impl Timer for Draws {
     type Sleep = Ready<()>;
 
     fn sleep(&self, duration: Duration) -> Self::Sleep {
-        Blocking::sleep(self, duration);
+        BlockingTimer::sleep(self, duration);
         ready(())
     }
 }

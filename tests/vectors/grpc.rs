@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::budget::Class;
+use reattempt::budget::FailureClass;
 use reattempt::{Budget, Classify, Verdict};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
@@ -113,7 +113,7 @@ fn throttling() {
 fn failed(budget: &Budget) -> bool {
     let mut call = budget.account();
     call.failed(Verdict::Transient);
-    call.withdraw(Class::Failed)
+    call.withdraw(FailureClass::Failed)
 }
 
 #[expect(clippy::cast_sign_loss, reason = "a balance is never below 0")]
@@ -153,8 +153,8 @@ fn nothing_has_failed_yet() {
     let budget = Budget::grpc(4, 0.5);
     let granted = || {
         [
-            budget.account().withdraw(Class::Failed),
-            budget.pays_for_copy(),
+            budget.account().withdraw(FailureClass::Failed),
+            budget.try_withdraw_hedge(),
         ]
     };
     assert_eq!(granted(), [true, true]);

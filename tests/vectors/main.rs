@@ -19,8 +19,8 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reattempt::timer::{Blocking, Clock, Timestamp};
-use reattempt::{Jitter, Policy, Shape, retry};
+use reattempt::timer::{BlockingTimer, Clock, Timestamp};
+use reattempt::{Backoff, Jitter, Policy, retry};
 use table::{VECTORS, Vector, ms};
 
 /// A clock that stands still but for the sleeps, which it records.
@@ -35,7 +35,7 @@ impl Clock for Recorder {
     }
 }
 
-impl Blocking for Recorder {
+impl BlockingTimer for Recorder {
     fn sleep(&self, duration: Duration) {
         self.sleeps.borrow_mut().push(duration);
     }
@@ -145,7 +145,7 @@ fn overflow_is_the_longest_delay() {
     let day = Duration::from_secs(24 * 60 * 60);
     let policy = Policy::new().base(day).jitter(Jitter::None);
     assert_eq!(policy.cap(day * 2).delay(1000), day * 2);
-    for shape in [Shape::Exp, Shape::Linear, Shape::Fibonacci] {
+    for shape in [Backoff::Exp, Backoff::Linear, Backoff::Fibonacci] {
         let endless = policy.backoff(shape).cap(Duration::MAX).base(Duration::MAX);
         assert_eq!(endless.delay(1000), Duration::MAX, "{shape:?}");
     }
@@ -176,14 +176,14 @@ fn no_sleep_beyond_the_deadline() {
     assert_eq!((fault.calls, timer.sleeps.into_inner()), (1, Vec::new()));
 }
 
-fn shapes() -> impl Strategy<Value = Shape> {
+fn shapes() -> impl Strategy<Value = Backoff> {
     prop::sample::select(vec![
-        Shape::None,
-        Shape::Fixed,
-        Shape::Linear,
-        Shape::Exp,
-        Shape::Fibonacci,
-        Shape::Decorrelated,
+        Backoff::None,
+        Backoff::Fixed,
+        Backoff::Linear,
+        Backoff::Exp,
+        Backoff::Fibonacci,
+        Backoff::Decorrelated,
     ])
 }
 
@@ -218,7 +218,7 @@ proptest! {
             policy = policy.first(first);
         }
         prop_assert!(policy.delay(retry) <= cap);
-        prop_assert!(policy.draw(retry, previous, || r) <= cap);
+        prop_assert!(policy.sample_delay(retry, previous, || r) <= cap);
         let (low, high) = policy.delay_bounds(retry);
         prop_assert!(low <= high && high <= cap, "{low:?} {high:?}");
     }
@@ -242,7 +242,7 @@ proptest! {
             .cap(Duration::from_nanos(cap));
         let (low, high) = policy.delay_bounds(retry);
         let previous = retry.checked_sub(1).map(|before| policy.delay_bounds(before).1);
-        let drawn = policy.draw(retry, previous, || r);
+        let drawn = policy.sample_delay(retry, previous, || r);
         // One nanosecond of rounding.
         let slack = Duration::from_nanos(1 + high.as_nanos() as u64 / 1_000_000_000_000);
         prop_assert!(drawn + slack >= low && drawn <= high + slack, "{drawn:?} not in {low:?}..{high:?}");

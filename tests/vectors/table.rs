@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Jitter, Policy, Shape};
+use reattempt::{Backoff, Jitter, Policy};
 
 pub(crate) struct Vector {
     pub(crate) id: &'static str,
@@ -70,7 +70,7 @@ pub(crate) const VECTORS: &[Vector] = &[
     ),
     always(
         "V30 Polly",
-        exact(4).backoff(Shape::Linear).base(millis(1000)),
+        exact(4).backoff(Backoff::Linear).base(millis(1000)),
         4,
         &[1000.0, 2000.0, 3000.0],
     ),
@@ -92,14 +92,16 @@ pub(crate) const VECTORS: &[Vector] = &[
     // Five attempts there; more than three without a millisecond between them are not accepted.
     always(
         "V47 MicroProfile",
-        exact(3).backoff(Shape::Fixed).base(Duration::from_nanos(1)),
+        exact(3)
+            .backoff(Backoff::Fixed)
+            .base(Duration::from_nanos(1)),
         3,
         &[0.000_001, 0.000_001],
     ),
     always(
         "V70 Finagle",
         exact(6)
-            .backoff(Shape::Linear)
+            .backoff(Backoff::Linear)
             .first(millis(7))
             .base(millis(10)),
         6,

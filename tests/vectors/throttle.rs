@@ -70,16 +70,16 @@ fn shares() {
         for share in SHARES {
             let throttle = Throttle::adaptive();
             for request in 0..share.requests {
-                match throttle.permit_by(&clock) {
-                    Ok(permit) if request < share.accepts => permit.succeeded_by(&clock),
-                    Ok(permit) => permit.failed_by(Verdict::Throttled(None), &clock),
+                match throttle.permit_with_clock(&clock) {
+                    Ok(permit) if request < share.accepts => permit.succeeded_with_clock(&clock),
+                    Ok(permit) => permit.failed_with_clock(Verdict::Throttled(None), &clock),
                     Err(_) => assert!(request > share.accepts, "{} {request}", share.id),
                 }
             }
-            let rejection = throttle.rejection_by(&clock);
+            let rejection = throttle.rejection_probability_with_clock(&clock);
             let off = (rejection - share.rejection).abs();
             assert!(off < 5e-7, "{}: {rejection}", share.id);
-            let refused = throttle.permit_by(&clock).is_err();
+            let refused = throttle.permit_with_clock(&clock).is_err();
             assert_eq!(refused, rejection > 0.0 && clock.0 == 0, "{}", share.id);
         }
     }

@@ -12,8 +12,8 @@ use recloser::Recloser;
 
 use super::{Fault, Run, Script};
 
-static COUNT: Breaker = Breaker::count(100);
-static TIME: Breaker = Breaker::time(Duration::from_secs(30));
+static COUNT: Breaker = Breaker::count_window(100);
+static TIME: Breaker = Breaker::time_window(Duration::from_secs(30));
 
 // It has no window of calls: the cheapest that it has is a count of failures in a row.
 static FAILSAFE: LazyLock<StateMachine<ConsecutiveFailures<EqualJittered>, ()>> =

@@ -11,10 +11,10 @@ use super::{Fault, Run, Script, Yield, is_transient, repeat};
 
 static BUDGET: Budget = Budget::per_success(0.1);
 static TOKENS: Budget = Budget::tokens(500);
-static BREAKER: Breaker = Breaker::count(100);
-static TIMED: Breaker = Breaker::time(Duration::from_secs(60));
+static BREAKER: Breaker = Breaker::count_window(100);
+static TIMED: Breaker = Breaker::time_window(Duration::from_secs(60));
 static ADAPTIVE: Throttle = Throttle::adaptive();
-static HOSTS: Keyed<String, Breaker> = Keyed::new(|_: &String| Breaker::count(100));
+static HOSTS: Keyed<String, Breaker> = Keyed::new(|_: &String| Breaker::count_window(100));
 
 pub(super) const CASES: &[(&str, Run)] = &[
     ("sync-small-budget", |k, n| repeat(k, n, budget)),

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::{io, thread};
 
 use reattempt::retry;
-use reattempt::timer::{Blocking as _, Clock as _, Threads};
+use reattempt::timer::{BlockingTimer as _, Clock as _, ThreadTimer};
 
 use super::time::Still;
 use super::{Fault, Run, Script, by_hand, is_busy, is_transient, repeat};
@@ -26,7 +26,7 @@ pub(super) const CASES: &[(&str, Run)] = &[
     ("delay-hand", |k, n| repeat(k, n, delay_hand)),
     ("delay-ours", |k, n| repeat(k, n, delay_ours)),
     ("random-hand", |_, n| random(n, by_hand::bits)),
-    ("random-ours", |_, n| random(n, || Threads.random())),
+    ("random-ours", |_, n| random(n, || ThreadTimer.random())),
 ];
 
 // The default policy but for `max`; `Result<u64, Fault>` fits in registers.

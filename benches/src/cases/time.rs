@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 use std::hint::black_box;
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 
 pub(crate) struct Still;
 
@@ -14,7 +14,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     #[inline]
     fn sleep(&self, delay: Duration) {
         black_box(delay);

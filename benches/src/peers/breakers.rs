@@ -13,7 +13,7 @@ use crate::cases::{Fault, Run, breakers};
 pub(super) const OURS: &[(&str, Run)] = &[
     ("closed", |_, n| breakers::ours(n)),
     ("open", |_, n| {
-        static BREAKER: Breaker = Breaker::count(10).cooldown(LONG);
+        static BREAKER: Breaker = Breaker::count_window(10).cooldown(LONG);
         refused(
             n,
             || BREAKER.call(fails),

@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::timer::Blocking as _;
+use reattempt::timer::BlockingTimer as _;
 
 use super::bodies;
 use super::ways::{Way, async_runs, sizes, sync_runs};

@@ -6,11 +6,11 @@ use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use reattempt::budget::Class;
+use reattempt::budget::FailureClass;
 use reattempt::tower::RetryLayer;
-use reattempt::{Budget, Policy, Shape};
+use reattempt::{Backoff, Budget, Policy};
 use tower::retry::backoff::{
-    Backoff, ExponentialBackoff, ExponentialBackoffMaker, MakeBackoff as _,
+    Backoff as TowerBackoff, ExponentialBackoff, ExponentialBackoffMaker, MakeBackoff as _,
 };
 use tower::retry::budget::{Budget as TowerBudget, TpsBudget};
 use tower::retry::{Policy as TowerPolicy, Retry};
@@ -83,7 +83,7 @@ pub(super) fn our_size() -> usize {
     size_of_val(&service.call(7))
 }
 
-const WITHOUT: Policy = Policy::new().max(3).backoff(Shape::None).checked();
+const WITHOUT: Policy = Policy::new().max(3).backoff(Backoff::None).checked();
 const EXPONENTIAL: Policy = Policy::new()
     .max(5)
     .base(Duration::from_millis(1))
@@ -103,7 +103,7 @@ fn withdrawn(retries: u32, calls: u64, budget: &'static Budget) {
     for _ in 0..calls {
         let mut account = black_box(budget).account();
         for _ in 0..retries {
-            assert!(account.withdraw(Class::Failed), "plenty");
+            assert!(account.withdraw(FailureClass::Failed), "plenty");
             account.spend();
         }
         account.succeeded();
@@ -126,7 +126,7 @@ const fn limited<B, D>(retries: u32, budget: B, delays: D) -> Limited<B, D> {
     }
 }
 
-impl<B: TowerBudget, D: Backoff> TowerPolicy<u64, u64, Fault> for Limited<B, D> {
+impl<B: TowerBudget, D: TowerBackoff> TowerPolicy<u64, u64, Fault> for Limited<B, D> {
     type Future = D::Future;
 
     fn retry(&mut self, _: &mut u64, result: &mut Result<u64, Fault>) -> Option<D::Future> {
@@ -175,7 +175,7 @@ impl TowerBudget for Shared {
 #[derive(Clone)]
 struct AtOnce;
 
-impl Backoff for AtOnce {
+impl TowerBackoff for AtOnce {
     type Future = Ready<()>;
 
     fn next_backoff(&mut self) -> Ready<()> {

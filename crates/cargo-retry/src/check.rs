@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use retry_runtime::config::{Config, Fault, Faults};
-use retry_runtime::rules::Entry;
+use retry_runtime::config::{Config, ConfigError, Diagnostic};
+use retry_runtime::rules::RuleId;
 use serde::Serialize;
 
 use crate::{input, output};
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         let (checked, own) = match Config::from_file(file) {
             Ok(config) => (good(file, &config), 0),
             Err(faults) => {
-                let is_unreadable = faults.iter().any(|fault| fault.rule() == "file");
+                let is_unreadable = faults.iter().any(|fault| fault.rule() == RuleId::File);
                 (bad(file, &faults), if is_unreadable { 2 } else { 1 })
             }
         };
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Shows the faults of a file, and ends with 1.
-pub(crate) fn refuse(faults: &Faults, json: bool) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn refuse(faults: &ConfigError, json: bool) -> Result<ExitCode, Box<dyn Error>> {
     let faults: Vec<_> = faults.iter().map(told).collect();
     if json {
         output::print_json(&serde_json::json!({ "faults": faults }))?;
@@ -124,7 +124,7 @@ fn good(file: &Path, config: &Config) -> Checked {
     }
 }
 
-fn bad(file: &Path, faults: &Faults) -> Checked {
+fn bad(file: &Path, faults: &ConfigError) -> Checked {
     Checked {
         file: file.display().to_string(),
         ok: false,
@@ -141,7 +141,7 @@ fn unread(file: &Path, message: String) -> Checked {
         line: None,
         column: None,
         key: String::new(),
-        rule: Entry::File.id().to_owned(),
+        rule: RuleId::File.as_str().to_owned(),
         message,
     };
     Checked {
@@ -156,18 +156,22 @@ fn unread(file: &Path, message: String) -> Checked {
 fn more(faults: &mut dyn Iterator<Item = &Told>) -> String {
     let mut rules = faults.map(|fault| &fault.rule);
     rules
-        .find(|rule| Entry::ALL.iter().any(|entry| entry.id() == rule.as_str()))
+        .find(|rule| {
+            RuleId::ALL
+                .iter()
+                .any(|known| known.as_str() == rule.as_str())
+        })
         .map(|rule| format!("more of a rule: cargo retry explain {rule}\n"))
         .unwrap_or_default()
 }
 
-fn told(fault: &Fault) -> Told {
+fn told(fault: &Diagnostic) -> Told {
     Told {
         file: fault.source().to_owned(),
         line: fault.line(),
         column: fault.column(),
         key: fault.key().to_owned(),
-        rule: fault.rule().to_owned(),
+        rule: fault.rule().as_str().to_owned(),
         message: fault.message().to_owned(),
     }
 }

@@ -15,7 +15,7 @@ pub enum GiveUpReason {
     /// The next attempt could not start before the deadline, or the deadline
     /// cut an attempt off.
     Deadline,
-    /// The service asked for a longer delay than the policy's `patience`.
+    /// The service asked for a longer delay than the policy's `max_retry_after`.
     RetryAfterTooLong,
     /// The call ran inside a retry of another call, which decides instead.
     Nested,
@@ -62,7 +62,7 @@ impl fmt::Display for GiveUpReason {
             Self::Attempts => "all attempts are used up",
             Self::Deadline => "the deadline leaves no time for another attempt",
             Self::RetryAfterTooLong => {
-                "the service asked for a longer delay than `patience` allows"
+                "the service asked for a longer delay than `max_retry_after` allows"
             }
             Self::Nested => "the call above is retrying already",
             Self::Strategy => "the strategy said so",

@@ -93,7 +93,7 @@ impl From<std::time::Instant> for Timestamp {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no timer",
     label = "`Clock` is not implemented for it",
-    note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::Blocking` (sync functions)",
+    note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::BlockingTimer` (sync functions)",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
 pub trait Clock {

@@ -9,8 +9,8 @@ mod shop;
 
 use std::error::Error;
 
-use restate_sdk::http_server::HttpServer;
 use reattempt_restate::Handlers;
+use restate_sdk::http_server::HttpServer;
 use tokio::net::TcpListener;
 
 #[tokio::main]

@@ -25,7 +25,7 @@ impl Delays {
     ///
     /// What of the policy Restate cannot do.
     pub(crate) fn of(policy: &Policy) -> Result<Self, DelaysError> {
-        let delay = |nth, random| policy.draw(nth, None, || random);
+        let delay = |nth, random| policy.sample_delay(nth, None, || random);
         if (0..COMPARED).any(|nth| delay(nth, 0) != delay(nth, u64::MAX)) {
             return Err(DelaysError(
                 "they have jitter, and Restate's have none; add `.jitter(Jitter::None)`",
@@ -100,7 +100,7 @@ impl std::error::Error for DelaysError {}
 #[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
-    use reattempt::{Jitter, Shape};
+    use reattempt::{Backoff, Jitter};
 
     const PLAIN: Policy = Policy::new()
         .base(Duration::from_millis(100))
@@ -115,7 +115,7 @@ mod tests {
         assert!((delays.factor - 3.0).abs() < 1e-6);
         assert_eq!(delays.nth(2), Duration::from_millis(900));
         assert_eq!(delays.nth(9), Duration::from_secs(5));
-        let constant = Delays::of(&PLAIN.backoff(Shape::Fixed)).unwrap();
+        let constant = Delays::of(&PLAIN.backoff(Backoff::Fixed)).unwrap();
         assert!((constant.factor - 1.0).abs() < 1e-6);
         let two = PLAIN.cap(Duration::from_millis(150));
         assert_eq!(Delays::of(&two).unwrap().nth(1), Duration::from_millis(150));
@@ -125,7 +125,7 @@ mod tests {
     fn what_does_not_is_refused_by_name() {
         let said = |policy: Policy| Delays::of(&policy).unwrap_err().to_string();
         assert!(said(PLAIN.jitter(Jitter::Full)).ends_with("add `.jitter(Jitter::None)`"));
-        assert!(said(PLAIN.backoff(Shape::Linear)).contains("do not grow by one factor"));
+        assert!(said(PLAIN.backoff(Backoff::Linear)).contains("do not grow by one factor"));
         assert!(said(PLAIN.fast_first(true)).contains("the first is zero"));
     }
 }

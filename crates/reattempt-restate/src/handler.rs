@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use reattempt_supervisor::engine::{Command, Compensations, Entry, Execution, Failure, Lent, Task};
+use reattempt_supervisor::{RunId, State, Time};
 use restate_sdk::context::{
     DurableFuture, DurableFuturesUnordered, RunFuture as _, RunRetryPolicy,
 };
 use restate_sdk::endpoint::{ContextInternal, InputMetadata};
 use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
-use reattempt_supervisor::engine::{Command, Compensations, Entry, Execution, Failure, Lent, Task};
-use reattempt_supervisor::{RunId, State, Time};
 
 use crate::delays::Delays;
 use crate::signal::{Kept, now, promise};

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
+use reattempt_supervisor::engine::{Execution, Lent};
+use reattempt_supervisor::{Starts, Workflow};
 use restate_sdk::discovery::{
     Handler, HandlerName, HandlerType, InputPayload, OutputPayload, Service as Discovered,
     ServiceName, ServiceType,
@@ -13,8 +15,6 @@ use restate_sdk::discovery::{
 use restate_sdk::endpoint::{ContextInternal, Endpoint, Error};
 use restate_sdk::service::Service;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
-use reattempt_supervisor::engine::{Execution, Lent};
-use reattempt_supervisor::{Starts, Workflow};
 
 use crate::delays::{Delays, DelaysError};
 use crate::handler::{self, Served};

@@ -4,13 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
+use reattempt_supervisor::engine::submitted;
+use reattempt_supervisor::store::StoreError;
+use reattempt_supervisor::{NewRun, Submission, Workflow};
 use restate_sdk::ingress::{
     Client, ClientError, Request, RequestExecutor, RequestTarget, SendResponse,
 };
 use restate_sdk::serde::Json;
-use reattempt_supervisor::engine::submitted;
-use reattempt_supervisor::store::StoreError;
-use reattempt_supervisor::{NewRun, Submission, Workflow};
 use serde_json::value::RawValue;
 
 use crate::wire::{COMPLETE_BY, HEADERS, RUN};

@@ -1,10 +1,10 @@
 //! Signals: the nth of a name is a promise of its own, so that each is heard once and in order.
 
+use reattempt_supervisor::Time;
 use restate_sdk::context::RunFuture as _;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::{HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
-use reattempt_supervisor::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
+use reattempt_restate::{Handlers, submit};
+use reattempt_supervisor::{Submission, Workflow};
 use restate_sdk::http_server::HttpServer;
 use restate_sdk::ingress::InvocationHandle;
 use restate_sdk::serde::Json;
-use reattempt_restate::{Handlers, submit};
-use reattempt_supervisor::{Submission, Workflow};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

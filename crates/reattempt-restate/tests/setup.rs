@@ -8,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use reattempt::{Jitter, Policy};
-use restate_sdk::ingress::{Client, RequestExecutor};
 use reattempt_restate::{Handlers, submit};
 use reattempt_supervisor::{Flow, Submission, Workflow, workflow};
+use restate_sdk::ingress::{Client, RequestExecutor};
 
 #[workflow]
 async fn plain(_flow: &Flow, text: String, number: u8) -> Result<String, String> {

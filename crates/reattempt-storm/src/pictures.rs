@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy, Shape};
+use retry_runtime::{Backoff, Breaker, Budget, Jitter, Nested, Policy};
 
 use crate::client::Client;
 use crate::draw::{Chart, Line};
@@ -41,14 +41,14 @@ fn side_by_side() -> Vec<Picture> {
     let policies: [(&'static str, &dyn Fn() -> Client); 5] = [
         ("no retry", &|| Client::new(Policy::new().max(1))),
         ("3 immediate retries", &|| {
-            Client::new(Policy::new().max(4).backoff(Shape::None))
+            Client::new(Policy::new().max(4).backoff(Backoff::None))
         }),
         ("3 retries, exp, full jitter", &|| Client::new(exponential)),
         ("retries and budget 10 %", &|| {
             Client::new(exponential).budget(Budget::per_success(0.1).floor(0.0))
         }),
         ("retries and breaker", &|| {
-            Client::new(exponential).breaker(Breaker::count(20))
+            Client::new(exponential).breaker(Breaker::count_window(20))
         }),
     ];
     let records = policies.map(|(name, client)| {

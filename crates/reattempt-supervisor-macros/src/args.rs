@@ -21,11 +21,11 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, Meta, Path, Token};
 
 use crate::limit::Limit;
-use retry_runtime::rules::Entry;
 use reattempt_syntax::args::{Given, Value, without_value};
-use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::keys;
 use reattempt_syntax::literal::Name;
+use retry_runtime::rules::RuleId;
 
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]
@@ -57,11 +57,11 @@ pub(crate) const OF_WORKFLOW: &[&str] =
     &["name", "version", "complete_by", "max_failures", "crate"];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
-pub(crate) struct Retries(pub(crate) Result<TokenStream, Fault>);
+pub(crate) struct Retries(pub(crate) Result<TokenStream, Diagnostic>);
 
 impl FromMeta for Retries {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
-        let wrong = |span, message| Self(Err(Fault::new(span, Entry::D1, message)));
+        let wrong = |span, message| Self(Err(Diagnostic::new(span, RuleId::D1, message)));
         Ok(match meta {
             Meta::List(list) if list.tokens.to_string() == "never" => wrong(
                 list.tokens.span(),
@@ -81,7 +81,7 @@ impl FromMeta for Retries {
 }
 
 /// `undo = path`.
-pub(crate) struct Undo(pub(crate) Result<Path, Fault>);
+pub(crate) struct Undo(pub(crate) Result<Path, Diagnostic>);
 
 impl FromMeta for Undo {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
@@ -90,9 +90,9 @@ impl FromMeta for Undo {
             _ => Err(meta.span()),
         };
         Ok(Self(path.map_err(|span| {
-            Fault::new(
+            Diagnostic::new(
                 span,
-                Entry::D4,
+                RuleId::D4,
                 "`undo` is the name of another step; write `undo = refund`",
             )
         })))
@@ -109,7 +109,7 @@ fn path(value: &Expr) -> Option<Path> {
 }
 
 /// `crate = ::path`.
-pub(crate) struct Krate(pub(crate) Result<Path, Fault>);
+pub(crate) struct Krate(pub(crate) Result<Path, Diagnostic>);
 
 impl FromMeta for Krate {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
@@ -125,9 +125,9 @@ impl FromMeta for Krate {
             _ => Err(meta.span()),
         };
         Ok(Self(given.map_err(|span| {
-            Fault::new(
+            Diagnostic::new(
                 span,
-                Entry::Syntax,
+                RuleId::Syntax,
                 "`crate` is the path of this crate; write `crate = ::reattempt_supervisor`",
             )
         })))
@@ -141,9 +141,9 @@ impl FromMeta for Number {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let wrong = |span: Span| {
             let path = meta.path().to_token_stream();
-            Given::Wrong(Fault::new(
+            Given::Wrong(Diagnostic::new(
                 span,
-                Entry::D5,
+                RuleId::D5,
                 format!(
                     "`{path}` is a whole number from 0 to {}; write `{path} = 1`",
                     i32::MAX
@@ -175,7 +175,7 @@ impl FromMeta for Number {
 pub(crate) fn parse<T: FromMeta + Default>(
     tokens: TokenStream,
     known: &[&str],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> T {
     let left_out = without_value(tokens.clone());
     if !left_out.is_empty() {
@@ -190,14 +190,14 @@ pub(crate) fn parse<T: FromMeta + Default>(
         Ok(items) => items,
         Err(fault) => {
             let message = format!("{fault}; keys are written `key = value` or `key(...)`");
-            faults.push(fault.span(), Entry::Syntax, message);
+            faults.push(fault.span(), RuleId::Syntax, message);
             return T::default();
         }
     };
     let good = sorted_out(items, known, faults);
     T::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
-            faults.push(fault.span(), Entry::Syntax, fault.to_string());
+            faults.push(fault.span(), RuleId::Syntax, fault.to_string());
         }
         T::default()
     })
@@ -207,7 +207,7 @@ pub(crate) fn parse<T: FromMeta + Default>(
 fn sorted_out(
     items: Punctuated<NestedMeta, Token![,]>,
     known: &[&str],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Vec<NestedMeta> {
     let mut seen = Vec::new();
     let mut good = Vec::new();
@@ -222,7 +222,7 @@ fn sorted_out(
                 let all = keys::listed(known);
                 faults.push(
                     lit.span(),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     format!("expected `key = value`; the keys are {all}"),
                 );
                 continue;
@@ -233,11 +233,11 @@ fn sorted_out(
             None => path.to_token_stream().to_string().replace(' ', ""),
         };
         if !keys::is_one_of(&word, known) {
-            faults.push(path.span(), Entry::R15, unknown(&word, known));
+            faults.push(path.span(), RuleId::R15, unknown(&word, known));
         } else if seen.contains(&word) {
             faults.push(
                 path.span(),
-                Entry::R16,
+                RuleId::R16,
                 format!("`{word}` stands here twice; keep one of them"),
             );
         } else {

@@ -4,9 +4,9 @@ use proc_macro2::TokenStream;
 use syn::FnArg;
 use syn::spanned::Spanned as _;
 
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
+use retry_runtime::rules::RuleId;
 
 use crate::function;
 
@@ -17,15 +17,15 @@ pub(crate) type Expanded = Option<TokenStream>;
 pub(crate) fn attribute(
     arguments: TokenStream,
     item: TokenStream,
-    expand: fn(TokenStream, Function, &mut Faults) -> Expanded,
+    expand: fn(TokenStream, Function, &mut Diagnostics) -> Expanded,
 ) -> TokenStream {
-    let mut faults = Faults::default();
+    let mut faults = Diagnostics::default();
     let expanded = if let Ok(function) = syn::parse2(item.clone()) {
         expand(arguments, function, &mut faults)
     } else {
         faults.push(
             item.clone().into_iter().next().span(),
-            Entry::D6,
+            RuleId::D6,
             "a durable task is made of functions; put this attribute on an `async fn`",
         );
         None

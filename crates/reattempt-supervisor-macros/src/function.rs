@@ -11,10 +11,10 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
 use crate::types::{bare, borrowed, value};
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Function};
 use reattempt_syntax::model::at;
+use retry_runtime::rules::RuleId;
 
 /// A function that a durable task is made of.
 pub(crate) struct Durable {
@@ -49,14 +49,14 @@ impl Durable {
     pub(crate) fn read(
         mut function: Function,
         wanted: &Wanted,
-        faults: &mut Faults,
+        faults: &mut Diagnostics,
     ) -> Option<Self> {
         let what = wanted.what;
         if function.body.is_none() {
             let name = &function.signature.ident;
             faults.push(
                 name.span(),
-                Entry::D6,
+                RuleId::D6,
                 format!("a {what} is run, so it needs a body; write `{{ ... }}`"),
             );
         }
@@ -94,7 +94,7 @@ impl Durable {
     }
 }
 
-fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
+fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Diagnostics) {
     for attribute in attributes {
         if is_retry(attribute) {
             let message = if wanted.takes_with {
@@ -102,7 +102,7 @@ fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Faults) {
             } else {
                 "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
             };
-            faults.push(attribute.path().span(), Entry::D1, message);
+            faults.push(attribute.path().span(), RuleId::D1, message);
         }
     }
 }
@@ -113,31 +113,31 @@ pub(crate) fn is_retry(attribute: &Attribute) -> bool {
     last.is_some_and(|last| last.ident == "retry")
 }
 
-fn qualifiers(signature: &Signature, what: &str, faults: &mut Faults) {
+fn qualifiers(signature: &Signature, what: &str, faults: &mut Diagnostics) {
     if signature.asyncness.is_none() {
         faults.push(
             signature.fn_token.span,
-            Entry::D6,
+            RuleId::D6,
             format!("a {what} waits for others; write `async fn`"),
         );
     }
     if let syn::Safety::Unsafe(token) = &signature.safety {
         faults.push(
             token.span,
-            Entry::D6,
+            RuleId::D6,
             format!("a {what} is called by its scheduler, which keeps no promise; drop `unsafe` and keep it in the body"),
         );
     }
     if let Some(abi) = &signature.abi {
         faults.push(
             abi.span(),
-            Entry::D6,
+            RuleId::D6,
             format!("a {what} is called by its scheduler; drop `extern`"),
         );
     }
 }
 
-fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
+fn generics(signature: &Signature, what: &str, faults: &mut Diagnostics) {
     struct ImplTrait(Vec<Span>);
     impl syn::visit::Visit<'_> for ImplTrait {
         fn visit_type_impl_trait(&mut self, ty: &syn::TypeImplTrait) {
@@ -148,7 +148,7 @@ fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
         if !matches!(parameter, GenericParam::Lifetime(_)) {
             faults.push(
                 parameter.span(),
-                Entry::D9,
+                RuleId::D9,
                 format!("a {what} is found by its name after a restart, so it cannot be generic; write the type"),
             );
         }
@@ -158,14 +158,14 @@ fn generics(signature: &Signature, what: &str, faults: &mut Faults) {
     for span in found.0 {
         faults.push(
             span,
-            Entry::D9,
+            RuleId::D9,
             format!("a {what} is found by its name after a restart, so it cannot be generic; write the type in place of `impl`"),
         );
     }
 }
 
 /// What the first parameter refers to. Whether it is the right one is the compiler's to tell: it knows aliases.
-fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<Type> {
+fn first(signature: &Signature, wanted: &Wanted, faults: &mut Diagnostics) -> Option<Type> {
     let Wanted {
         what, first: ty, ..
     } = wanted;
@@ -175,14 +175,14 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
         Some(FnArg::Receiver(receiver)) => {
             faults.push(
                 receiver.span(),
-                Entry::D9,
+                RuleId::D9,
                 format!("a {what} is run again without the `self` it was called on; make it a function, and take what it needs as parameters"),
             );
             None
         }
         Some(FnArg::Typed(first)) => {
             if let Some(with) = first.attrs.iter().find(|attribute| is_with(attribute)) {
-                faults.push(with.path().span(), Entry::D7, message);
+                faults.push(with.path().span(), RuleId::D7, message);
                 return None;
             }
             match bare(&first.ty) {
@@ -190,33 +190,33 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Faults) -> Option<
                     Some((*reference.elem).clone())
                 }
                 other => {
-                    faults.push(other.span(), Entry::D7, message);
+                    faults.push(other.span(), RuleId::D7, message);
                     None
                 }
             }
         }
         None => {
-            faults.push(signature.paren_token.span.close(), Entry::D7, message);
+            faults.push(signature.paren_token.span.close(), RuleId::D7, message);
             None
         }
     }
 }
 
-fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type> {
+fn answer(signature: &Signature, what: &str, faults: &mut Diagnostics) -> Option<Type> {
     match &signature.output {
         ReturnType::Type(_, ty) => {
             // What is behind an alias the compiler knows.
             if let Answer::Option(other) | Answer::Other(other) = Answer::of(ty) {
                 faults.push(
                     other.span(),
-                    Entry::D10,
+                    RuleId::D10,
                     format!("a {what} can fail; write `-> Result<T, E>`"),
                 );
             }
             if let Some(span) = value(ty).and_then(borrowed) {
                 faults.push(
                     span,
-                    Entry::D10,
+                    RuleId::D10,
                     format!("what a {what} answers is read again from the record, so it owns all it has; write `String` for `&str`, or the type without `&`"),
                 );
             }
@@ -225,7 +225,7 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
         ReturnType::Default => {
             faults.push(
                 signature.paren_token.span.close(),
-                Entry::D10,
+                RuleId::D10,
                 format!("a {what} can fail; write `-> Result<T, E>`"),
             );
             None
@@ -233,26 +233,31 @@ fn answer(signature: &Signature, what: &str, faults: &mut Faults) -> Option<Type
     }
 }
 
-fn parameter(typed: &mut PatType, i: usize, wanted: &Wanted, faults: &mut Faults) -> Parameter {
+fn parameter(
+    typed: &mut PatType,
+    i: usize,
+    wanted: &Wanted,
+    faults: &mut Diagnostics,
+) -> Parameter {
     let with = typed.attrs.iter().find(|attribute| is_with(attribute));
     if let Some(with) = with {
         if !wanted.takes_with {
             faults.push(
                 with.path().span(),
-                Entry::D8,
+                RuleId::D8,
                 "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
             );
         } else if !is_shared_reference(&typed.ty) {
             faults.push(
                 typed.ty.span(),
-                Entry::D8,
+                RuleId::D8,
                 "what the scheduler has is lent to many steps at once; write `&T`",
             );
         }
         if let Ok(list) = with.meta.require_list() {
             faults.push(
                 list.tokens.span(),
-                Entry::D8,
+                RuleId::D8,
                 "`#[with]` takes nothing: what is lent is found by its type; write `#[with]`",
             );
         }

@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::duration::{self, Fault, LONGEST};
-use retry_runtime::rules::Entry;
+use retry_runtime::duration::{self, LONGEST, ParseDurationError};
+use retry_runtime::rules::RuleId;
 use retry_runtime::words::{Whole, Word, Wrong};
 
 use reattempt_syntax::literal::Literal;
@@ -45,22 +45,22 @@ impl Word for Limit {
         };
         let rest = match duration::parse(rest) {
             Ok(rest) => rest,
-            Err(Fault::Empty) if days > 0 => Duration::ZERO,
-            Err(Fault::TooLong) => {
+            Err(ParseDurationError::Empty) if days > 0 => Duration::ZERO,
+            Err(ParseDurationError::TooLong) => {
                 return Some(Err(wrong(
                     "what is above 24 hours is written in days; write `\"2d\"` or `\"2d 12h\"`",
                 )));
             }
-            Err(Fault::UnknownUnit) => {
+            Err(ParseDurationError::UnknownUnit) => {
                 return Some(Err(Wrong::new(
-                    Entry::R2,
+                    RuleId::R2,
                     "the unit of `complete_by` is one of `ms`, `s`, `m`, `h`, `d`; write `\"30s\"`",
                 )));
             }
-            Err(fault @ Fault::NoUnit) => {
-                return Some(Err(Wrong::new(Entry::R17, fault.to_string())));
+            Err(fault @ ParseDurationError::NoUnit) => {
+                return Some(Err(Wrong::new(RuleId::R17, fault.to_string())));
             }
-            Err(fault) => return Some(Err(Wrong::new(Entry::R2, fault.to_string()))),
+            Err(fault) => return Some(Err(Wrong::new(RuleId::R2, fault.to_string()))),
         };
         Some(Ok(Self(LONGEST.saturating_mul(days).saturating_add(rest))))
     }
@@ -81,5 +81,5 @@ impl Literal for Limit {
 }
 
 fn wrong(message: &str) -> Wrong {
-    Wrong::new(Entry::D2, message)
+    Wrong::new(RuleId::D2, message)
 }

@@ -32,7 +32,7 @@ use crate::function::{Durable, Parameter, Wanted};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
 use reattempt_syntax::args::Given;
-use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::Function;
 use reattempt_syntax::model::{at, located};
 
@@ -53,9 +53,13 @@ pub(crate) struct Step {
     durable: Durable,
 }
 
-pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Faults) -> Expanded {
+pub(crate) fn expand(
+    arguments: TokenStream,
+    function: Function,
+    faults: &mut Diagnostics,
+) -> Expanded {
     let keys = args::parse(arguments, args::OF_STEP, faults);
-    let mut wrong = Faults::default();
+    let mut wrong = Diagnostics::default();
     let durable = Durable::read(function, &WANTED, &mut wrong);
     let is_right = wrong.is_empty();
     faults.merge(wrong);
@@ -64,7 +68,7 @@ pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Fa
 }
 
 impl Step {
-    fn checked(keys: args::Step, durable: Durable, faults: &mut Faults) -> Self {
+    fn checked(keys: args::Step, durable: Durable, faults: &mut Diagnostics) -> Self {
         let krate = values::krate(keys.krate, faults);
         let retries = keys.retry.and_then(|retries| told(retries.0, faults));
         values::within(keys.complete_by.as_ref(), retries.as_ref(), faults);
@@ -233,7 +237,7 @@ pub(crate) fn argument(i: usize) -> Ident {
     Ident::new(&format!("argument_{i}"), Span::mixed_site())
 }
 
-fn told<T>(given: Result<T, Fault>, faults: &mut Faults) -> Option<T> {
+fn told<T>(given: Result<T, Diagnostic>, faults: &mut Diagnostics) -> Option<T> {
     given.map_err(|fault| faults.add(fault)).ok()
 }
 
@@ -246,7 +250,7 @@ struct Retries {
 impl Retries {
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // What is wrong with them the attribute inside tells.
-        let read = reattempt_syntax::args::parse(keys.clone(), &mut Faults::default());
+        let read = reattempt_syntax::args::parse(keys.clone(), &mut Diagnostics::default());
         let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,

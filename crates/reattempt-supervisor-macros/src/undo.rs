@@ -13,9 +13,9 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 use crate::function::Parameter;
 use crate::step::{Step, argument};
 use crate::types::{bare, borrowed};
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::{at, located};
+use retry_runtime::rules::RuleId;
 
 /// How an argument is kept for the compensation.
 enum Kept<'a> {
@@ -61,13 +61,13 @@ fn optional(path: &Path) -> Option<&Type> {
 }
 
 /// What a compensation is given outlives the call, so it must be possible to own it.
-pub(crate) fn keeps(parameters: &[Parameter], faults: &mut Faults) -> bool {
+pub(crate) fn keeps(parameters: &[Parameter], faults: &mut Diagnostics) -> bool {
     let mut can = true;
     for parameter in parameters.iter().filter(|parameter| !parameter.is_with) {
         if let Some(span) = borrowed(Kept::of(&parameter.ty).ty()) {
             faults.push(
                 span,
-                Entry::D4,
+                RuleId::D4,
                 "the compensation gets a copy of this after the call, and it borrows; take `&T`, `Option<&T>` or an owned type, or drop `undo`",
             );
             can = false;

@@ -8,24 +8,24 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use retry_runtime::duration::Human;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::Path;
 
 use crate::args::{Krate, Number};
 use crate::limit::Limit;
 use reattempt_syntax::args::{Given, Value};
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::literal::{Literal, Name};
 
 /// `Some(duration)` or `None`.
-pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenStream {
+pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Diagnostics) -> TokenStream {
     let limit = match value.map(|value| value.given) {
         None => return ours!(::core::option::Option::None),
         Some(Given::Literal(limit, span)) => {
             if limit.0.is_zero() {
                 faults.push(
                     span,
-                    Entry::D2,
+                    RuleId::D2,
                     "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it",
                 );
             }
@@ -44,7 +44,7 @@ pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Faults) -> TokenSt
 pub(crate) fn within(
     complete_by: Option<&Value<Limit>>,
     retries: Option<&TokenStream>,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) {
     let (Some(complete_by), Some(retries)) = (complete_by, retries) else {
         return;
@@ -53,7 +53,7 @@ pub(crate) fn within(
         return;
     };
     // What else is wrong with them the attribute inside tells.
-    let keys = reattempt_syntax::args::parse(retries.clone(), &mut Faults::default());
+    let keys = reattempt_syntax::args::parse(retries.clone(), &mut Diagnostics::default());
     for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
         if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
             && value > limit.0
@@ -62,7 +62,7 @@ pub(crate) fn within(
             let (value, limit) = (Human(value), Human(limit.0));
             faults.push(
                 span,
-                Entry::D3,
+                RuleId::D3,
                 format!(
                     "`{key}` of {value} is above `complete_by` of {limit}, which ends the step before; lower `{key}`, or raise `complete_by`"
                 ),
@@ -75,7 +75,7 @@ pub(crate) fn within(
 pub(crate) fn name(
     value: Option<Value<Name>>,
     otherwise: &str,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> TokenStream {
     match value.map(|value| value.given) {
         None => ours!(#otherwise),
@@ -88,7 +88,11 @@ pub(crate) fn name(
     }
 }
 
-pub(crate) fn number(number: Option<Number>, otherwise: i32, faults: &mut Faults) -> TokenStream {
+pub(crate) fn number(
+    number: Option<Number>,
+    otherwise: i32,
+    faults: &mut Diagnostics,
+) -> TokenStream {
     match number.map(|number| number.0) {
         None => ours!(#otherwise),
         Some(Given::Literal(number, _)) => ours!(#number),
@@ -101,7 +105,7 @@ pub(crate) fn number(number: Option<Number>, otherwise: i32, faults: &mut Faults
 }
 
 /// The crate that the expansion names.
-pub(crate) fn krate(given: Option<Krate>, faults: &mut Faults) -> TokenStream {
+pub(crate) fn krate(given: Option<Krate>, faults: &mut Diagnostics) -> TokenStream {
     let given = given.and_then(|path| path.0.map_err(|fault| faults.add(fault)).ok());
     given.map_or_else(|| ours!(::reattempt_supervisor), Path::into_token_stream)
 }

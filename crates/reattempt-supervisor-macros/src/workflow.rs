@@ -28,10 +28,10 @@ use crate::function::{Durable, Wanted};
 use crate::step::argument;
 use crate::types::borrowed;
 use crate::{args, attributes, values};
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
 use reattempt_syntax::model::{at, located};
+use retry_runtime::rules::RuleId;
 
 const WANTED: Wanted = Wanted {
     what: "workflow",
@@ -56,9 +56,13 @@ struct Workflow {
     durable: Durable,
 }
 
-pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Faults) -> Expanded {
+pub(crate) fn expand(
+    arguments: TokenStream,
+    function: Function,
+    faults: &mut Diagnostics,
+) -> Expanded {
     let keys: args::Workflow = args::parse(arguments, args::OF_WORKFLOW, faults);
-    let mut wrong = Faults::default();
+    let mut wrong = Diagnostics::default();
     let durable = Durable::read(function, &WANTED, &mut wrong);
     if let Some(durable) = &durable {
         arguments_are_owned(durable, &mut wrong);
@@ -69,12 +73,12 @@ pub(crate) fn expand(arguments: TokenStream, function: Function, faults: &mut Fa
     is_right.then(|| workflow.expand())
 }
 
-fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
+fn arguments_are_owned(durable: &Durable, faults: &mut Diagnostics) {
     for parameter in &durable.parameters {
         if let Some(span) = borrowed(&parameter.ty) {
             faults.push(
                 span,
-                Entry::D11,
+                RuleId::D11,
                 "the arguments of a workflow are written down and outlive their submission; take them by value",
             );
         }
@@ -82,7 +86,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
     if let Some(parameter) = durable.parameters.get(MAX_ARGUMENTS) {
         faults.push(
             parameter.ty.span(),
-            Entry::D11,
+            RuleId::D11,
             format!(
                 "a workflow takes at most {MAX_ARGUMENTS} arguments; put some of them into a struct"
             ),
@@ -91,7 +95,7 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Faults) {
 }
 
 impl Workflow {
-    fn checked(keys: args::Workflow, durable: Durable, faults: &mut Faults) -> Self {
+    fn checked(keys: args::Workflow, durable: Durable, faults: &mut Diagnostics) -> Self {
         let krate = values::krate(keys.krate, faults);
         let name = durable.function.signature.ident.unraw().to_string();
         Self {

@@ -118,7 +118,7 @@ impl Supervisor {
                 }
             };
             let pause = PAUSES.base(self.every).cap(self.every.saturating_mul(2));
-            let pause = pause.draw(0, None, rand::random);
+            let pause = pause.sample_delay(0, None, rand::random);
             tokio::select! {
                 Ok(_) = stop.wait_for(|stop| *stop) => return,
                 () = tokio::time::sleep(pause), if !more => {}

@@ -7,7 +7,9 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::{Flow, RunId, Scheduler, Sqlite, Step, StepError, Tasks, step, workflow};
+use reattempt_supervisor::{
+    Flow, RunId, Scheduler, Sqlite, Step, StepError, Tasks, step, workflow,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const HOSTILE: &str = "<script>document.title = 'executed'</script>";
@@ -200,7 +202,10 @@ async fn the_pages_show_tasks_and_execute_nothing() {
     let place = Place::new("pages").await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(reattempt_supervisor::page::serve(listener, place.tasks.clone()));
+    tokio::spawn(reattempt_supervisor::page::serve(
+        listener,
+        place.tasks.clone(),
+    ));
 
     let list = get(address, "/").await;
     assert!(

@@ -11,15 +11,15 @@ use std::time::Duration;
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::rules::Entry;
-use retry_runtime::{Jitter, Nested, Shape, Telemetry};
+use retry_runtime::rules::RuleId;
+use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
-use crate::faults::{Fault, Faults, Place};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::keys;
 use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 
@@ -32,7 +32,7 @@ use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
 #[darling(default)]
 pub struct Args {
     pub max: Option<Value<Attempts>>,
-    pub backoff: Option<Value<Shape>>,
+    pub backoff: Option<Value<Backoff>>,
     pub base: Option<Value<Duration>>,
     pub first: Option<Value<Duration>>,
     pub factor: Option<Value<f64>>,
@@ -42,7 +42,7 @@ pub struct Args {
     pub reset_after: Option<Value<Duration>>,
     pub deadline: Option<Value<Duration>>,
     pub timeout: Option<Value<Duration>>,
-    pub patience: Option<Value<Duration>>,
+    pub max_retry_after: Option<Value<Duration>>,
     pub idempotent: Option<Value<bool>>,
     pub nested: Option<Value<Nested>>,
     pub budget: Option<Value<Share>>,
@@ -99,7 +99,7 @@ pub enum Given<T> {
     /// What only the compiler can evaluate.
     Expression(Expr),
     /// Neither, and why.
-    Wrong(Fault),
+    Wrong(Diagnostic),
 }
 
 /// `on`, `except`.
@@ -153,25 +153,25 @@ pub struct Code {
     /// Where the key stands.
     pub key: Span,
     /// The expression.
-    pub given: Result<Expr, Fault>,
+    pub given: Result<Expr, Diagnostic>,
 }
 
 /// `context = name`.
-pub struct Binding(pub Result<Ident, Fault>);
+pub struct Binding(pub Result<Ident, Diagnostic>);
 
 /// `clone(a, b)`.
 pub struct Names {
     /// Where the key stands.
     pub key: Span,
     /// The names.
-    pub given: Result<Vec<Ident>, Fault>,
+    pub given: Result<Vec<Ident>, Diagnostic>,
 }
 
 /// `crate = ::path`.
-pub struct CratePath(pub Result<Path, Fault>);
+pub struct CratePath(pub Result<Path, Diagnostic>);
 
 /// Reads the arguments of an attribute.
-pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
+pub fn parse(tokens: TokenStream, faults: &mut Diagnostics) -> Args {
     let left_out = without_value(tokens.clone());
     if !left_out.is_empty() {
         for fault in left_out {
@@ -183,7 +183,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
         Ok(found) => from_items(found, keys::KEYS, faults),
         Err(fault) => {
             let message = format!("{fault}; keys are written `key = value`, `key(...)` or alone");
-            faults.push(fault.span(), Entry::Syntax, message);
+            faults.push(fault.span(), RuleId::Syntax, message);
             Args::default()
         }
     }
@@ -191,7 +191,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Faults) -> Args {
 
 /// Keys of which nothing but `key =` stands there, or no `=`; the parser would only miss an
 /// expression, at the end of the attribute without a place, or a comma.
-pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
+pub fn without_value(tokens: TokenStream) -> Vec<Diagnostic> {
     use proc_macro2::{Spacing, TokenTree};
     let is = |token: Option<&TokenTree>, sign| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let tokens: Vec<_> = tokens.into_iter().collect();
@@ -220,17 +220,17 @@ pub fn without_value(tokens: TokenStream) -> Vec<Fault> {
                 .cloned()
                 .collect();
             let value = written(&item.clone().into_iter().skip(gap).collect());
-            faults.push(Fault::new(
+            faults.push(Diagnostic::new(
                 Place::of(&item),
-                Entry::Syntax,
+                RuleId::Syntax,
                 format!("a key is followed by `=`; write `{key} = {value}`"),
             ));
         }
         if starts && is(tokens.get(i.saturating_add(1)), '=') && (value.is_none() || is(value, ','))
         {
-            faults.push(Fault::new(
+            faults.push(Diagnostic::new(
                 key.span(),
-                Entry::Syntax,
+                RuleId::Syntax,
                 format!("`{key}` needs a value; write `{key} = ...`, or drop `{key}`"),
             ));
         }
@@ -249,7 +249,7 @@ pub fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
 }
 
 /// Sorts out what is no key, then lets darling fill in the rest.
-pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -> Args {
+pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnostics) -> Args {
     let mut seen: Vec<String> = Vec::new();
     let mut good = Vec::new();
     for item in items {
@@ -262,7 +262,7 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -
             NestedMeta::Lit(lit) => {
                 faults.push(
                     lit.span(),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     "expected `key = value`; write `max = 3`",
                 );
                 continue;
@@ -271,17 +271,17 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -
         let word = path.get_ident().map(|ident| ident.unraw().to_string());
         let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
         if !keys::is_one_of(&word, keys::KEYS) {
-            faults.push(span, Entry::R15, keys::unknown(&word));
+            faults.push(span, RuleId::R15, keys::unknown(&word));
         } else if !keys::is_one_of(&word, known) {
             faults.push(
                 span,
-                Entry::R15,
+                RuleId::R15,
                 format!("`{word}` stands on functions only; clone inside the block instead"),
             );
         } else if seen.contains(&word) {
             faults.push(
                 span,
-                Entry::R16,
+                RuleId::R16,
                 format!("`{word}` stands here twice; keep one of them"),
             );
         } else {
@@ -291,21 +291,21 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Faults) -
     }
     Args::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
-            faults.push(fault.span(), Entry::Syntax, fault.to_string());
+            faults.push(fault.span(), RuleId::Syntax, fault.to_string());
         }
         Args::default()
     })
 }
 
 /// The value of `key = value`, or why there is none.
-fn value(meta: &Meta, example: &str) -> Result<Expr, Fault> {
+fn value(meta: &Meta, example: &str) -> Result<Expr, Diagnostic> {
     match meta {
         Meta::NameValue(pair) => Ok(pair.value.clone()),
         _ => Err(needs_value(meta, example)),
     }
 }
 
-fn needs_value(meta: &Meta, example: &str) -> Fault {
+fn needs_value(meta: &Meta, example: &str) -> Diagnostic {
     let example = match meta {
         Meta::List(list) if !list.tokens.is_empty() => written(&list.tokens),
         _ => example.to_owned(),
@@ -315,20 +315,20 @@ fn needs_value(meta: &Meta, example: &str) -> Fault {
         .get_ident()
         .map(ToString::to_string)
         .unwrap_or_default();
-    Fault::new(
+    Diagnostic::new(
         Place::of(meta),
-        Entry::Syntax,
+        RuleId::Syntax,
         format!("`{word}` needs a value; write `{word} = {example}`"),
     )
 }
 
 /// A value that is no expression at all.
-pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> Fault {
+pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> Diagnostic {
     let path = &pair.path;
     let key = quote::quote!(#path);
-    Fault::new(
+    Diagnostic::new(
         Place::of(&pair.value),
-        Entry::Syntax,
+        RuleId::Syntax,
         format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
     )
 }
@@ -344,12 +344,12 @@ impl<T: Literal> FromMeta for Value<T> {
             },
             Meta::NameValue(pair) => match literal::read(&pair.value) {
                 Some(Ok(literal)) => Given::Literal(literal, Place::of(&pair.value)),
-                Some(Err(wrong)) => Given::Wrong(Fault::of(Place::of(&pair.value), wrong)),
+                Some(Err(wrong)) => Given::Wrong(Diagnostic::of(Place::of(&pair.value), wrong)),
                 None if bare_word::<T>(pair).is_some() => {
                     let (path, value) = (&pair.path, &pair.value);
-                    Given::Wrong(Fault::new(
+                    Given::Wrong(Diagnostic::new(
                         Place::of(value),
-                        Entry::Type,
+                        RuleId::Type,
                         format!(
                             "a word stands in quotes; write `{} = \"{}\"`",
                             quote::quote!(#path),
@@ -368,9 +368,9 @@ impl<T: Literal> FromMeta for Value<T> {
                     }
                     _ => format!(", {}", T::EXAMPLE),
                 };
-                Given::Wrong(Fault::new(
+                Given::Wrong(Diagnostic::new(
                     Place::of(meta),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     format!("`{word}` takes a value after `=`{example}"),
                 ))
             }
@@ -400,9 +400,9 @@ impl FromMeta for Filter {
         let word = quote::quote!(#path).to_string();
         let given = match meta {
             Meta::NameValue(pair) if matches!(pair.value, Expr::Lit(_)) => {
-                Given::Wrong(Fault::new(
+                Given::Wrong(Diagnostic::new(
                     pair.value.span(),
-                    Entry::S9,
+                    RuleId::S9,
                     format!(
                         "`{word}` asks a closure, a path or a pattern about the error; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
                     ),
@@ -411,9 +411,9 @@ impl FromMeta for Filter {
             Meta::NameValue(pair) => {
                 Given::Literal(Predicate::Code(pair.value.clone()), Place::of(&pair.value))
             }
-            Meta::List(list) if closure(&list.tokens).is_some() => Given::Wrong(Fault::new(
+            Meta::List(list) if closure(&list.tokens).is_some() => Given::Wrong(Diagnostic::new(
                 Place::of(&list.tokens),
-                Entry::Syntax,
+                RuleId::Syntax,
                 format!(
                     "a closure stands after `=`; write `{word} = {}`",
                     closure(&list.tokens).unwrap_or_default()
@@ -421,31 +421,31 @@ impl FromMeta for Filter {
             )),
             Meta::List(list) => match list.parse_args_with(pattern) {
                 Ok(pattern) => match lone_binding(&pattern) {
-                    Some(name) => Given::Wrong(Fault::new(
+                    Some(name) => Given::Wrong(Diagnostic::new(
                         name.span(),
-                        Entry::S9,
+                        RuleId::S9,
                         format!(
                             "`{name}` alone is a binding and matches any error; write `{word} = {name}` for a function, or `{word}(_)` for any error"
                         ),
                     )),
                     None => Given::Literal(Predicate::Pattern(pattern), Place::of(&list.tokens)),
                 },
-                Err(_) if list.tokens.is_empty() => Given::Wrong(Fault::new(
+                Err(_) if list.tokens.is_empty() => Given::Wrong(Diagnostic::new(
                     meta.span(),
-                    Entry::R13,
+                    RuleId::R13,
                     "an empty pattern matches nothing; name the errors, or write `on(_)` for any",
                 )),
-                Err(_) if separated(&list.tokens).is_some() => Given::Wrong(Fault::new(
+                Err(_) if separated(&list.tokens).is_some() => Given::Wrong(Diagnostic::new(
                     Place::of(&list.tokens),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     format!(
                         "several errors are separated by `|`; write `{word}({})`",
                         separated(&list.tokens).unwrap_or_default()
                     ),
                 )),
-                Err(fault) => Given::Wrong(Fault::new(
+                Err(fault) => Given::Wrong(Diagnostic::new(
                     fault.span(),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     format!(
                         "this is no pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
                     ),
@@ -553,10 +553,10 @@ impl FromMeta for Code {
 impl FromMeta for Binding {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self(value(meta, "attempt").and_then(|expr| match &expr {
-            Expr::Path(path) => path.path.require_ident().cloned().map_err(|fault| Fault::syntax(&fault)),
-            _ => Err(Fault::new(
+            Expr::Path(path) => path.path.require_ident().cloned().map_err(|fault| Diagnostic::syntax(&fault)),
+            _ => Err(Diagnostic::new(
                 expr.span(),
-                Entry::Syntax,
+                RuleId::Syntax,
                 "`context` is the name by which the body sees its attempt; write `context = attempt`",
             )),
         })))
@@ -568,20 +568,20 @@ impl FromMeta for Names {
         let given = match meta {
             Meta::List(list) => list
                 .parse_args_with(names)
-                .map_err(|fault| Fault::syntax(&fault))
+                .map_err(|fault| Diagnostic::syntax(&fault))
                 .and_then(|names| {
                     if names.is_empty() {
-                        return Err(Fault::new(
+                        return Err(Diagnostic::new(
                             meta.span(),
-                            Entry::S7,
+                            RuleId::S7,
                             "`clone` names no parameter; write `clone(parameter)`, or drop it",
                         ));
                     }
                     Ok(names)
                 }),
-            _ => Err(Fault::new(
+            _ => Err(Diagnostic::new(
                 meta.span(),
-                Entry::Syntax,
+                RuleId::Syntax,
                 "`clone` takes a list of parameters; write `clone(parameter)`",
             )),
         };
@@ -607,15 +607,15 @@ impl FromMeta for CratePath {
                     lit: syn::Lit::Str(text),
                     ..
                 }) => text.parse().map_err(|_| {
-                    Fault::new(
+                    Diagnostic::new(
                         text.span(),
-                        Entry::Syntax,
+                        RuleId::Syntax,
                         "`crate` is the path of this crate; write `crate = ::reattempt`",
                     )
                 }),
-                _ => Err(Fault::new(
+                _ => Err(Diagnostic::new(
                     expr.span(),
-                    Entry::Syntax,
+                    RuleId::Syntax,
                     "`crate` is the path of this crate; write `crate = ::reattempt`",
                 )),
             },

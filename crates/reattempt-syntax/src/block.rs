@@ -3,7 +3,7 @@
 use darling::ast::NestedMeta;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
@@ -11,7 +11,7 @@ use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
 
 use crate::args;
 use crate::check;
-use crate::faults::{Fault, Faults};
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::item::{self, Answer};
 use crate::keys;
 use crate::model::Model;
@@ -42,20 +42,20 @@ impl Block {
     /// # Errors
     ///
     /// What is no block, or keys without a value.
-    pub fn read(input: TokenStream) -> Result<Self, Faults> {
-        let mut faults = Faults::default();
+    pub fn read(input: TokenStream) -> Result<Self, Diagnostics> {
+        let mut faults = Diagnostics::default();
         for fault in args::without_value(input.clone()) {
             faults.add(fault);
         }
         faults.finish(())?;
-        let fault = |fault: syn::Error| Fault::new(fault.span(), Entry::S10, fault);
+        let fault = |fault: syn::Error| Diagnostic::new(fault.span(), RuleId::S10, fault);
         Self::parse
             .parse2(input)
             .map_err(|wrong| fault(wrong).into())
     }
 
     /// Checks the keys.
-    pub fn check(items: Vec<NestedMeta>, body: &Body, faults: &mut Faults) -> Model {
+    pub fn check(items: Vec<NestedMeta>, body: &Body, faults: &mut Diagnostics) -> Model {
         let known: Vec<&str> = keys::KEYS
             .iter()
             .copied()

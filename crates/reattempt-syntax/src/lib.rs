@@ -35,7 +35,7 @@ pub mod args;
 pub mod async_trait;
 pub mod block;
 pub mod check;
-pub mod faults;
+pub mod diagnostics;
 pub mod item;
 pub mod keys;
 pub mod literal;

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::{Key, Keys};
-use retry_runtime::{Policy, Shape};
+use retry_runtime::{Backoff, Policy};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
@@ -273,7 +273,7 @@ impl Model {
     pub fn looks_back(&self) -> bool {
         self.is_inherited()
             || self.unknown.contains(Key::Backoff)
-            || matches!(self.known.shape(), Shape::Decorrelated)
+            || matches!(self.known.shape(), Backoff::Decorrelated)
     }
 
     /// Whether all of the policy in the code is written in literals.

@@ -32,7 +32,7 @@ use input::{Form, Input};
 mod config {
     use std::cell::Cell;
 
-    use reattempt_syntax::faults::Faults;
+    use reattempt_syntax::diagnostics::Diagnostics;
     use reattempt_syntax::model::Model;
 
     thread_local! {
@@ -44,7 +44,7 @@ mod config {
     }
 
     /// What is said without the feature has tests.
-    pub(crate) fn needed(_: &Model, _: &mut Faults) {}
+    pub(crate) fn needed(_: &Model, _: &mut Diagnostics) {}
 }
 
 fuzz_target!(|input: Input<'_>| {

@@ -17,19 +17,19 @@ use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
 
 use self::verdict::{Said, Word};
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::at;
+use retry_runtime::rules::RuleId;
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let expanded = syn::parse2(input)
-        .map_err(Faults::from)
+        .map_err(Diagnostics::from)
         .and_then(|input| expand(&input));
-    expanded.unwrap_or_else(Faults::into_compile_errors)
+    expanded.unwrap_or_else(Diagnostics::into_compile_errors)
 }
 
-fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
-    let mut faults = Faults::default();
+fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
+    let mut faults = Diagnostics::default();
     let on_type = verdict::of_type(&input.attrs, &mut faults);
     let krate = if let Some(path) = &on_type.krate {
         ours!(#path)
@@ -52,7 +52,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
                     // What is wrong with its verdict was said.
                 } else if said.is_none() {
                     let name = &variant.ident;
-                    arms.faults.push(name.span(), Entry::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
+                    arms.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
                     continue;
                 }
                 let name = &variant.ident;
@@ -74,7 +74,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
             } else {
                 arms.faults.push(
                     name.span(),
-                    Entry::S11,
+                    RuleId::S11,
                     format!("`{name}` has no verdict; {MENDS}"),
                 );
                 TokenStream::new()
@@ -83,14 +83,14 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Faults> {
         Data::Union(data) => {
             arms.faults.push(
                 data.union_token.span,
-                Entry::S11,
+                RuleId::S11,
                 "a union cannot say which of its fields is the error; implement `Classify` by hand",
             );
             TokenStream::new()
         }
     };
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
-        arms.faults.push(said.span, Entry::S11, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
+        arms.faults.push(said.span, RuleId::S11, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
     }
     let bounds = std::mem::take(&mut arms.bounds);
     let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
@@ -119,7 +119,7 @@ struct Arms<'a> {
     generics: &'a Generics,
     /// Types that have to be `Classify` for the whole to be.
     bounds: Vec<Type>,
-    faults: &'a mut Faults,
+    faults: &'a mut Diagnostics,
 }
 
 impl Arms<'_> {
@@ -158,7 +158,7 @@ impl Arms<'_> {
             };
             self.faults.push(
                 field.span(),
-                Entry::S11,
+                RuleId::S11,
                 format!("`after` names no field here; {has}"),
             );
             return TokenStream::new();
@@ -183,7 +183,7 @@ impl Arms<'_> {
             let span = if said.is_default { place } else { said.span };
             self.faults.push(
                 span,
-                Entry::S11,
+                RuleId::S11,
                 format!(
                     "`inherit` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
                     members(fields).count()

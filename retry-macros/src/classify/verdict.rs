@@ -8,9 +8,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
 
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::keys;
+use retry_runtime::rules::RuleId;
 
 /// A verdict as written.
 pub(super) struct Said {
@@ -90,7 +90,7 @@ pub(super) struct OnType {
     pub(super) krate: Option<Path>,
 }
 
-pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
+pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnType {
     let mut found = OnType::default();
     let mut rest = Vec::new();
     for item in items(attributes, faults) {
@@ -110,7 +110,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                     }
                     None => faults.push(
                         pair.value.span(),
-                        Entry::S11,
+                        RuleId::S11,
                         format!("`default` is one of the verdicts {}", keys::listed(WORDS)),
                     ),
                 }
@@ -120,7 +120,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
                     Some(path) => found.krate = Some(path.clone()),
                     None => faults.push(
                         pair.value.span(),
-                        Entry::Syntax,
+                        RuleId::Syntax,
                         "`crate` is the path of this crate; write `crate = ::reattempt`",
                     ),
                 }
@@ -132,7 +132,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Faults) -> OnType {
     found
 }
 
-pub(super) fn of_variant(attributes: &[Attribute], faults: &mut Faults) -> Option<Said> {
+pub(super) fn of_variant(attributes: &[Attribute], faults: &mut Diagnostics) -> Option<Said> {
     let items = items(attributes, faults);
     one_of(items, faults)
 }
@@ -145,7 +145,7 @@ fn path_of(expr: &Expr) -> Option<&Path> {
 }
 
 /// What stands in all `#[retry(...)]` of one place.
-fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
+fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<NestedMeta> {
     let mut items = Vec::new();
     for attribute in attributes
         .iter()
@@ -154,7 +154,7 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
         let Meta::List(list) = &attribute.meta else {
             faults.push(
                 attribute.path().span(),
-                Entry::S11,
+                RuleId::S11,
                 "a verdict is missing; write `#[retry(transient)]` or another one",
             );
             continue;
@@ -163,19 +163,19 @@ fn items(attributes: &[Attribute], faults: &mut Faults) -> Vec<NestedMeta> {
             Ok(found) if found.is_empty() => {
                 faults.push(
                     attribute.path().span(),
-                    Entry::S11,
+                    RuleId::S11,
                     "a verdict is missing; write `#[retry(transient)]` or another one",
                 );
             }
             Ok(found) => items.extend(found),
-            Err(fault) => faults.add(Fault::syntax(&fault)),
+            Err(fault) => faults.add(Diagnostic::syntax(&fault)),
         }
     }
     items
 }
 
 /// The one verdict among `items`, with `after` if it is there.
-fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
+fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
     let mut said: Option<Said> = None;
     let mut after: Option<(Span, Member)> = None;
     for item in items {
@@ -190,7 +190,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     (Some(_), Some(_)) => {
                         faults.push(
                             span,
-                            Entry::S11,
+                            RuleId::S11,
                             "a variant has one verdict; keep one of them",
                         );
                     }
@@ -202,7 +202,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                             is_default: false,
                         });
                     }
-                    (None, _) => faults.push(span, Entry::S11, unknown(&word)),
+                    (None, _) => faults.push(span, RuleId::S11, unknown(&word)),
                 }
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
@@ -210,7 +210,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     Some(field) => after = Some((pair.path.span(), field)),
                     None => faults.push(
                         pair.value.span(),
-                        Entry::S11,
+                        RuleId::S11,
                         "`after` names a field; write `after = field`, or `after = 0` in a tuple",
                     ),
                 }
@@ -221,11 +221,11 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
                     .get_ident()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                faults.push(span, Entry::S11, unknown(&word));
+                faults.push(span, RuleId::S11, unknown(&word));
             }
             _ => faults.push(
                 span,
-                Entry::S11,
+                RuleId::S11,
                 format!("expected a verdict: {}", keys::listed(WORDS)),
             ),
         }
@@ -236,11 +236,11 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Faults) -> Option<Said> {
     match &mut said {
         Some(said) => match said.word.no_delay() {
             None => said.after = Some(field),
-            Some(why) => faults.push(span, Entry::S11, why),
+            Some(why) => faults.push(span, RuleId::S11, why),
         },
         None => faults.push(
             span,
-            Entry::S11,
+            RuleId::S11,
             "`after` goes with a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` in its place",
         ),
     }

@@ -9,7 +9,7 @@
 
 use proc_macro2::TokenStream;
 use reattempt_syntax::block::{Block, Body};
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Answer;
 
 use super::{asynchronous, sync};
@@ -26,7 +26,7 @@ pub(crate) fn block(input: TokenStream) -> TokenStream {
     }
 }
 
-fn refused(faults: Faults, standing: &TokenStream) -> TokenStream {
+fn refused(faults: Diagnostics, standing: &TokenStream) -> TokenStream {
     let errors = faults.into_compile_errors();
     ours!({ #errors #standing })
 }
@@ -37,8 +37,8 @@ fn anything() -> TokenStream {
     ours!((|| ::core::panic!())())
 }
 
-fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Faults> {
-    let mut faults = Faults::default();
+fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Diagnostics> {
+    let mut faults = Diagnostics::default();
     let model = Block::check(items, &body, &mut faults);
     let model = faults.finish(model)?;
     let Body {

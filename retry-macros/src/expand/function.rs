@@ -13,13 +13,16 @@ use syn::{Ident, Signature};
 
 use super::{asynchronous, docs, future, sync};
 use crate::instrument::{self, braces};
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Flow, Function};
 use reattempt_syntax::model::Model;
 use reattempt_syntax::{args, async_trait, check, item};
 
-pub(super) fn expand(arguments: TokenStream, function: Function) -> Result<TokenStream, Faults> {
-    let mut faults = Faults::default();
+pub(super) fn expand(
+    arguments: TokenStream,
+    function: Function,
+) -> Result<TokenStream, Diagnostics> {
+    let mut faults = Diagnostics::default();
     let keys = arguments.clone();
     let arguments = args::parse(arguments, &mut faults);
     let (flow, answer) = item::flow(&function.signature);

@@ -2,17 +2,20 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
-use retry_runtime::rules::Entry;
 use reattempt_syntax::args;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{self, Answer, Function};
 use reattempt_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
 use reattempt_syntax::model::{at, located};
+use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 
 use super::function;
 
-pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<TokenStream, Faults> {
+pub(super) fn expand(
+    arguments: &TokenStream,
+    block: TokenStream,
+) -> Result<TokenStream, Diagnostics> {
     let Block {
         head,
         braces,
@@ -20,12 +23,12 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
     } = syn::parse2(block)?;
     let hidden = generics(&head);
     let krate = krate(arguments);
-    let mut faults = Faults::default();
+    let mut faults = Diagnostics::default();
     let mut methods = TokenStream::new();
     if !items.iter().any(is_meant) {
         let place = head.clone().into_iter().next();
         faults.push(
-            place.map_or_else(Span::call_site, |token| token.span()), Entry::S1,
+            place.map_or_else(Span::call_site, |token| token.span()), RuleId::S1,
             "no method of this block returns a `Result`, so nothing would be retried; put `#[retry]` on the methods, or drop it here",
         );
     }
@@ -38,7 +41,7 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
             {
                 faults.push(
                     attribute.path().span(),
-                    Entry::S8,
+                    RuleId::S8,
                     "the policy of the `impl` block cannot see a `#[retry]` behind `cfg_attr`; put `#[cfg(...)]` on two versions of the method",
                 );
             }
@@ -66,7 +69,7 @@ pub(super) fn expand(arguments: &TokenStream, block: TokenStream) -> Result<Toke
 
 /// The path of this crate; faults in the arguments are told by the methods.
 fn krate(arguments: &TokenStream) -> TokenStream {
-    let arguments = args::parse(arguments.clone(), &mut Faults::default());
+    let arguments = args::parse(arguments.clone(), &mut Diagnostics::default());
     let path = arguments.krate.and_then(|path| path.0.ok());
     path.map_or_else(|| ours!(::reattempt), |path| ours!(#path))
 }

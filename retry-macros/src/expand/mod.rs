@@ -22,9 +22,9 @@ mod tests;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use retry_runtime::rules::Entry;
-use reattempt_syntax::faults::{Fault, Faults};
+use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::{self, Kind};
+use retry_runtime::rules::RuleId;
 
 pub(crate) use block::block;
 
@@ -41,14 +41,17 @@ pub(crate) fn attribute(arguments: &TokenStream, item: TokenStream) -> TokenStre
     }
 }
 
-fn attribute_or_faults(arguments: TokenStream, item: &TokenStream) -> Result<TokenStream, Faults> {
+fn attribute_or_faults(
+    arguments: TokenStream,
+    item: &TokenStream,
+) -> Result<TokenStream, Diagnostics> {
     match item::kind(item) {
         Kind::Function | Kind::Impl if is_never(&arguments) => Ok(item.clone()),
         Kind::Function => function::expand(arguments, syn::parse2(item.clone())?),
         Kind::Impl => methods::expand(&arguments, item.clone()),
-        Kind::Other(span) => Err(Fault::new(
+        Kind::Other(span) => Err(Diagnostic::new(
             span,
-            Entry::S3,
+            RuleId::S3,
             "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
         )
         .into()),

@@ -48,7 +48,7 @@ impl Parts<'_> {
     /// `policy.max(5)`
     fn with(&self, policy: &TokenStream, setting: &Setting) -> TokenStream {
         let (krate, value) = (&self.krate, &setting.value);
-        let method = method(setting.key.word());
+        let method = method(setting.key.as_str());
         match (setting.key, setting.expression) {
             (Key::Backoff, Some(span)) => {
                 let value = custom_backoff(krate, value, span);
@@ -82,7 +82,7 @@ impl Parts<'_> {
             | Key::ResetAfter
             | Key::Deadline
             | Key::Timeout
-            | Key::Patience => "duration",
+            | Key::MaxRetryAfter => "duration",
             _ => return value.clone(),
         };
         let kind = Ident::new(kind, at(span));
@@ -97,7 +97,7 @@ impl Parts<'_> {
         let settings = self.model.settings.iter();
         let kept = settings.filter_map(|setting| {
             let expr = setting.running.as_ref().filter(|expr| !is_read(expr))?;
-            let name = method(setting.key.word());
+            let name = method(setting.key.as_str());
             let value = self.typed(setting.key, &ours!(#expr), expr.span());
             Some(ours!(let #name = #value;))
         });
@@ -219,12 +219,12 @@ impl Parts<'_> {
             return TokenStream::new();
         }
         let policy = self.constant_part();
-        let unknown = self.model.running_keys().map(|key| variant(key.word()));
+        let unknown = self.model.running_keys().map(|key| variant(key.as_str()));
         let krate = &self.krate;
         let unknown = ours!(&[#(#krate::rules::Key::#unknown),*]);
         let constant = (self.model.settings.iter()).filter(|setting| setting.running.is_none());
         let places = constant.map(|setting| {
-            let key = variant(setting.key.word());
+            let key = variant(setting.key.as_str());
             let blame = |span, is_about_effects: bool| {
                 let krate = self.model.krate_at(span);
                 quote_spanned! {at(span)=>
@@ -396,7 +396,7 @@ fn makes_duration(function: &Expr) -> bool {
     owner.is_some_and(|owner| owner.ident == "Duration")
 }
 
-/// `Shape::Custom(...)`; a closure is told the type of its parameter.
+/// `Backoff::Custom(...)`; a closure is told the type of its parameter.
 fn custom_backoff(krate: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
     let closure = syn::parse2::<ExprClosure>(value.clone()).is_ok();
     let make = if closure {
@@ -404,7 +404,7 @@ fn custom_backoff(krate: &TokenStream, value: &TokenStream, span: Span) -> Token
     } else {
         ours!(backoff)
     };
-    quote_spanned!(at(span)=> #krate::Shape::Custom(#krate::__private::#make(&#value)))
+    quote_spanned!(at(span)=> #krate::Backoff::Custom(#krate::__private::#make(&#value)))
 }
 
 /// `FastFirst` for `fast_first`.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let mut state = None;                             // before the loop, of no use until something fails
-//! let step = call.failed_by(..., &mut state, &(STRATEGY));
+//! let step = call.failed_with_clock(..., &mut state, &(STRATEGY));
 //! let step = call.failed_with(..., CLOSURE);        // which has no state
 //! match step { ... }
 //! ```
@@ -47,7 +47,10 @@ impl Parts<'_> {
             let hook = hook(strategy);
             ("failed_with", quote_spanned!(span=> #hook))
         } else {
-            ("failed_by", quote_spanned!(span=> &mut state, &(#strategy)))
+            (
+                "failed_with_clock",
+                quote_spanned!(span=> &mut state, &(#strategy)),
+            )
         };
         // The name carries the bound on the strategy.
         let how = Ident::new(how, span);

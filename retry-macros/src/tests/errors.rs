@@ -4,29 +4,29 @@ use std::fs;
 use std::path::Path;
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 
 use super::index::{rules_named, sections};
 
 /// Rules that only the compiler can judge, as it knows types and evaluates constants: the case of `tests/ui` that shows
 /// what it says.
-const BY_THE_COMPILER: &[(Entry, &str)] = &[
-    (Entry::R10, "rules/constant_breaker"),
-    (Entry::X10, "rules/constant_breaker"),
-    (Entry::X14, "rules/policy_breaks_a_rule_when_overridden"),
-    (Entry::S4, "function/no_classify_and_no_on"),
-    (Entry::S5, "types/timeout_without_from_gave_up"),
-    (Entry::S6, "types/moved_parameter"),
+const BY_THE_COMPILER: &[(RuleId, &str)] = &[
+    (RuleId::R10, "rules/constant_breaker"),
+    (RuleId::X10, "rules/constant_breaker"),
+    (RuleId::X14, "rules/policy_breaks_a_rule_when_overridden"),
+    (RuleId::S4, "function/no_classify_and_no_on"),
+    (RuleId::S5, "types/timeout_without_from_gave_up"),
+    (RuleId::S6, "types/moved_parameter"),
 ];
 
 /// Its words are the compiler's own, or those of the rule that was broken.
-const IN_OTHER_WORDS: &[Entry] = &[Entry::X14, Entry::S6];
+const IN_OTHER_WORDS: &[RuleId] = &[RuleId::X14, RuleId::S6];
 
 #[test]
 fn every_entry_has_a_heading() {
     let sections = sections();
     let headings: Vec<_> = sections.iter().map(|section| &*section.id).collect();
-    let entries: Vec<_> = Entry::ALL.iter().map(|entry| entry.id()).collect();
+    let entries: Vec<_> = RuleId::ALL.iter().map(|rule| rule.as_str()).collect();
     assert_eq!(headings, entries);
     for section in &sections {
         // What is wrong with a file has no code: `tests/configuration` reads those blocks.
@@ -41,34 +41,34 @@ fn every_entry_has_a_heading() {
 #[test]
 fn what_is_refused_breaks_the_rule_above_it() {
     let sections = sections();
-    for (section, entry) in sections.iter().zip(Entry::ALL) {
+    for (section, rule) in sections.iter().zip(RuleId::ALL) {
         // `reattempt-supervisor-macros` has the attributes of durable tasks.
         if section.id.starts_with('D') {
             continue;
         }
-        let by_compiler = BY_THE_COMPILER.iter().any(|(judged, _)| judged == entry);
+        let by_compiler = BY_THE_COMPILER.iter().any(|(judged, _)| judged == rule);
         for code in &section.refused {
             let rules = rules_named(code, expanded);
             if by_compiler {
-                assert_eq!(rules, [""; 0], "{entry}:\n{code}");
+                assert_eq!(rules, [""; 0], "{rule}:\n{code}");
             } else {
-                assert_eq!(rules, [entry.line()], "{entry}:\n{code}");
+                assert_eq!(rules, [rule.footer()], "{rule}:\n{code}");
             }
         }
         for code in &section.accepted {
-            assert_eq!(rules_named(code, expanded), [""; 0], "{entry}:\n{code}");
+            assert_eq!(rules_named(code, expanded), [""; 0], "{rule}:\n{code}");
         }
     }
 }
 
 #[test]
 fn what_the_compiler_judges_is_shown_elsewhere() {
-    for (entry, case) in BY_THE_COMPILER {
+    for (rule, case) in BY_THE_COMPILER {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ui");
         let said = fs::read_to_string(cases.join(format!("{case}.stderr"))).unwrap_or_default();
         assert!(!said.is_empty(), "{case}");
-        let names = said.contains(entry.line());
-        assert_eq!(names, !IN_OTHER_WORDS.contains(entry), "{entry}: {said}");
+        let names = said.contains(rule.footer());
+        assert_eq!(names, !IN_OTHER_WORDS.contains(rule), "{rule}: {said}");
     }
 }
 

@@ -15,9 +15,9 @@ use crate::failure::GaveUp;
 use crate::http::{HasMethod as _, HasStatus, Statuses};
 use crate::operation::ClientOperation;
 use crate::policy::Policy;
-use crate::rules::Refusal;
+use crate::rules::Violation;
 use crate::run::{ObserveRetry, Tell};
-use crate::timer::{ByFeature, ForAsync as _};
+use crate::timer::{DefaultTimer, IntoTimer as _};
 use crate::verdict::{Classify, Verdict};
 
 /// Runs a [`Policy`] over the requests of a client, as middleware.
@@ -80,7 +80,7 @@ impl RetryMiddleware {
         clippy::result_large_err,
         reason = "the message has its numbers in it; a client is made once"
     )]
-    pub fn try_new(policy: Policy) -> Result<Self, Refusal> {
+    pub fn try_new(policy: Policy) -> Result<Self, Violation> {
         ClientOperation::try_new(policy).map(Self::of)
     }
 
@@ -183,7 +183,7 @@ macro_rules! reqwest_middleware {
                 next: $middleware::Next<'_>,
             ) -> $middleware::Result<$reqwest::Response> {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
-                let timer = ByFeature.for_async();
+                let timer = DefaultTimer.for_async();
                 let context = CallContext::start(operation.operation(), &timer);
                 let budget = operation.policy().budget;
                 let mut gates = budget.map(|budget| BudgetGate::new(budget, &timer));

@@ -31,7 +31,7 @@ impl Breaker {
     /// # use retry_runtime as reattempt;
     /// use reattempt::breaker::{Breaker, State};
     ///
-    /// static SHOP: Breaker = Breaker::count(1);
+    /// static SHOP: Breaker = Breaker::count_window(1);
     ///
     /// let on = |status: &u16| *status >= 500;
     /// assert!(SHOP.call_on(on, || Err::<(), _>(404)).is_err());

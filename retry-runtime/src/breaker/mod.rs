@@ -34,9 +34,9 @@ use word::{Kind, Refusal, Seen, Word};
 
 /// Refuses calls while too many of them fail.
 ///
-/// *Closed* it lets every call through and counts how the last ones ended: the last n of [`count`](Self::count), or
-/// those of the last while of [`time`](Self::time). When at least [`minimum`](Self::minimum) are in the window and
-/// [`failure_ratio`](Self::failure_ratio) of them failed, or were [`slow`](Self::slow), it *opens*: calls are refused
+/// *Closed* it lets every call through and counts how the last ones ended: the last n of [`count_window`](Self::count_window), or
+/// those of the last while of [`time_window`](Self::time_window). When at least [`min_calls`](Self::min_calls) are in the window and
+/// [`failure_ratio`](Self::failure_ratio) of them failed, or were [`slow_calls`](Self::slow_calls), it *opens*: calls are refused
 /// at once for a [`cooldown`](Self::cooldown). After that it is *half-open*: as many calls as
 /// [`probes`](Self::probes) get through. If all of them succeed it closes, with an empty window; one that fails opens
 /// it again, for twice as long.
@@ -52,7 +52,7 @@ use word::{Kind, Refusal, Seen, Word};
 ///
 /// # Default
 ///
-/// `failure_ratio(0.5)`; `minimum` all calls of a count window, 10 in a time window; no `slow`; `cooldown` 5 s, growing
+/// `failure_ratio(0.5)`; `min_calls` all calls of a count window, 10 in a time window; no `slow_calls`; `cooldown` 5 s, growing
 /// up to 1 min; `probes(1)`.
 ///
 /// # Examples
@@ -62,7 +62,7 @@ use word::{Kind, Refusal, Seen, Word};
 /// use reattempt::breaker::{Breaker, Rejected};
 /// use std::io::{Error, ErrorKind};
 ///
-/// static PAYMENTS: Breaker = Breaker::count(4).failure_ratio(0.75);
+/// static PAYMENTS: Breaker = Breaker::count_window(4).failure_ratio(0.75);
 ///
 /// for _ in 0..4 {
 ///     let answer = PAYMENTS.call(|| Err::<(), _>(Error::from(ErrorKind::TimedOut)));
@@ -77,7 +77,7 @@ use word::{Kind, Refusal, Seen, Word};
 /// ```compile_fail
 /// # use retry_runtime as reattempt;
 /// # use reattempt::Breaker;
-/// static BREAKER: Breaker = Breaker::count(20).minimum(21);
+/// static BREAKER: Breaker = Breaker::count_window(20).min_calls(21);
 /// ```
 #[must_use = "a breaker does nothing unless calls ask it"]
 pub struct Breaker {
@@ -92,11 +92,11 @@ impl Breaker {
     ///
     /// One whose cool-down is over shows as half-open, also before a call has come to be the probe.
     pub fn state(&self) -> State {
-        self.state_by(&Shared)
+        self.state_with_clock(&Shared)
     }
 
     /// The same by a clock of your own, the one that the calls are counted by.
-    pub fn state_by(&self, clock: &impl Clock) -> State {
+    pub fn state_with_clock(&self, clock: &impl Clock) -> State {
         let seen = self.word.seen();
         match seen.kind() {
             Kind::Open if seen.is_cooled(tick(clock.shared()), self.settings.limits) => {
@@ -107,7 +107,7 @@ impl Breaker {
     }
 
     /// Whether a call would be refused now, by a clock of your own; nothing is changed.
-    pub fn refuses_by(&self, clock: &impl Clock) -> bool {
+    pub fn refuses_with_clock(&self, clock: &impl Clock) -> bool {
         let seen = self.word.seen();
         let refusal = || seen.refusal(tick(clock.shared()), self.settings.limits);
         !seen.is_closed() && refusal().is_some()

@@ -50,7 +50,7 @@ impl Breaker {
     /// # use retry_runtime as reattempt;
     /// use reattempt::{Breaker, Verdict};
     ///
-    /// static PAYMENTS: Breaker = Breaker::count(1);
+    /// static PAYMENTS: Breaker = Breaker::count_window(1);
     ///
     /// PAYMENTS.permit()?.succeeded();
     /// PAYMENTS.permit()?.failed(Verdict::Transient);
@@ -59,7 +59,7 @@ impl Breaker {
     /// ```
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Open> {
-        self.permit_by(&Shared)
+        self.permit_with_clock(&Shared)
     }
 
     /// The same by a clock of your own, which all calls of this breaker then have to be counted by.
@@ -68,7 +68,7 @@ impl Breaker {
     ///
     /// [`Open`] while calls are refused.
     #[inline]
-    pub fn permit_by(&self, clock: &impl Clock) -> Result<Permit<'_>, Open> {
+    pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Open> {
         let pass = self.admit(clock)?;
         Ok(Permit {
             breaker: self,
@@ -90,12 +90,12 @@ impl Permit<'_> {
     /// The call succeeded.
     #[inline]
     pub fn succeeded(self) {
-        self.succeeded_by(&Shared);
+        self.succeeded_with_clock(&Shared);
     }
 
     /// The same by a clock of your own.
     #[inline(always)]
-    pub fn succeeded_by(mut self, clock: &impl Clock) {
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
         let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
         if self.breaker.succeeded(pass) {
             self.breaker.settle_success(pass, clock);
@@ -107,12 +107,12 @@ impl Permit<'_> {
     /// dropped.
     #[inline]
     pub fn failed(self, verdict: Verdict) {
-        self.failed_by(verdict, &Shared);
+        self.failed_with_clock(verdict, &Shared);
     }
 
     /// The same by a clock of your own.
     #[inline]
-    pub fn failed_by(mut self, verdict: Verdict, clock: &impl Clock) {
+    pub fn failed_with_clock(mut self, verdict: Verdict, clock: &impl Clock) {
         let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
         self.breaker.settle_error(pass, verdict, clock);
     }

@@ -114,7 +114,7 @@ impl Ring {
         }
     }
 
-    /// Counts a call in place of the one `size` calls before, and answers with the failed ones and, where `slow`
+    /// Counts a call in place of the one `size` calls before, and answers with the failed ones and, where `slow_calls`
     /// is given, the slow ones.
     pub(crate) fn record(&self, size: NonZeroU64, failed: bool, slow: Option<bool>) -> [Counts; 2] {
         let before = self.calls.0.fetch_add(1, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use super::window::Window;
 use super::word::{Limits, Word};
 use super::{Breaker, Change};
 use crate::operation::UNNAMED;
-use crate::rules::{Refusal, breaker as rules};
+use crate::rules::{Violation, breaker as rules};
 use crate::timer::{Clock, Timestamp};
 
 pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
@@ -85,7 +85,7 @@ impl Settings {
     const fn cooled(mut self) -> Self {
         let cap = match self.cap {
             Some(cap) => cap,
-            None if crate::duration::is_shorter(CAP, self.cooldown) => self.cooldown,
+            None if reattempt_rules::duration::is_shorter(CAP, self.cooldown) => self.cooldown,
             None => CAP,
         };
         refuse(rules::cooldown_cap(cap, self.cooldown).as_ref());
@@ -106,7 +106,7 @@ impl Breaker {
     ///
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
-    pub const fn count(calls: u32) -> Self {
+    pub const fn count_window(calls: u32) -> Self {
         refuse(rules::count_window(calls).as_ref());
         Self::of_window(Window::count(calls), calls)
     }
@@ -122,7 +122,7 @@ impl Breaker {
     ///
     /// Outside this range; in a `static` that is an error of the compiler.
     #[track_caller]
-    pub const fn time(window: Duration) -> Self {
+    pub const fn time_window(window: Duration) -> Self {
         refuse(rules::time_window(window).as_ref());
         Self::of_window(Window::time(window), 10)
     }
@@ -168,8 +168,8 @@ impl Breaker {
     ///
     /// At 0 and above a count window; in a `static` that is an error of the compiler.
     #[track_caller]
-    pub const fn minimum(mut self, calls: u32) -> Self {
-        refuse(rules::minimum(calls, self.window.size()).as_ref());
+    pub const fn min_calls(mut self, calls: u32) -> Self {
+        refuse(rules::min_calls(calls, self.window.size()).as_ref());
         self.settings.minimum = calls as u64;
         self
     }
@@ -189,8 +189,8 @@ impl Breaker {
     ///
     /// Outside these ranges; in a `static` that is an error of the compiler.
     #[track_caller]
-    pub const fn slow(mut self, threshold: Duration, ratio: f64) -> Self {
-        refuse(rules::slow(threshold, ratio).as_ref());
+    pub const fn slow_calls(mut self, threshold: Duration, ratio: f64) -> Self {
+        refuse(rules::slow_calls(threshold, ratio).as_ref());
         self.settings.slow = Some(Slow {
             threshold,
             ratio: billionths(ratio),
@@ -282,7 +282,7 @@ impl Breaker {
     /// use std::sync::atomic::{AtomicU32, Ordering};
     ///
     /// static OPENED: AtomicU32 = AtomicU32::new(0);
-    /// static PAYMENTS: Breaker = Breaker::count(20).name("payments").on_change(&|change| {
+    /// static PAYMENTS: Breaker = Breaker::count_window(20).name("payments").on_change(&|change| {
     ///     if change.to() == State::ForcedOpen {
     ///         OPENED.fetch_add(1, Ordering::Relaxed);
     ///     }
@@ -296,14 +296,14 @@ impl Breaker {
         self
     }
 
-    /// The window of [`time`](Self::time), in whole steps; `None` for [`count`](Self::count).
+    /// The window of [`time_window`](Self::time_window), in whole steps; `None` for [`count_window`](Self::count_window).
     pub const fn window(&self) -> Option<Duration> {
         self.window.duration()
     }
 }
 
 #[track_caller]
-const fn refuse(broken: Option<&Refusal>) {
+const fn refuse(broken: Option<&Violation>) {
     if let Some(refusal) = broken {
         refusal.refuse();
     }

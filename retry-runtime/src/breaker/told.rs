@@ -70,7 +70,7 @@ impl Breaker {
     /// let (sender, changes) = mpsc::channel();
     /// let breaker = |host: &str| {
     ///     let sender = sender.clone();
-    ///     Breaker::count(20).named(host).observed(move |change| {
+    ///     Breaker::count_window(20).named(host).observed(move |change| {
     ///         let _ = sender.send(format!("{} is {}", change.name(), change.to()));
     ///     })
     /// };

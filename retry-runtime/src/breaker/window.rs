@@ -59,7 +59,7 @@ impl Window {
         }
     }
 
-    /// Counts a call; answers with the failed ones and, where `slow` is given, the slow ones.
+    /// Counts a call; answers with the failed ones and, where `slow_calls` is given, the slow ones.
     pub(super) fn record(
         &self,
         failed: bool,

@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 /// What a failure costs depends on what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Class {
+pub enum FailureClass {
     /// Any that is none of the others.
     Failed,
     /// An attempt that took too long: it may have kept the service busy.
@@ -19,7 +19,7 @@ pub enum Class {
     Throttled,
 }
 
-impl Class {
+impl FailureClass {
     /// The class of an attempt that failed with this verdict.
     pub const fn of(verdict: Verdict) -> Self {
         match verdict {
@@ -112,13 +112,13 @@ impl Budget {
     ///
     /// ```
     /// # use retry_runtime as reattempt;
-    /// use reattempt::{Budget, Verdict, budget::Class};
+    /// use reattempt::{Budget, Verdict, budget::FailureClass};
     ///
     /// static STORE: Budget = Budget::tokens(500);
     ///
     /// let mut call = STORE.account();
     /// call.failed(Verdict::Transient);
-    /// assert!(call.withdraw(Class::Failed)); // then the delay
+    /// assert!(call.withdraw(FailureClass::Failed)); // then the delay
     /// call.spend(); // the second attempt
     /// assert_eq!(STORE.balance(), 495.0);
     /// call.succeeded();
@@ -126,12 +126,12 @@ impl Budget {
     /// ```
     #[inline]
     pub fn account(&self) -> Account<'_> {
-        self.account_by(&Shared)
+        self.account_with_clock(&Shared)
     }
 
     /// The same by another clock, which all that share the budget must have.
     #[inline]
-    pub fn account_by(&self, clock: &impl Clock) -> Account<'_> {
+    pub fn account_with_clock(&self, clock: &impl Clock) -> Account<'_> {
         self.begin(clock);
         Account {
             budget: self,
@@ -160,16 +160,20 @@ impl Budget {
     }
 
     /// The price of a retry, if there is enough for it.
-    pub(crate) fn reserve(&self, class: Class, clock: &impl Clock) -> Option<Reservation<'_>> {
+    pub(crate) fn reserve(
+        &self,
+        class: FailureClass,
+        clock: &impl Clock,
+    ) -> Option<Reservation<'_>> {
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
                 Held::deposit(deposits.withdraw(clock)?)
             }
             Kind::Tokens(tokens) => {
                 let cost = match class {
-                    Class::Failed => tokens.cost,
-                    Class::TimedOut => tokens.timeout_cost,
-                    Class::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
+                    FailureClass::Failed => tokens.cost,
+                    FailureClass::TimedOut => tokens.timeout_cost,
+                    FailureClass::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
                 };
                 if !tokens.purse.take(cost) {
                     return None;
@@ -183,7 +187,7 @@ impl Budget {
     }
 
     /// Whether a copy of an attempt is paid for, which starts at once. It costs what a retry costs after a failure
-    /// of the class [`Class::Failed`]; if there is not enough, nothing is taken.
+    /// of the class [`FailureClass::Failed`]; if there is not enough, nothing is taken.
     ///
     /// A budget of [`grpc`](Self::grpc) has no price for what has not failed: the answer is whether more than half of its tokens are left.
     ///
@@ -196,20 +200,20 @@ impl Budget {
     ///
     /// static SHOP: Budget = Budget::per_success(0.1).initial(2);
     ///
-    /// let search = Hedge::after(Duration::from_millis(50)).runner().pay(|| SHOP.pays_for_copy());
+    /// let search = Hedge::after(Duration::from_millis(50)).runner().pay(|| SHOP.try_withdraw_hedge());
     /// # drop(search);
     /// ```
     #[must_use = "what is paid for should be made"]
-    pub fn pays_for_copy(&self) -> bool {
-        self.pays_for_copy_by(&Shared)
+    pub fn try_withdraw_hedge(&self) -> bool {
+        self.try_withdraw_hedge_with_clock(&Shared)
     }
 
     /// The same by the clock that the accounts have.
     #[must_use = "what is paid for should be made"]
-    pub fn pays_for_copy_by(&self, clock: &impl Clock) -> bool {
+    pub fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
         self.is_well()
             && self
-                .reserve(Class::Failed, clock)
+                .reserve(FailureClass::Failed, clock)
                 .map(Reservation::spend)
                 .is_some()
     }
@@ -278,13 +282,13 @@ impl Account<'_> {
 
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
     #[must_use = "a retry that is not paid for should not be made"]
-    pub fn withdraw(&mut self, class: Class) -> bool {
-        self.withdraw_by(class, &Shared)
+    pub fn withdraw(&mut self, class: FailureClass) -> bool {
+        self.withdraw_with_clock(class, &Shared)
     }
 
     /// The same by the clock that the account was made with.
     #[must_use = "a retry that is not paid for should not be made"]
-    pub fn withdraw_by(&mut self, class: Class, clock: &impl Clock) -> bool {
+    pub fn withdraw_with_clock(&mut self, class: FailureClass, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;
         if self.noted.unwrap_or_else(|| self.budget.is_well()) {
@@ -303,18 +307,18 @@ impl Account<'_> {
     /// Counts a call that was answered, at its end.
     #[inline]
     pub fn succeeded(self) {
-        self.succeeded_by(&Shared);
+        self.succeeded_with_clock(&Shared);
     }
 
     /// The same by the clock that the account was made with.
     #[inline]
-    pub fn succeeded_by(mut self, clock: &impl Clock) {
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
         self.settle(clock);
     }
 
     /// Asks whether a copy of the attempt is paid for.
-    pub(crate) fn pays_for_copy_by(&self, clock: &impl Clock) -> bool {
-        self.budget.pays_for_copy_by(clock)
+    pub(crate) fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
+        self.budget.try_withdraw_hedge_with_clock(clock)
     }
 
     /// Counts a call that was answered.

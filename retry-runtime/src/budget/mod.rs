@@ -12,14 +12,14 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Class};
+pub use account::{Account, FailureClass};
 use deposits::Deposits;
 use purse::Purse;
 use settings::obey;
 
 use core::fmt;
 
-use crate::rules::{Entry, budget as rules};
+use crate::rules::{RuleId, budget as rules};
 use crate::timer::{Clock, Shared};
 
 /// How many retries all calls of a service may make together.
@@ -42,14 +42,14 @@ use crate::timer::{Clock, Shared};
 ///
 /// ```
 /// # use retry_runtime as reattempt;
-/// use reattempt::{Budget, budget::Class};
+/// use reattempt::{Budget, budget::FailureClass};
 ///
 /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
 ///
 /// let mut call = SHOP.account();
-/// assert!(call.withdraw(Class::Failed)); // the initial one
+/// assert!(call.withdraw(FailureClass::Failed)); // the initial one
 /// call.spend(); // the retry starts
-/// assert!(!call.withdraw(Class::Failed));
+/// assert!(!call.withdraw(FailureClass::Failed));
 /// ```
 pub struct Budget {
     kind: Kind,
@@ -142,7 +142,7 @@ impl Budget {
     #[track_caller]
     pub const fn tokens(capacity: u32) -> Self {
         if capacity == 0 {
-            Entry::R11.refuse("`tokens` of 0 would never allow a retry; the SDKs of AWS have 500");
+            RuleId::R11.refuse("`tokens` of 0 would never allow a retry; the SDKs of AWS have 500");
         }
         Self {
             kind: Kind::Tokens(Tokens {
@@ -177,16 +177,16 @@ impl Budget {
     ///
     /// ```
     /// # use retry_runtime as reattempt;
-    /// use reattempt::{Budget, Verdict, budget::Class};
+    /// use reattempt::{Budget, Verdict, budget::FailureClass};
     ///
     /// static SHOP: Budget = Budget::grpc(4, 0.5);
     ///
     /// let mut call = SHOP.account();
     /// call.failed(Verdict::Transient);
-    /// assert!(call.withdraw(Class::Failed)); // 3 of 4 tokens are left
+    /// assert!(call.withdraw(FailureClass::Failed)); // 3 of 4 tokens are left
     /// call.spend();
     /// call.failed(Verdict::Transient);
-    /// assert!(!call.withdraw(Class::Failed)); // 2 are no more than half
+    /// assert!(!call.withdraw(FailureClass::Failed)); // 2 are no more than half
     /// SHOP.account().succeeded();
     /// assert_eq!(SHOP.balance(), 2.5);
     /// ```
@@ -194,10 +194,10 @@ impl Budget {
     #[track_caller]
     pub const fn grpc(max_tokens: u32, token_ratio: f64) -> Self {
         if max_tokens == 0 || max_tokens > 1000 {
-            Entry::R11.refuse("`max_tokens` is from 1 to 1000; gRPC's own examples have 10");
+            RuleId::R11.refuse("`max_tokens` is from 1 to 1000; gRPC's own examples have 10");
         }
         if !(token_ratio.is_finite() && token_ratio >= 0.001) {
-            Entry::R11.refuse(
+            RuleId::R11.refuse(
                 "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes",
             );
         }
@@ -219,11 +219,11 @@ impl Budget {
 
     /// The tokens that are left now; of a budget of deposits with those of the reserve.
     pub fn balance(&self) -> f64 {
-        self.balance_by(&Shared)
+        self.balance_with_clock(&Shared)
     }
 
     /// The same by the clock that the accounts have.
-    pub fn balance_by(&self, clock: &impl Clock) -> f64 {
+    pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
             Kind::Tokens(tokens) => f64::from(tokens.purse.balance()),
@@ -245,10 +245,10 @@ impl Budget {
     ///
     /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
     ///
-    /// assert!(SHOP.pays_for_copy());
-    /// assert!(!SHOP.pays_for_copy());
+    /// assert!(SHOP.try_withdraw_hedge());
+    /// assert!(!SHOP.try_withdraw_hedge());
     /// SHOP.reset();
-    /// assert!(SHOP.pays_for_copy());
+    /// assert!(SHOP.try_withdraw_hedge());
     /// ```
     pub fn reset(&self) {
         match &self.kind {

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use super::deposits::Deposits;
 use super::{Budget, Kind, Tokens};
-use crate::rules::{Entry, Refusal, budget as rules};
-use crate::text::Text;
+use crate::rules::{RuleId, Violation, budget as rules};
+use reattempt_rules::Text;
 
 impl Budget {
     /// How long a deposit counts.
@@ -167,7 +167,7 @@ impl Budget {
 }
 
 #[track_caller]
-pub(super) const fn obey(broken: Option<&Refusal>) {
+pub(super) const fn obey(broken: Option<&Violation>) {
     if let Some(refusal) = broken {
         refusal.refuse()
     }
@@ -175,5 +175,5 @@ pub(super) const fn obey(broken: Option<&Refusal>) {
 
 #[track_caller]
 const fn refuse(text: &Text) -> ! {
-    Entry::R11.refuse(text.as_str())
+    RuleId::R11.refuse(text.as_str())
 }

@@ -9,7 +9,7 @@ use figment::value::Value;
 
 use super::read::{Reader, read};
 use crate::budget::Budget;
-use crate::rules::{Entry, Refusal, budget as rules};
+use crate::rules::{RuleId, Violation, budget as rules};
 use crate::words::{self, Share, Whole, Word, Wrong};
 
 /// What a call brings.
@@ -113,14 +113,14 @@ impl Reader<'_> {
                         let message = format!(
                             "`{key}` and `{other}` are two kinds of budgets; keep one of them"
                         );
-                        this.fault(value.tag(), Entry::R11, message);
+                        this.fault(value.tag(), RuleId::R11, message);
                     }
                 }
             });
         }
         let Some((_, kind)) = kind else {
             let message = "a budget says what calls bring; write `per_success = 0.1`, `per_request = 0.1` or `tokens = 500`";
-            self.fault(value.tag(), Entry::R11, message);
+            self.fault(value.tag(), RuleId::R11, message);
             return None;
         };
         let mut settings = Settings::of(kind?);
@@ -147,7 +147,7 @@ impl Reader<'_> {
                 let message = format!(
                     "`{key}` is for budgets of deposits; drop it, or write `per_success = 0.1`"
                 );
-                self.fault(value.tag(), Entry::R11, message);
+                self.fault(value.tag(), RuleId::R11, message);
             }
             ("cost", Some(capacity)) => settings.cost = self.cost(value, capacity),
             ("timeout_cost", Some(capacity)) => settings.timeout_cost = self.cost(value, capacity),
@@ -157,9 +157,9 @@ impl Reader<'_> {
             ("cost" | "timeout_cost" | "throttled_cost", None) => {
                 let message =
                     format!("`{key}` is for budgets of tokens; drop it, or write `tokens = 500`");
-                self.fault(value.tag(), Entry::R11, message);
+                self.fault(value.tag(), RuleId::R11, message);
             }
-            _ => self.fault(value.tag(), Entry::R15, words::unknown(key, BUDGET)),
+            _ => self.fault(value.tag(), RuleId::R15, words::unknown(key, BUDGET)),
         }
     }
 
@@ -173,10 +173,10 @@ impl Reader<'_> {
     fn judged<T: Word>(
         &mut self,
         value: &Value,
-        rule: impl Fn(&T) -> Option<Refusal>,
+        rule: impl Fn(&T) -> Option<Violation>,
     ) -> Option<T> {
         let read = read::<T>(value).and_then(|read| match rule(&read) {
-            Some(refusal) => Err(Wrong::new(refusal.entry(), refusal.message())),
+            Some(refusal) => Err(Wrong::new(refusal.rule(), refusal.message())),
             None => Ok(read),
         });
         self.sound(value.tag(), read)
@@ -194,7 +194,7 @@ impl Reader<'_> {
                     "`{key}` is from {least} to {}, and this is {count}; write `{key} = {example}`",
                     u32::MAX
                 );
-                self.fault(value.tag(), Entry::R11, message);
+                self.fault(value.tag(), RuleId::R11, message);
                 None
             }
         }
@@ -210,7 +210,7 @@ impl Reader<'_> {
         let message = format!(
             "`{key}` of {cost} is above the {capacity} tokens that there are, so there would never be a retry; lower it, or raise `tokens`"
         );
-        self.fault(value.tag(), Entry::R11, message);
+        self.fault(value.tag(), RuleId::R11, message);
         None
     }
 }

@@ -1,11 +1,11 @@
 //! A rule that the values of a file break together with the keys in the code.
 
-use core::{iter, slice};
+use core::slice;
 
-use super::fault::Fault;
+use super::diagnostic::Diagnostic;
 use super::place::{File, Place};
 use super::{OPERATIONS, POLICIES};
-use crate::rules::{Key, Violation};
+use crate::rules::{Key, Keys, Rule, Violation};
 
 /// What was read, for the lines of faults that are found later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub(super) fn fault(
     operation: &str,
     label: &str,
     violation: &Violation,
-) -> Fault {
+) -> Diagnostic {
     let file = read.and_then(|read| File::parse(&read.name, &read.text).ok());
     let tables = [(OPERATIONS, operation), (POLICIES, label)];
     let tables = tables.map(|(kind, name)| vec![kind.to_owned(), name.to_owned()]);
-    let (blamed, reads) = (violation.key(), violation.rule().reads());
+    let reads = Rule::named(violation.rule()).map_or(Keys::NONE, Rule::keys);
     let others = Key::ALL.into_iter().filter(|key| reads.contains(*key));
-    let keys = iter::once(blamed).chain(others).flat_map(|key| {
-        let word = key.word().to_owned();
+    let keys = violation.key().into_iter().chain(others).flat_map(|key| {
+        let word = key.as_str().to_owned();
         tables
             .each_ref()
             .map(|table| [&**table, slice::from_ref(&word)].concat())
@@ -45,5 +45,5 @@ pub(super) fn fault(
         "{} (together with the keys in the code of `{operation}`)",
         violation.message()
     );
-    Fault::new(place, path, violation.rule().entry(), message)
+    Diagnostic::new(place, path, violation.rule(), message)
 }

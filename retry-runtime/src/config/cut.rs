@@ -1,13 +1,13 @@
 //! Whether a file was read in the middle of a write.
 
-use super::fault::Fault;
+use super::diagnostic::Diagnostic;
 use super::place::Place;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 
 /// The last line of a file that says that it is whole.
 const END: &str = "# end";
 
-pub(super) fn fault(text: &str, before: Option<&str>) -> Option<Fault> {
+pub(super) fn fault(text: &str, before: Option<&str>) -> Option<Diagnostic> {
     let missing = if !text.ends_with('\n') {
         "it does not end with the end of a line"
     } else if before.is_some_and(has_end) && !has_end(text) {
@@ -19,7 +19,7 @@ pub(super) fn fault(text: &str, before: Option<&str>) -> Option<Fault> {
         "looks cut off in the middle of a write: {missing}; write to another file and rename it, or end the file with a line `# end`"
     );
     let place = Place::at("TOML", text, text.len());
-    Some(Fault::new(place, "", Entry::CutOff, message))
+    Some(Diagnostic::new(place, "", RuleId::CutOff, message))
 }
 
 fn has_end(text: &str) -> bool {

@@ -10,7 +10,7 @@ use super::place;
 use super::read::{Drafts, Reader};
 use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
 use crate::policy::Policy;
-use crate::rules::{Entry, Key, Keys, Rule, Violation};
+use crate::rules::{Key, Keys, Rule, RuleId, Violation};
 use crate::words::{listed, nearest};
 
 impl Reader<'_> {
@@ -53,16 +53,16 @@ impl Reader<'_> {
         };
         self.fault(
             tag,
-            Entry::X15,
+            RuleId::X15,
             format!("there is no policy `{name}`; {mend}"),
         );
     }
 
     pub(super) fn judge(&mut self, drafts: &Drafts) {
         for draft in drafts.policies.values() {
-            let known = Policy::new().overridden_by(&draft.policy);
-            for violation in broken(&known, draft.wrong) {
-                self.violation(&violation, draft, None);
+            let known = Policy::new().merged_with(&draft.policy);
+            for (rule, violation) in broken(&known, draft.wrong) {
+                self.violation(rule, &violation, draft, None);
             }
         }
         for operation in drafts.operations.values() {
@@ -78,35 +78,44 @@ impl Reader<'_> {
     /// An operation whose policy is not of this file: the code may give what its own keys leave open, so that only rules
     /// are asked that look at nothing else.
     fn alone(&mut self, draft: &Draft) {
-        for violation in broken(&draft.policy, draft.wrong) {
-            let reads = violation.rule().reads();
+        for (rule, violation) in broken(&draft.policy, draft.wrong) {
+            let reads = rule.keys();
             let mut read = Key::ALL.into_iter().filter(|key| reads.contains(*key));
             if read.all(|key| draft.policy.has(key)) {
-                self.violation(&violation, draft, None);
+                self.violation(rule, &violation, draft, None);
             }
         }
     }
 
     /// An operation over its policy. What the policy breaks by itself has been said.
     fn together(&mut self, draft: &Draft, policy: &Draft) {
-        let below = Policy::new().overridden_by(&policy.policy);
-        let both = below.overridden_by(&draft.policy);
+        let below = Policy::new().merged_with(&policy.policy);
+        let both = below.merged_with(&draft.policy);
         let mut wrong = draft.wrong;
         for key in Key::ALL {
             if policy.wrong.contains(key) && !draft.policy.has(key) {
                 wrong = wrong.with(key);
             }
         }
-        for violation in broken(&both, wrong) {
-            if violation.rule().check(&below).as_ref() != Some(&violation) {
-                self.violation(&violation, draft, Some(policy));
+        for (rule, violation) in broken(&both, wrong) {
+            if rule.check(&below).as_ref() != Some(&violation) {
+                self.violation(rule, &violation, draft, Some(policy));
             }
         }
     }
 
     /// Says it at the key that is blamed, or else at one that the rule reads, or else at the table.
-    fn violation(&mut self, violation: &Violation, draft: &Draft, policy: Option<&Draft>) {
-        let (blamed, reads) = (violation.key(), violation.rule().reads());
+    fn violation(
+        &mut self,
+        rule: Rule,
+        violation: &Violation,
+        draft: &Draft,
+        policy: Option<&Draft>,
+    ) {
+        let Some(blamed) = violation.key() else {
+            return;
+        };
+        let reads = rule.keys();
         let given =
             |wanted: &dyn Fn(Key) -> bool| draft.keys.iter().copied().find(|(key, _)| wanted(*key));
         let place = given(&|key| key == blamed).or_else(|| given(&|key| reads.contains(key)));
@@ -115,7 +124,7 @@ impl Reader<'_> {
             && !draft.policy.has(blamed)
             && policy.policy.has(blamed)
         {
-            if violation.rule() == Rule::OnlyForRetries {
+            if rule == Rule::OnlyForRetries {
                 message.push_str(", or `enabled = false` in place of `max = 1`");
             }
             let table = place::shown(&policy.path);
@@ -133,18 +142,18 @@ impl Reader<'_> {
         self.path.clone_from(&draft.path);
         let mut tag = draft.tag;
         if let Some((key, of)) = place {
-            self.path.push(key.word().to_owned());
+            self.path.push(key.as_str().to_owned());
             tag = of;
         }
-        self.fault(tag, violation.rule().entry(), message);
+        self.fault(tag, violation.rule(), message);
         self.path.clear();
     }
 }
 
 /// What a policy breaks, as far as every key that a rule looks at is good.
-fn broken(policy: &Policy, wrong: Keys) -> impl Iterator<Item = Violation> {
+fn broken(policy: &Policy, wrong: Keys) -> impl Iterator<Item = (Rule, Violation)> {
     Rule::ALL
         .iter()
-        .filter(move |rule| !rule.reads().touches(wrong))
-        .filter_map(|rule| rule.check(policy))
+        .filter(move |rule| !rule.keys().intersects(wrong))
+        .filter_map(|rule| Some((*rule, rule.check(policy)?)))
 }

@@ -6,10 +6,10 @@ use super::budget::Settings;
 use super::place::{self, Path};
 use super::read::{Reader, read};
 use super::{ENABLED, POLICY, variable};
-use crate::backoff::Shape;
+use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::{Nested, Policy};
-use crate::rules::{Entry, Key, Keys};
+use crate::rules::{Key, Keys, RuleId};
 use crate::words::{self, Attempts, CODE, OWN_BACKOFF};
 
 /// A layer, and what the rules and messages need to know of it.
@@ -48,11 +48,11 @@ impl Draft {
 impl Reader<'_> {
     /// One key of a policy, or of an operation, which has those in `more`, too.
     pub(super) fn key(&mut self, word: &str, value: &Value, draft: &mut Draft, more: &[&str]) {
-        let Some(key) = Key::ALL.into_iter().find(|key| key.word() == word) else {
+        let Some(key) = Key::ALL.into_iter().find(|key| key.as_str() == word) else {
             let (rule, message) = match value {
                 // `[operations.payments.charge]` is two tables.
                 Value::Dict(..) if is_strange(word) => {
-                    (Entry::R15, self.table_in_table(word, value))
+                    (RuleId::R15, self.table_in_table(word, value))
                 }
                 _ => unknown(word, more),
             };
@@ -104,7 +104,7 @@ impl Reader<'_> {
             Key::ResetAfter => policy.reset_after(self.take(value)?),
             Key::Deadline => policy.deadline(self.take(value)?),
             Key::Timeout => policy.timeout(self.take(value)?),
-            Key::Patience => policy.patience(self.take(value)?),
+            Key::MaxRetryAfter => policy.max_retry_after(self.take(value)?),
             Key::Idempotent => policy.idempotent(self.take(value)?),
             Key::Nested => policy.nested(self.take::<Nested>(value)?),
             Key::Budget => {
@@ -116,8 +116,8 @@ impl Reader<'_> {
     }
 
     /// A shape; what only code can have is no mend here.
-    fn shape(&mut self, value: &Value) -> Option<Shape> {
-        let read = read::<Shape>(value).map_err(|mut wrong| {
+    fn shape(&mut self, value: &Value) -> Option<Backoff> {
+        let read = read::<Backoff>(value).map_err(|mut wrong| {
             if let Some(rest) = wrong.message.strip_suffix(OWN_BACKOFF) {
                 wrong.message = rest.to_owned();
             }
@@ -129,17 +129,17 @@ impl Reader<'_> {
 
 /// Whether a word looks like no key at all.
 fn is_strange(word: &str) -> bool {
-    let ours = Key::ALL.map(Key::word);
+    let ours = Key::ALL.map(Key::as_str);
     let known = CODE.contains(&word) || ours.contains(&word) || words::foreign(word).is_some();
     !known && words::nearest(word, &ours).is_none()
 }
 
 /// What to say about a key that neither policies nor operations have.
-fn unknown(word: &str, more: &[&str]) -> (Entry, String) {
+fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
     let operation = "`[operations.\"payments.charge\"]`";
     if word == POLICY {
         return (
-            Entry::X15,
+            RuleId::X15,
             format!(
                 "a policy is made of keys, not of another policy; drop `policy`, which stands below {operation}"
             ),
@@ -147,7 +147,7 @@ fn unknown(word: &str, more: &[&str]) -> (Entry, String) {
     }
     if word == ENABLED {
         return (
-            Entry::X15,
+            RuleId::X15,
             format!(
                 "`enabled` is of an operation or of the whole file; write it below {operation} or at the top"
             ),
@@ -156,7 +156,7 @@ fn unknown(word: &str, more: &[&str]) -> (Entry, String) {
     let ours = words::foreign(word).map(|(ours, _)| ours);
     if CODE.contains(&word) {
         return (
-            Entry::X15,
+            RuleId::X15,
             format!(
                 "`{word}` can be set in the code alone; drop it here and write it in `#[retry(...)]`"
             ),
@@ -164,13 +164,13 @@ fn unknown(word: &str, more: &[&str]) -> (Entry, String) {
     }
     if let Some(ours) = ours.filter(|ours| CODE.contains(ours)) {
         return (
-            Entry::X15,
+            RuleId::X15,
             format!(
                 "unknown key `{word}`; it is called `{ours}` here and can be set in the code alone: drop it and write it in `#[retry(...)]`"
             ),
         );
     }
-    let keys: Vec<_> = Key::ALL.iter().map(|key| key.word()).collect();
+    let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
-    (Entry::R15, words::unknown(word, &all))
+    (RuleId::R15, words::unknown(word, &all))
 }

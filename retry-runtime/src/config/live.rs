@@ -10,9 +10,9 @@ use super::names::{MissingPolicy, Warnings, ignored_timeouts, missing, unused};
 use super::place::Place;
 use super::resolve::{Resolution, resolve};
 use super::site::{NamedPolicy, Snapshot};
-use super::{Config, Fault, Faults, environment, switch, text_of};
+use super::{Config, ConfigError, Diagnostic, environment, switch, text_of};
 use crate::policy::Policy;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 
 /// What is loaded, and who has asked for it.
 struct State {
@@ -22,7 +22,7 @@ struct State {
     /// The text of the file, to tell whether it changed, and to find lines in.
     read: Option<Read>,
     loaded_at: Option<SystemTime>,
-    last_faults: Option<Arc<Faults>>,
+    last_faults: Option<Arc<ConfigError>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -55,12 +55,12 @@ enum Came {
     },
     /// It says what was there already.
     Same,
-    Refused(Arc<Faults>),
+    Refused(Arc<ConfigError>),
 }
 
 impl Came {
     /// Told to observers, where no lock is held.
-    fn told(self) -> Result<(), Faults> {
+    fn told(self) -> Result<(), ConfigError> {
         match self {
             Self::Same => Ok(()),
             Self::Installed { switched, warnings } => {
@@ -74,13 +74,13 @@ impl Came {
             }
             Self::Refused(faults) => {
                 refused(&faults);
-                Err(Faults::clone(&faults))
+                Err(ConfigError::clone(&faults))
             }
         }
     }
 }
 
-fn refused(faults: &Faults) {
+fn refused(faults: &ConfigError) {
     #[cfg(feature = "observe")]
     crate::observe::report(&crate::observe::Event::ReloadRefused(faults));
     #[cfg(not(feature = "observe"))]
@@ -92,7 +92,7 @@ fn refused(faults: &Faults) {
 /// # Errors
 ///
 /// Every fault there is; what held before holds on.
-pub fn load(path: impl AsRef<Path>) -> Result<(), Faults> {
+pub fn load(path: impl AsRef<Path>) -> Result<(), ConfigError> {
     let came = {
         let _loading = loading();
         read(path.as_ref(), false)
@@ -109,7 +109,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<(), Faults> {
 /// # Errors
 ///
 /// Every fault there is; what held before holds on.
-pub fn reload() -> Result<(), Faults> {
+pub fn reload() -> Result<(), ConfigError> {
     let came = {
         let _loading = loading();
         let from = state().from.clone();
@@ -120,21 +120,23 @@ pub fn reload() -> Result<(), Faults> {
 
 fn nothing_to_reload() -> Came {
     let message = "nothing was loaded from a file; call `config::load` first";
-    let fault = Fault::new(Place::of("reload"), "", Entry::File, message);
+    let fault = Diagnostic::new(Place::of("reload"), "", RuleId::File, message);
     Came::Refused(Arc::new(fault.into()))
 }
 
 /// As [`reload`], whatever was loaded in between. What was refused for the same faults before is told once: anything
 /// that is written beside the file asks again.
 #[cfg(feature = "watch")]
-pub(super) fn load_again(path: &Path) -> Result<(), Faults> {
+pub(super) fn load_again(path: &Path) -> Result<(), ConfigError> {
     let (came, before) = {
         let _loading = loading();
         let before = state().last_faults.clone();
         (read(path, true), before)
     };
     match (came, before) {
-        (Came::Refused(faults), Some(before)) if faults == before => Err(Faults::clone(&faults)),
+        (Came::Refused(faults), Some(before)) if faults == before => {
+            Err(ConfigError::clone(&faults))
+        }
         (came, _) => came.told(),
     }
 }
@@ -156,7 +158,7 @@ pub fn policy(name: &str) -> Option<Policy> {
 pub struct Status {
     loaded_at: Option<SystemTime>,
     from: Option<PathBuf>,
-    last_faults: Option<Arc<Faults>>,
+    last_faults: Option<Arc<ConfigError>>,
     missing: Vec<MissingPolicy>,
     unused: Vec<String>,
     ignored_timeouts: Vec<&'static str>,
@@ -174,7 +176,7 @@ impl Status {
     }
 
     /// Why the last load was refused; `None` after a good one.
-    pub fn last_faults(&self) -> Option<&Faults> {
+    pub fn last_faults(&self) -> Option<&ConfigError> {
         self.last_faults.as_deref()
     }
 
@@ -218,7 +220,7 @@ impl Config {
     ///
     /// Rules that it breaks together with the keys in the code of operations that have run; what held before
     /// holds on.
-    pub fn install(self) -> Result<(), Faults> {
+    pub fn install(self) -> Result<(), ConfigError> {
         let came = {
             let _loading = loading();
             install(self, None, None)
@@ -246,7 +248,7 @@ fn read(path: &Path, again: bool) -> Came {
     }
 }
 
-fn refuse(faults: Faults) -> Came {
+fn refuse(faults: ConfigError) -> Came {
     let faults = Arc::new(faults);
     state().last_faults = Some(Arc::clone(&faults));
     Came::Refused(faults)
@@ -265,7 +267,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
     }
     if !faults.is_empty() {
         drop(state);
-        return refuse(Faults::new(faults));
+        return refuse(ConfigError::new(faults));
     }
     for (site, resolution) in state.sites.iter().zip(resolutions) {
         site.set(resolution.policy, resolution.label, resolution.enabled);

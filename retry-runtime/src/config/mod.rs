@@ -4,7 +4,7 @@
 mod budget;
 mod clash;
 mod cut;
-mod fault;
+mod diagnostic;
 mod judge;
 mod layer;
 mod live;
@@ -31,10 +31,10 @@ use std::path::Path;
 use figment::Figment;
 
 use crate::policy::Policy;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 use place::{File, Place};
 
-pub use fault::{Fault, Faults};
+pub use diagnostic::{ConfigError, Diagnostic};
 pub use live::{Status, current, load, policy, reload, status};
 pub use names::MissingPolicy;
 pub use schema::schema;
@@ -42,7 +42,7 @@ pub use schema::schema;
 pub use site::{Live, NamedPolicy};
 pub use switch::{are_retries_on, resume_retries, stop_retries};
 #[cfg(feature = "watch")]
-pub use watch::{WatchError, Watching, watch};
+pub use watch::{WatchError, WatchHandle, watch};
 
 pub(crate) const ENABLED: &str = "enabled";
 pub(crate) const DEFAULT: &str = "default";
@@ -79,7 +79,7 @@ const TOP: &[&str] = &[ENABLED, DEFAULT, POLICIES, OPERATIONS];
 ///
 /// assert_eq!(charge.label, "storage");
 /// assert_eq!(charge.policy.attempts(), Some(2));
-/// # Ok::<(), reattempt::config::Faults>(())
+/// # Ok::<(), reattempt::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -101,7 +101,7 @@ struct Listed {
 /// What a configuration says of one operation.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Resolved<'a> {
+pub struct EffectivePolicy<'a> {
     /// The policy under which it runs.
     pub policy: Policy,
     /// The name of the policy that held.
@@ -126,7 +126,7 @@ impl Config {
     /// # Errors
     ///
     /// Everything that is wrong with it.
-    pub fn from_toml(text: &str) -> Result<Self, Faults> {
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         Self::from_text("TOML", text, [])
     }
 
@@ -135,7 +135,7 @@ impl Config {
     /// # Errors
     ///
     /// Everything that is wrong with them, or that the file cannot be read.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Faults> {
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let text = text_of(path, &name)?;
@@ -157,13 +157,13 @@ impl Config {
     /// let variables = [("REATTEMPT_POLICIES__STORAGE__MAX".to_owned(), "7".to_owned())];
     /// let config = Config::from_text("retry.toml", "[policies.storage]\nmax = 5\n", variables)?;
     /// assert_eq!(config.policy("storage").unwrap().attempts(), Some(7));
-    /// # Ok::<(), reattempt::config::Faults>(())
+    /// # Ok::<(), reattempt::config::ConfigError>(())
     /// ```
     pub fn from_text(
         name: &str,
         text: &str,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Faults> {
+    ) -> Result<Self, ConfigError> {
         let file = File::parse(name, text)?;
         let figment = Figment::from(provider::Text { name, text });
         let (figment, faults) = provider::over(figment, variables);
@@ -188,10 +188,10 @@ impl Config {
     /// let figment = Figment::from(Serialized::default("policies.storage.max", 5));
     /// let config = Config::from_figment(&figment)?;
     /// assert_eq!(config.policy("storage").unwrap().attempts(), Some(5));
-    /// # Ok::<(), reattempt::config::Faults>(())
+    /// # Ok::<(), reattempt::config::ConfigError>(())
     /// ```
     #[cfg(feature = "figment")]
-    pub fn from_figment(figment: &Figment) -> Result<Self, Faults> {
+    pub fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
         read::config(figment, Vec::new(), Vec::new())
     }
 
@@ -212,7 +212,7 @@ impl Config {
     /// assert!(Config::is_cut_off("[policies.storage]\n", Some(before)).is_some());
     /// assert!(Config::is_cut_off("[policies.storage]\n# end\n", Some(before)).is_none());
     /// ```
-    pub fn is_cut_off(text: &str, before: Option<&str>) -> Option<Fault> {
+    pub fn is_cut_off(text: &str, before: Option<&str>) -> Option<Diagnostic> {
         cut::fault(text, before)
     }
 
@@ -255,7 +255,12 @@ impl Config {
     ///
     /// What comes of `inline` and the file together is not judged by the rules: the file does not know the code.
     /// [`Policy::violations`] does that.
-    pub fn resolve<'a>(&'a self, operation: &str, named: &'a str, inline: &Policy) -> Resolved<'a> {
+    pub fn resolve<'a>(
+        &'a self,
+        operation: &str,
+        named: &'a str,
+        inline: &Policy,
+    ) -> EffectivePolicy<'a> {
         let listed = self.operations.get(operation);
         let name = listed.and_then(|listed| listed.policy.as_deref());
         let name = name.or_else(|| self.policies.contains_key(named).then_some(named));
@@ -263,14 +268,14 @@ impl Config {
             DEFAULT => self.default(),
             _ => None,
         });
-        let mut policy = Policy::new().overridden_by(inline);
+        let mut policy = Policy::new().merged_with(inline);
         if let Some(layer) = name.and_then(|name| self.policies.get(name)) {
-            policy = policy.overridden_by(layer);
+            policy = policy.merged_with(layer);
         }
         if let Some(listed) = listed {
-            policy = policy.overridden_by(&listed.layer);
+            policy = policy.merged_with(&listed.layer);
         }
-        Resolved {
+        EffectivePolicy {
             policy,
             label: name.unwrap_or(named),
             enabled: self.enabled && listed.is_none_or(|listed| listed.enabled),
@@ -279,7 +284,7 @@ impl Config {
 }
 
 const fn complete(layer: &Policy) -> Policy {
-    Policy::new().overridden_by(layer)
+    Policy::new().merged_with(layer)
 }
 
 /// The variables of the process; what is no Unicode in them is replaced.
@@ -289,16 +294,16 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// The text of a file.
-pub(crate) fn text_of(path: &Path, name: &str) -> Result<String, Fault> {
+pub(crate) fn text_of(path: &Path, name: &str) -> Result<String, Diagnostic> {
     let unreadable = |error: &dyn fmt::Display| {
         let message = format!("cannot read the file ({error}); check the path and its permissions");
-        Fault::new(Place::of(name), "", Entry::File, message)
+        Diagnostic::new(Place::of(name), "", RuleId::File, message)
     };
     let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes());
         let message = "no TOML: a byte here is no UTF-8; save the file as UTF-8";
-        Fault::new(Place::at(name, &text, valid), "", Entry::Syntax, message)
+        Diagnostic::new(Place::at(name, &text, valid), "", RuleId::Syntax, message)
     })
 }

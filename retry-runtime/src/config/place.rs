@@ -7,7 +7,7 @@ use figment::value::{Tag, Value};
 use figment::{Figment, Metadata};
 use toml_edit::{ImDocument, TableLike};
 
-use super::fault::Fault;
+use super::diagnostic::Diagnostic;
 use super::syntax;
 use super::variable::PREFIX;
 
@@ -91,7 +91,7 @@ pub(super) struct File {
 
 impl File {
     /// Reads a text.
-    pub(super) fn parse(name: &str, text: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         match ImDocument::parse(text.to_owned()) {
             Ok(document) => Ok(Self {
                 name: name.to_owned(),

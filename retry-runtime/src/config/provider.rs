@@ -4,11 +4,11 @@ use figment::providers::{Format as _, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Figment, Metadata, Profile, Provider};
 
-use super::fault::Fault;
+use super::diagnostic::Diagnostic;
 use super::place::Place;
 use super::variable::{self, LEVEL, PREFIX};
 use super::{DEFAULT, ENABLED, TOP};
-use crate::rules::Entry;
+use crate::rules::RuleId;
 use crate::words::nearest;
 
 /// A text of TOML under its own name.
@@ -56,7 +56,7 @@ impl Provider for Variable {
 pub(super) fn over(
     figment: Figment,
     variables: impl IntoIterator<Item = (String, String)>,
-) -> (Figment, Vec<Fault>) {
+) -> (Figment, Vec<Diagnostic>) {
     let (mut ours, mut faults) = (Vec::new(), Vec::new());
     for (name, value) in variables {
         let Some(key) = name.strip_prefix(PREFIX).map(str::to_lowercase) else {
@@ -65,7 +65,7 @@ pub(super) fn over(
         let value = read(value);
         if let Some(mend) = variable::separated(&key, &value) {
             let message = format!("levels are separated by `{LEVEL}`; write `{mend}`");
-            faults.push(Fault::new(Place::of(name), key, Entry::R15, message));
+            faults.push(Diagnostic::new(Place::of(name), key, RuleId::R15, message));
         } else if let Some(path) = path(&key) {
             ours.push(Variable { name, path, value });
         }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use figment::value::{Dict, Num, Tag, Value};
 use figment::{Error, Figment};
 
-use super::fault::{Fault, Faults};
+use super::diagnostic::{ConfigError, Diagnostic};
 use super::layer::Draft;
 use super::place::{self, File, Place, Places};
 use super::{Config, DEFAULT, ENABLED, Listed, OPERATIONS, POLICIES, POLICY, TOP};
-use crate::rules::{Entry, Key};
+use crate::rules::{Key, RuleId};
 use crate::words::{Name, Whole, Word, Written, Wrong, nearest, unknown};
 
 /// The keys of an operation that are none of a policy.
@@ -26,14 +26,14 @@ const FOREIGN: &[(&str, &str)] = &[
 pub(super) fn config(
     figment: &Figment,
     files: Vec<File>,
-    mut faults: Vec<Fault>,
-) -> Result<Config, Faults> {
+    mut faults: Vec<Diagnostic>,
+) -> Result<Config, ConfigError> {
     let top = match figment.find_value("") {
         Ok(Value::Dict(_, top)) => top,
         Ok(_) => Dict::new(),
         Err(error) => {
             faults.extend(error.into_iter().map(|error| unreadable(&error)));
-            return Err(Faults::new(faults));
+            return Err(ConfigError::new(faults));
         }
     };
     let mut reader = Reader {
@@ -46,12 +46,12 @@ pub(super) fn config(
     if reader.faults.is_empty() {
         Ok(drafts.finished())
     } else {
-        Err(Faults::new(reader.faults))
+        Err(ConfigError::new(reader.faults))
     }
 }
 
 /// What a provider could not give. If it is a file of TOML, it is read once more for the line.
-fn unreadable(error: &Error) -> Fault {
+fn unreadable(error: &Error) -> Diagnostic {
     let source = error.metadata.as_ref().map(place::source);
     let source = source.unwrap_or_else(|| "configuration".to_owned());
     let path = error.metadata.as_ref().and_then(place::file);
@@ -63,10 +63,10 @@ fn unreadable(error: &Error) -> Fault {
     }
     let said = error.kind.to_string().trim().replace('\n', "; ");
     let message = format!("{said}; mend the source");
-    Fault::new(
+    Diagnostic::new(
         Place::of(source),
         error.path.join("."),
-        Entry::Syntax,
+        RuleId::Syntax,
         message,
     )
 }
@@ -111,16 +111,16 @@ impl Drafts {
 /// Where the reading is, and what it has found wrong.
 pub(super) struct Reader<'a> {
     pub(super) places: Places<'a>,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<Diagnostic>,
     /// The key that is read.
     pub(super) path: Vec<String>,
 }
 
 impl Reader<'_> {
     /// A fault of the key that is read.
-    pub(super) fn fault(&mut self, tag: Tag, rule: Entry, message: impl Into<String>) {
+    pub(super) fn fault(&mut self, tag: Tag, rule: RuleId, message: impl Into<String>) {
         let place = self.places.of(&self.path, tag);
-        let fault = Fault::new(place, place::shown(&self.path), rule, message);
+        let fault = Diagnostic::new(place, place::shown(&self.path), rule, message);
         self.faults.push(fault);
     }
 
@@ -160,14 +160,15 @@ impl Reader<'_> {
         let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == key);
         let message = if let Some((_, ours)) = foreign {
             format!("unknown key `{key}`; it is called `{ours}` here")
-        } else if nearest(key, TOP).is_none() && Key::ALL.iter().any(|known| known.word() == key) {
+        } else if nearest(key, TOP).is_none() && Key::ALL.iter().any(|known| known.as_str() == key)
+        {
             format!(
                 "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
             )
         } else {
             unknown(key, TOP)
         };
-        self.fault(value.tag(), Entry::R15, message);
+        self.fault(value.tag(), RuleId::R15, message);
     }
 
     /// Each table of a table of names.
@@ -190,7 +191,7 @@ impl Reader<'_> {
                     };
                     this.fault(
                         value.tag(),
-                        Entry::R14,
+                        RuleId::R14,
                         format!("{message}; write `{example}`"),
                     );
                 }
@@ -244,7 +245,7 @@ impl Reader<'_> {
                 let key = self.path.last().map(String::as_str).unwrap_or_default();
                 let message =
                     format!("expected the name of a policy; write `{key} = \"standard\"`");
-                self.fault(value.tag(), Entry::Type, message);
+                self.fault(value.tag(), RuleId::Type, message);
                 None
             }
         }
@@ -256,7 +257,7 @@ impl Reader<'_> {
             Value::Dict(_, table) if !is_date(value) => Some(table),
             _ => {
                 let message = format!("expected a table; write `{example}` and its keys below it");
-                self.fault(value.tag(), Entry::Type, message);
+                self.fault(value.tag(), RuleId::Type, message);
                 None
             }
         }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::clash::{self, Read};
 use super::site::NamedPolicy;
-use super::{Config, Fault};
+use super::{Config, Diagnostic};
 use crate::policy::Policy;
 use crate::rules::Rule;
 
@@ -21,7 +21,7 @@ pub(super) fn resolve(
     config: Option<&Config>,
     read: Option<&Read>,
     site: &NamedPolicy,
-) -> Result<Resolution, Fault> {
+) -> Result<Resolution, Diagnostic> {
     let Some(config) = config else {
         return Ok(Resolution {
             policy: *site.inline(),
@@ -34,7 +34,7 @@ pub(super) fn resolve(
     // was for.
     let broken = Rule::ALL
         .iter()
-        .filter(|rule| !rule.is_about_effects())
+        .filter(|rule| !rule.id().is_about_effects())
         .find_map(|rule| rule.check(&resolved.policy));
     match broken {
         None => Ok(Resolution {

@@ -152,7 +152,7 @@ fn of_key(key: Key) -> (Json, &'static str) {
             "one limit over all attempts and delays (default: none)",
         ),
         Key::Timeout => (duration(), "the limit of one attempt (default: none)"),
-        Key::Patience => (
+        Key::MaxRetryAfter => (
             duration(),
             "the longest delay asked for by an error that is waited for (default: \"1m\")",
         ),
@@ -191,8 +191,8 @@ fn of_budget(word: &&str) -> (String, Json) {
 
 fn of_telemetry(word: &&str) -> (String, Json) {
     let value = match *word {
-        "times" | "spans" => flag(),
-        "give_up_every" => duration(),
+        "timings" | "spans" => flag(),
+        "give_up_interval" => duration(),
         _ => words(LEVELS),
     };
     ((*word).to_owned(), value)
@@ -210,10 +210,10 @@ fn described(value: Json, description: &str) -> Json {
 fn whole() -> Json {
     let keys = Key::ALL.iter().map(|key| {
         let (value, description) = of_key(*key);
-        (key.word().to_owned(), described(value, description))
+        (key.as_str().to_owned(), described(value, description))
     });
     let refer = |key: &Key| {
-        let word = key.word();
+        let word = key.as_str();
         let value = reference(&format!("policy/properties/{word}"));
         (word.to_owned(), value)
     };

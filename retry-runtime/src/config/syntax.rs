@@ -2,14 +2,14 @@
 
 use toml_edit::TomlError;
 
-use super::fault::Fault;
+use super::diagnostic::Diagnostic;
 use super::place::{Place, shown};
 use super::{OPERATIONS, POLICIES};
-use crate::rules::{Entry, Key};
+use crate::rules::{Key, RuleId};
 use crate::words::nearest;
 
 /// What is no TOML: toml says what it expected, which is the mend.
-pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
+pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let place = match error.span() {
         Some(span) => Place::at(name, text, span.start),
         None => Place::of(name),
@@ -21,10 +21,10 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
         let table = rest.split('`').nth(1).unwrap_or_default();
         let table = if table == "document root" { "" } else { table };
         let separate = if table.is_empty() { "" } else { "." };
-        return Fault::new(
+        return Diagnostic::new(
             place,
             format!("{table}{separate}{key}"),
-            Entry::R16,
+            RuleId::R16,
             format!("`{key}` stands here twice; keep one of them"),
         );
     }
@@ -33,7 +33,7 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Fault {
         .line
         .and_then(|line| text.lines().nth(line.saturating_sub(1)));
     let message = format!("no TOML: {said}; {}", mend(line.unwrap_or_default()));
-    Fault::new(place, "", Entry::Syntax, message)
+    Diagnostic::new(place, "", RuleId::Syntax, message)
 }
 
 /// What was most likely meant by a line that is no TOML.
@@ -76,7 +76,9 @@ fn head(line: &str) -> String {
     match named {
         Some((Some(kind), name)) if !name.is_empty() => {
             let (name, below) = match name.rsplit_once('.') {
-                Some((name, key)) if [Key::Budget.word(), Key::Telemetry.word()].contains(&key) => {
+                Some((name, key))
+                    if [Key::Budget.as_str(), Key::Telemetry.as_str()].contains(&key) =>
+                {
                     (bare(name), Some(key.to_owned()))
                 }
                 _ => (name, None),

@@ -3,7 +3,7 @@
 use figment::value::Value;
 
 use super::read::Reader;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 use crate::telemetry::Telemetry;
 use crate::words;
 
@@ -13,9 +13,9 @@ pub(super) const TELEMETRY: &[&str] = &[
     "first_retry",
     "give_up",
     "recovery",
-    "times",
+    "timings",
     "spans",
-    "give_up_every",
+    "give_up_interval",
 ];
 
 impl Reader<'_> {
@@ -28,7 +28,7 @@ impl Reader<'_> {
         for (key, value) in table {
             if !TELEMETRY.contains(&&**key) {
                 let message = words::unknown(key, TELEMETRY);
-                self.within(key, |this| this.fault(value.tag(), Entry::R15, message));
+                self.within(key, |this| this.fault(value.tag(), RuleId::R15, message));
             }
         }
         let mut telemetry = Telemetry::new();
@@ -47,9 +47,9 @@ impl Reader<'_> {
             "first_retry" => telemetry.first_retry(self.take(value)?),
             "give_up" => telemetry.give_up(self.take(value)?),
             "recovery" => telemetry.recovery(self.take(value)?),
-            "times" if self.take(value)? => telemetry.times(),
+            "timings" if self.take(value)? => telemetry.timings(),
             "spans" if self.take(value)? => telemetry.spans(),
-            "give_up_every" => telemetry.give_up_every(self.take(value)?),
+            "give_up_interval" => telemetry.give_up_interval(self.take(value)?),
             _ => telemetry,
         })
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use super::Config;
-use crate::budget::{Budget, Class};
+use crate::budget::{Budget, FailureClass};
 use crate::policy::Policy;
 
 const FILE: &str = r#"
@@ -62,9 +62,9 @@ fn settings_arrive() {
         account.spend();
         before - budget.balance()
     };
-    assert!(eq(paid(Class::Failed), 2.0));
-    assert!(eq(paid(Class::TimedOut), 3.0));
-    assert!(eq(paid(Class::Throttled), 4.0));
+    assert!(eq(paid(FailureClass::Failed), 2.0));
+    assert!(eq(paid(FailureClass::TimedOut), 3.0));
+    assert!(eq(paid(FailureClass::Throttled), 4.0));
 }
 
 #[test]

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::Faults;
+use super::ConfigError;
 use super::live;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 
 /// Nothing has been written for this long, so that whoever writes is done with it.
 const QUIET: Duration = Duration::from_millis(50);
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 ///
 /// [`WatchError::is_refused`] when the file has faults; otherwise the operating system does not let it be watched.
-pub fn watch(path: impl AsRef<Path>) -> Result<Watching, WatchError> {
+pub fn watch(path: impl AsRef<Path>) -> Result<WatchHandle, WatchError> {
     let path = path.as_ref();
     let (tell, told) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
@@ -57,7 +57,7 @@ pub fn watch(path: impl AsRef<Path>) -> Result<Watching, WatchError> {
             .spawn(move || follow(&file, &told, &last))
             .map_err(|error| unwatched(path, notify::Error::io(error)))?
     };
-    Ok(Watching {
+    Ok(WatchHandle {
         watcher: Some(watcher),
         thread: Some(thread),
         last,
@@ -84,7 +84,7 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Until the watcher is dropped, which ends the channel.
-fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<Faults>>) {
+fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
     while told.recv().is_ok() && settles(told) {
         // An observer that panics ends what it is told, not the watching: the policies hold by then.
         let faults = match catch_unwind(|| live::load_again(path)) {
@@ -110,15 +110,15 @@ fn settles(told: &Receiver<()>) -> bool {
 
 /// A file that is watched; dropping this ends it.
 #[must_use = "dropped at once it watches nothing"]
-pub struct Watching {
+pub struct WatchHandle {
     watcher: Option<RecommendedWatcher>,
     thread: Option<JoinHandle<()>>,
-    last: Arc<Mutex<Option<Faults>>>,
+    last: Arc<Mutex<Option<ConfigError>>>,
 }
 
-impl Watching {
+impl WatchHandle {
     /// Why the last change was refused; `None` after a good one.
-    pub fn last_error(&self) -> Option<Faults> {
+    pub fn last_error(&self) -> Option<ConfigError> {
         self.last
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -126,7 +126,7 @@ impl Watching {
     }
 }
 
-impl Drop for Watching {
+impl Drop for WatchHandle {
     fn drop(&mut self) {
         drop(self.watcher.take());
         // Dropped by an observer, this is that thread.
@@ -138,9 +138,9 @@ impl Drop for Watching {
     }
 }
 
-impl fmt::Debug for Watching {
+impl fmt::Debug for WatchHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watching").finish_non_exhaustive()
+        f.debug_struct("WatchHandle").finish_non_exhaustive()
     }
 }
 
@@ -150,7 +150,7 @@ impl fmt::Debug for Watching {
 pub struct WatchError(Why);
 
 enum Why {
-    Refused(Faults),
+    Refused(ConfigError),
     Unwatched(PathBuf, notify::Error),
 }
 
@@ -165,7 +165,7 @@ impl WatchError {
     }
 
     /// The faults of the file.
-    pub const fn faults(&self) -> Option<&Faults> {
+    pub const fn faults(&self) -> Option<&ConfigError> {
         match &self.0 {
             Why::Refused(faults) => Some(faults),
             Why::Unwatched(..) => None,
@@ -191,8 +191,8 @@ impl fmt::Display for WatchError {
             ErrorKind::MaxFilesWatch => "raise the limit, or load the file without watching it",
             _ => "check the path and its permissions",
         };
-        let file = Entry::File;
-        write!(f, "); {mend} [{file}] ({})", file.address())
+        let file = RuleId::File;
+        write!(f, "); {mend} [{file}] ({})", file.url())
     }
 }
 
@@ -211,8 +211,8 @@ impl std::error::Error for WatchError {
     }
 }
 
-impl From<Faults> for WatchError {
-    fn from(faults: Faults) -> Self {
+impl From<ConfigError> for WatchError {
+    fn from(faults: ConfigError) -> Self {
         Self(Why::Refused(faults))
     }
 }

@@ -166,11 +166,11 @@ impl<S: Future<Output = ()>, K: TakeKept> Future for Pause<S, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::{ByFeature, Timer};
+    use crate::timer::{DefaultTimer, Timer};
 
     #[test]
     fn a_pause_is_as_large_as_its_sleep() {
-        type Sleep = <ByFeature as Timer>::Sleep;
+        type Sleep = <DefaultTimer as Timer>::Sleep;
         assert_eq!(size_of::<Pause<Sleep, ()>>(), size_of::<Sleep>());
     }
 }

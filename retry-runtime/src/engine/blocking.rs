@@ -8,7 +8,7 @@ use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::ambient::{Inside, InsideRetry};
 use crate::call::Call;
 use crate::failure::GaveUp;
-use crate::timer::{Blocking, Clock};
+use crate::timer::{BlockingTimer, Clock};
 use crate::verdict::Verdict;
 
 impl CallStart {
@@ -27,7 +27,7 @@ impl CallStart {
     #[cold]
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn retried<'c, R, A, E, T: Blocking + 'c, D: FnOnce(&E) -> ErrorText>(
+    pub fn retried<'c, R, A, E, T: BlockingTimer + 'c, D: FnOnce(&E) -> ErrorText>(
         self,
         context: impl IntoContext<'c, T>,
         mut error: E,
@@ -105,7 +105,7 @@ impl<P: Place> LiveCall<P> {
     #[cold]
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn retry<'c, 'f, T: Blocking + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
+    pub fn retry<'c, 'f, T: BlockingTimer + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
         &mut self,
         context: impl IntoContext<'c, T>,
         gates: &mut impl Gate,
@@ -124,7 +124,7 @@ impl<P: Place> LiveCall<P> {
     /// How the call ended.
     #[inline(always)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn wait<T: Blocking>(
+    pub fn wait<T: BlockingTimer>(
         &mut self,
         context: CallContext<'_, T>,
         delay: Duration,
@@ -144,7 +144,7 @@ impl<P: Place> LiveCall<P> {
     /// How the call ended.
     #[inline(always)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn enter<T: Blocking>(
+    pub fn enter<T: BlockingTimer>(
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
@@ -194,7 +194,7 @@ const fn caller() -> Caller {
 }
 
 #[inline]
-fn sleep(delay: Duration, timer: &impl Blocking, caller: Caller) {
+fn sleep(delay: Duration, timer: &impl BlockingTimer, caller: Caller) {
     #[cfg(feature = "tracing")]
     super::blocked::warn_in_async(caller.location);
     #[cfg(not(feature = "tracing"))]

@@ -18,7 +18,7 @@ pub(super) fn report(operation: Operation<'_>, violation: &Violation, is_tamed: 
     // Not held while an observer runs, which may retry something itself.
     let is_new = {
         let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.len() < REPORTS && reported.insert((operation.id().0, violation.rule().id()))
+        reported.len() < REPORTS && reported.insert((operation.id().0, violation.rule().as_str()))
     };
     if !is_new {
         return;

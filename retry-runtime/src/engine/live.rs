@@ -12,7 +12,7 @@ use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::nesting;
 use crate::operation::Site;
-use crate::strategy::{Decision, Failure as FailedAttempt, Strategy};
+use crate::strategy::{Decision, FailedAttempt, Strategy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
 
@@ -151,7 +151,7 @@ impl<P: Place> LiveCall<P> {
     ///
     /// How the call ended.
     #[inline(always)]
-    pub fn failed_by<'a, T: Clock, E: ?Sized, S: Strategy<E> + ?Sized>(
+    pub fn failed_with_clock<'a, T: Clock, E: ?Sized, S: Strategy<E> + ?Sized>(
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,

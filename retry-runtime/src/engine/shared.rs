@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Gate;
 use super::step::AttemptResult;
 use crate::breaker::{Breaker, Pass};
-use crate::budget::{Account, Budget, Class};
+use crate::budget::{Account, Budget, FailureClass};
 use crate::call::GiveUpReason;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
@@ -66,7 +66,7 @@ impl Gate for BreakerGate<'_> {
     }
 
     fn permit_retry(&mut self, _: AttemptResult, clock: &dyn Clock) -> Result<(), GiveUpReason> {
-        if self.breaker.refuses_by(&clock) {
+        if self.breaker.refuses_with_clock(&clock) {
             return Err(GiveUpReason::BreakerOpen);
         }
         Ok(())
@@ -112,7 +112,7 @@ impl<'g> ThrottleGate<'g> {
 impl Gate for ThrottleGate<'_> {
     #[inline(always)]
     fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
-        let permit = self.throttle.permit_by(&clock);
+        let permit = self.throttle.permit_with_clock(&clock);
         let permit = permit.map_err(|_| GiveUpReason::Throttle)?;
         let wait = permit.wait();
         self.permit = Some(permit);
@@ -122,7 +122,7 @@ impl Gate for ThrottleGate<'_> {
     fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
         self.permit
             .as_mut()
-            .map_or(Duration::ZERO, |permit| permit.wait_by(&clock))
+            .map_or(Duration::ZERO, |permit| permit.wait_with_clock(&clock))
     }
 
     #[inline(always)]
@@ -137,7 +137,7 @@ impl Gate for ThrottleGate<'_> {
             return self.settle(clock);
         };
         if let Some(permit) = self.permit.take() {
-            permit.failed_by(verdict, &clock);
+            permit.failed_with_clock(verdict, &clock);
         }
     }
 
@@ -149,7 +149,7 @@ impl Gate for ThrottleGate<'_> {
     #[inline(always)]
     fn settle(&mut self, clock: &dyn Clock) {
         if let Some(permit) = self.permit.take() {
-            permit.succeeded_by(&clock);
+            permit.succeeded_with_clock(&clock);
         }
     }
 }
@@ -162,7 +162,7 @@ impl<'b> BudgetGate<'b> {
     /// Returns the gate of a call that begins; the budget counts the call.
     #[inline(always)]
     pub fn new(budget: &'b Budget, clock: &dyn Clock) -> Self {
-        Self(budget.account_by(&clock))
+        Self(budget.account_with_clock(&clock))
     }
 }
 
@@ -186,17 +186,17 @@ impl Gate for BudgetGate<'_> {
         let class = match result {
             // Asking again for a value that is not final is not a retry.
             AttemptResult::NotFinal => return Ok(()),
-            AttemptResult::Failed(verdict) => Class::of(verdict),
-            AttemptResult::TimedOut | AttemptResult::CutOff => Class::TimedOut,
+            AttemptResult::Failed(verdict) => FailureClass::of(verdict),
+            AttemptResult::TimedOut | AttemptResult::CutOff => FailureClass::TimedOut,
         };
-        if self.0.withdraw_by(class, &clock) {
+        if self.0.withdraw_with_clock(class, &clock) {
             return Ok(());
         }
         Err(GiveUpReason::Budget)
     }
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
-        self.0.pays_for_copy_by(&clock)
+        self.0.try_withdraw_hedge_with_clock(&clock)
     }
 
     #[inline(always)]

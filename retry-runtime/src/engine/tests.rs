@@ -12,7 +12,7 @@ use core::time::Duration;
 use super::{CallContext, LiveCall, TimedOut, Until};
 use crate::operation::Site;
 use crate::throttle::Throttle;
-use crate::timer::{Blocking, Clock, Timer, Timestamp};
+use crate::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use crate::{GiveUpReason, Jitter, Policy, Verdict};
 
 const LATE: Duration = Duration::from_millis(255);
@@ -30,7 +30,7 @@ impl Clock for Hand {
     }
 }
 
-impl Blocking for Hand {
+impl BlockingTimer for Hand {
     fn sleep(&self, duration: Duration) {
         self.0.set(self.0.get() + duration + LATE);
     }
@@ -40,7 +40,7 @@ impl Timer for Hand {
     type Sleep = Ready<()>;
 
     fn sleep(&self, duration: Duration) -> Ready<()> {
-        Blocking::sleep(self, duration);
+        BlockingTimer::sleep(self, duration);
         ready(())
     }
 }
@@ -68,7 +68,7 @@ fn a_success_is_settled_with_the_throttle() {
         let answer = if request < 20 { Ok(()) } else { Err(()) };
         let _ = runner.throttle(&throttle).try_run(|| answer);
     }
-    assert!(throttle.rejection_by(&clock) <= 0.0);
+    assert!(throttle.rejection_probability_with_clock(&clock) <= 0.0);
 }
 
 #[test]

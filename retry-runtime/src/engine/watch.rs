@@ -119,7 +119,7 @@ impl Began {
     /// Returns the beginning of a call. Only a policy that asks for it reads the clock.
     #[inline(always)]
     pub(super) fn start(policy: &Policy) -> Self {
-        if !policy.telemetry.times && policy.deadline.is_none() {
+        if !policy.telemetry.timings && policy.deadline.is_none() {
             return Self::UNKNOWN;
         }
         let now = now();
@@ -159,7 +159,7 @@ impl Began {
 fn now() -> Timestamp {
     #[cfg(feature = "tokio")]
     if crate::timer::is_over() {
-        return crate::timer::Threads.now();
+        return crate::timer::ThreadTimer.now();
     }
     ambient::now()
 }

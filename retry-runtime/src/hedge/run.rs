@@ -4,7 +4,7 @@ use core::future::Future;
 
 use super::{Ended, Hedge, Latencies, When, hedged};
 use crate::run::{ByClassify, Judge, On};
-use crate::timer::{ByFeature, ForAsync};
+use crate::timer::{DefaultTimer, IntoTimer};
 #[cfg(feature = "std")]
 use crate::verdict::Classify;
 
@@ -69,24 +69,24 @@ impl Hedge {
 
     /// Says against which errors a copy may help: a function of the error that answers with a `bool` or a
     /// [`Verdict`](crate::Verdict). One that it would not retry is the answer at once.
-    pub const fn on<J>(self, on: J) -> HedgeRunner<'static, On<J>, fn() -> bool, ByFeature> {
+    pub const fn on<J>(self, on: J) -> HedgeRunner<'static, On<J>, fn() -> bool, DefaultTimer> {
         HedgeRunner {
             hedge: self,
             latencies: None,
             judge: On(on),
             pay: free,
-            timer: ByFeature,
+            timer: DefaultTimer,
         }
     }
 
     /// A runner, for what was measured, what pays, or a timer.
-    pub const fn runner(self) -> HedgeRunner<'static, ByClassify, fn() -> bool, ByFeature> {
+    pub const fn runner(self) -> HedgeRunner<'static, ByClassify, fn() -> bool, DefaultTimer> {
         HedgeRunner {
             hedge: self,
             latencies: None,
             judge: ByClassify,
             pay: free,
-            timer: ByFeature,
+            timer: DefaultTimer,
         }
     }
 }
@@ -178,7 +178,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
         F: Future<Output = Result<V, E>>,
         J: Judge<E>,
         P: FnMut() -> bool,
-        T: ForAsync,
+        T: IntoTimer,
     {
         assert!(
             self.latencies.is_some() || matches!(self.hedge.when, When::After(_)),

@@ -45,8 +45,8 @@ mod tests;
 ///
 /// let host = HOSTS.get("api.example.com");
 /// host.permit()?.failed(Verdict::Throttled(None));
-/// assert_eq!(host.rejection(), 0.5);
-/// assert_eq!(HOSTS.get("www.example.com").rejection(), 0.0);
+/// assert_eq!(host.rejection_probability(), 0.5);
+/// assert_eq!(HOSTS.get("www.example.com").rejection_probability(), 0.0);
 /// assert_eq!(HOSTS.len(), 2);
 /// # Ok::<(), reattempt::throttle::Refused>(())
 /// ```

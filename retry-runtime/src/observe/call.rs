@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::event::{ErrorText, Event, Facts};
+use super::event::{CallInfo, ErrorText, Event};
 use super::{observer, scope};
 use crate::breaker::Change;
 use crate::budget::Budget;
@@ -81,7 +81,7 @@ pub(crate) fn gives_up(
 /// Reports that the call succeeds after a retry.
 pub(crate) fn recovered(operation: Operation<'_>, attempt: u32, times: Times) {
     report(operation, attempt, None, |facts| {
-        let facts = Facts {
+        let facts = CallInfo {
             elapsed: times.attempt,
             call_elapsed: times.call,
             ..facts.clone()
@@ -101,12 +101,12 @@ fn report(
     operation: Operation<'_>,
     attempt: u32,
     failure: Option<&FailedAttempt>,
-    tell: impl FnOnce(&Facts<'_>),
+    tell: impl FnOnce(&CallInfo<'_>),
 ) {
     let request_id = scope::request_id();
     let policy = operation.policy();
     let times = failure.map_or_else(Times::default, |failure| failure.times);
-    tell(&Facts {
+    tell(&CallInfo {
         operation: operation.name(),
         policy: operation.policy_name(),
         request_id: request_id.as_deref(),

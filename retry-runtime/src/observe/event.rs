@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use crate::breaker::Change;
 use crate::call::GiveUpReason;
 #[cfg(feature = "config")]
-use crate::config::Faults;
+use crate::config::ConfigError;
 use crate::engine::consequence;
 use crate::rules::Violation;
 use crate::said::said;
@@ -19,13 +19,13 @@ use crate::telemetry::Telemetry;
 #[non_exhaustive]
 pub enum Event<'a> {
     /// An attempt failed; the next event says what follows.
-    AttemptFailed(&'a Facts<'a>),
+    AttemptFailed(&'a CallInfo<'a>),
     /// Another attempt follows after this delay.
-    Retry(&'a Facts<'a>, Duration),
+    Retry(&'a CallInfo<'a>, Duration),
     /// The call ended without success.
-    GaveUp(&'a Facts<'a>, GiveUpReason),
+    GaveUp(&'a CallInfo<'a>, GiveUpReason),
     /// The call succeeded after a retry.
-    Recovered(&'a Facts<'a>),
+    Recovered(&'a CallInfo<'a>),
     /// A breaker changed its state.
     BreakerChanged(&'a Change),
     /// An operation with `cut_off = false` has a policy with a `timeout`, which is not applied. Reported once for each place in
@@ -47,7 +47,7 @@ pub enum Event<'a> {
     /// A configuration was refused, and what held before holds on; or one does not go with the keys in the code of
     /// an operation that has just run for the first time, and those hold.
     #[cfg(feature = "config")]
-    ReloadRefused(&'a Faults),
+    ReloadRefused(&'a ConfigError),
     /// Retries were switched off, or on again, by the [kill switch](crate::config::stop_retries) or by the configuration.
     #[cfg(feature = "config")]
     RetriesSwitched {
@@ -78,7 +78,7 @@ impl<'a> Event<'a> {
     }
 
     /// The call it happened to, and its last attempt; `None` where it is about no call.
-    pub const fn facts(&self) -> Option<&'a Facts<'a>> {
+    pub const fn facts(&self) -> Option<&'a CallInfo<'a>> {
         match *self {
             Self::AttemptFailed(facts)
             | Self::Retry(facts, _)
@@ -93,7 +93,7 @@ impl<'a> Event<'a> {
 
 /// A call and its last attempt, as far as they are known.
 #[derive(Debug, Clone)]
-pub struct Facts<'a> {
+pub struct CallInfo<'a> {
     pub(crate) operation: &'static str,
     pub(crate) policy: &'static str,
     pub(crate) request_id: Option<&'a str>,
@@ -178,7 +178,7 @@ fn kind_of<E: ?Sized>() -> &'static str {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> CallInfo<'a> {
     /// The name of the operation: `module::function` unless the key `name` says otherwise.
     pub const fn operation(&self) -> &'static str {
         self.operation
@@ -287,7 +287,7 @@ impl fmt::Display for Event<'_> {
 }
 
 /// `: connection lost`, or the type of the error, if there is one.
-struct Because<'a>(&'a Facts<'a>);
+struct Because<'a>(&'a CallInfo<'a>);
 
 impl fmt::Display for Because<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -299,7 +299,7 @@ impl fmt::Display for Because<'_> {
 }
 
 /// `payments.charge: attempt 2 of 5`.
-impl fmt::Display for Facts<'_> {
+impl fmt::Display for CallInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: attempt {}", self.operation, self.attempt)?;
         match self.max {

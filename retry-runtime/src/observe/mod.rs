@@ -27,8 +27,8 @@ pub(crate) use call::{
 };
 #[doc(hidden)]
 pub use event::ErrorText;
-pub use event::{Event, Facts};
-pub use observer::{Added, Observer, add};
+pub use event::{CallInfo, Event};
+pub use observer::{Observer, ObserverHandle, add};
 #[cfg(feature = "stats-page")]
 pub use page::stats_page;
 pub use scope::{

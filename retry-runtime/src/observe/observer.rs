@@ -52,21 +52,21 @@ static OBSERVERS: RwLock<Option<List>> = RwLock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Adds an observer of all calls of the process, until [`Added::remove`].
-pub fn add(observer: impl Observer + 'static) -> Added {
+/// Adds an observer of all calls of the process, until [`ObserverHandle::remove`].
+pub fn add(observer: impl Observer + 'static) -> ObserverHandle {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let observer: Arc<dyn Observer> = Arc::new(observer);
     change(|list| list.push((number, observer)));
-    Added { number }
+    ObserverHandle { number }
 }
 
 /// An observer that was added; dropping this leaves it there.
 #[derive(Debug)]
-pub struct Added {
+pub struct ObserverHandle {
     number: u64,
 }
 
-impl Added {
+impl ObserverHandle {
     /// Removes the observer: what happens from now on it is not told.
     pub fn remove(self) {
         change(|list| list.retain(|(number, _)| *number != self.number));

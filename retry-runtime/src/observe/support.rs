@@ -2,14 +2,14 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::event::{ErrorText, Facts};
+use super::event::{CallInfo, ErrorText};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::breaker::{Breaker, Change};
 use crate::telemetry::Telemetry;
 
 /// Of the second of four attempts of `operation`, which took 250 ms.
-pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -> Facts<'a> {
-    Facts {
+pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -> CallInfo<'a> {
+    CallInfo {
         operation,
         policy: "exp",
         request_id: Some("r-17"),
@@ -36,9 +36,11 @@ pub(super) fn told(message: &str) -> ErrorText {
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 pub(super) fn changes(name: &'static str, change: impl FnOnce(&Breaker)) -> Vec<Change> {
     let (sender, changes) = std::sync::mpsc::channel();
-    let breaker = Breaker::count(10).name(name).observed(move |change| {
-        let _ = sender.send(change.clone());
-    });
+    let breaker = Breaker::count_window(10)
+        .name(name)
+        .observed(move |change| {
+            let _ = sender.send(change.clone());
+        });
     change(&breaker);
     changes.try_iter().collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Once;
 
 use metrics::{Unit, counter, gauge, histogram};
 
-use super::event::{Event, Facts};
+use super::event::{CallInfo, Event};
 use crate::breaker::State;
 
 /// Describes the metrics to the recorder that is installed: their units, and a sentence about each.
@@ -100,15 +100,15 @@ fn count_reload(result: &'static str) {
     counter!("retry_reloads_total", "result" => result).increment(1);
 }
 
-fn count_attempt(facts: &Facts<'_>) {
+fn count_attempt(facts: &CallInfo<'_>) {
     counter!("retry_attempts_total", "operation" => facts.operation).increment(1);
 }
 
-fn count_call(facts: &Facts<'_>, result: &'static str) {
+fn count_call(facts: &CallInfo<'_>, result: &'static str) {
     counter!("retry_calls_total", "operation" => facts.operation, "result" => result).increment(1);
 }
 
-fn show_budget(facts: &Facts<'_>) {
+fn show_budget(facts: &CallInfo<'_>) {
     if let Some(balance) = facts.budget_balance {
         gauge!("retry_budget_balance", "operation" => facts.operation).set(balance);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tracing::field::Empty;
 use tracing::level_filters::LevelFilter;
 
-use super::event::{Event, Facts};
+use super::event::{CallInfo, Event};
 use super::{scope, time};
 use crate::ambient;
 use crate::breaker::{Change, State};
@@ -63,8 +63,8 @@ pub(super) fn tell(event: &Event<'_>) {
         } => tracing::error!(
             target: "reattempt",
             operation,
-            rule = violation.rule().id(),
-            key = violation.key().word(),
+            rule = violation.rule().as_str(),
+            key = violation.key().map(crate::rules::Key::as_str),
             fix = violation.message(),
             "the policy breaks a rule, and {}",
             consequence(is_tamed)
@@ -90,14 +90,14 @@ pub(super) fn tell(event: &Event<'_>) {
     }
 }
 
-fn level_of_retry(facts: &Facts<'_>) -> Level {
+fn level_of_retry(facts: &CallInfo<'_>) -> Level {
     match facts.attempt {
         1 => facts.telemetry().first_retry,
         _ => facts.telemetry().later_retry,
     }
 }
 
-fn level_of_give_up(facts: &Facts<'_>, reason: GiveUpReason) -> Level {
+fn level_of_give_up(facts: &CallInfo<'_>, reason: GiveUpReason) -> Level {
     let level = facts.telemetry().give_up;
     match reason {
         // Nothing was given up: an error of this kind is an answer.
@@ -110,7 +110,7 @@ fn level_of_give_up(facts: &Facts<'_>, reason: GiveUpReason) -> Level {
 struct Line<'a> {
     message: &'static str,
     level: Level,
-    facts: &'a Facts<'a>,
+    facts: &'a CallInfo<'a>,
     delay: Option<f64>,
     reason: Option<&'static str>,
 }
@@ -130,7 +130,7 @@ macro_rules! at {
 }
 
 impl<'a> Line<'a> {
-    const fn new(message: &'static str, level: Level, facts: &'a Facts<'a>) -> Self {
+    const fn new(message: &'static str, level: Level, facts: &'a CallInfo<'a>) -> Self {
         Self {
             message,
             level,
@@ -146,7 +146,7 @@ impl<'a> Line<'a> {
         }
         let facts = self.facts;
         let left_out = match self.reason {
-            Some(_) => match may_tell(facts.operation, facts.telemetry.give_up_every) {
+            Some(_) => match may_tell(facts.operation, facts.telemetry.give_up_interval) {
                 Some(left_out) => (left_out > 0).then_some(left_out),
                 None => return,
             },

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use crate::backoff::Backoff;
+use crate::backoff::BackoffFn;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
-use crate::rules::Entry;
+use crate::rules::RuleId;
 use crate::rules::{Key, Violation};
 
 // `policy = ...`: says at the user's expression what is expected there.
@@ -33,7 +33,8 @@ pub const fn broken(policy: &Policy, unknown: &[Key]) -> Option<Violation> {
 #[track_caller]
 pub const fn blame(broken: Option<&Violation>, key: Key, is_about_effects: bool) {
     if let Some(violation) = broken
-        && violation.key() as u32 == key as u32
+        && let Some(blamed) = violation.key()
+        && blamed as u32 == key as u32
         && violation.rule().is_about_effects() == is_about_effects
     {
         violation.refuse();
@@ -48,16 +49,16 @@ pub const fn refuse(broken: Option<&Violation>) {
 }
 
 // `backoff = expression`, promoted to a static by the constant it stands in.
-pub const fn backoff<B: Backoff + Send + Sync>(
+pub const fn backoff<B: BackoffFn + Send + Sync>(
     backoff: &'static B,
-) -> &'static (dyn Backoff + Send + Sync) {
+) -> &'static (dyn BackoffFn + Send + Sync) {
     backoff
 }
 
 // `backoff = |retry| ...`: says what the parameter is.
 pub const fn backoff_by<B: Fn(u32) -> Duration + Send + Sync>(
     backoff: &'static B,
-) -> &'static (dyn Backoff + Send + Sync) {
+) -> &'static (dyn BackoffFn + Send + Sync) {
     backoff
 }
 
@@ -157,7 +158,7 @@ pub const fn refuse_budget(budget: &crate::Budget) {
 #[track_caller]
 pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
     if !policy.is_idempotent() {
-        Entry::X12.refuse(
+        RuleId::X12.refuse(
             "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them",
         );
     }

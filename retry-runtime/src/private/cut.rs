@@ -9,7 +9,7 @@ use crate::engine::{Lost, TimedOut};
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 
 // The answer of a call that was cut off.
 #[diagnostic::on_unimplemented(
@@ -49,7 +49,7 @@ pub fn cut<R: Cut>() -> fn(GaveUp) -> R {
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
     if policy.timeout.is_some() {
-        Entry::S2.refuse(
+        RuleId::S2.refuse(
             "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`",
         );
     }

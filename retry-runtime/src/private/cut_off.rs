@@ -50,7 +50,7 @@ impl IgnoredTimeout {
 #[track_caller]
 pub const fn refuse_timeout(policy: &Policy) {
     if policy.timeout.is_some() {
-        crate::rules::Entry::S5.refuse(
+        crate::rules::RuleId::S5.refuse(
             "`timeout` of the policy cuts an attempt off, and `cut_off = false` forbids that; write `map_err = |error: reattempt::RetryError<E>| ...` in its place, or drop `timeout` from the policy",
         );
     }

@@ -8,7 +8,7 @@ use crate::attempt::Cause;
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::rules::Entry;
+use crate::rules::RuleId;
 use crate::verdict::{Absent, Verdict};
 use crate::verified::{IntoVerified, Verified};
 
@@ -101,7 +101,7 @@ impl<T: ?Sized> IsNoResult for IsResult<T> {}
 #[track_caller]
 pub const fn refuse_alias(is_result: bool) {
     if is_result {
-        Entry::S1.refuse(
+        RuleId::S1.refuse(
             "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method",
         );
     }

@@ -17,24 +17,24 @@ use crate::timer::{Clock, Timestamp};
 
 /// The timer of a sync call without the key `timer`.
 #[cfg(feature = "std")]
-pub type BlockingDefault = crate::timer::Threads;
+pub type BlockingDefault = crate::timer::ThreadTimer;
 /// Named by the error message of a build without a timer.
 #[cfg(not(feature = "std"))]
 pub type BlockingDefault = NoTimer;
 
 /// The timer of an async call without the key `timer`.
 #[cfg(feature = "std")]
-pub type AsyncDefault = crate::timer::ByFeature;
+pub type AsyncDefault = crate::timer::DefaultTimer;
 #[cfg(not(feature = "std"))]
 pub type AsyncDefault = NoTimer;
 
 #[cfg(feature = "std")]
-pub const BLOCKING_TIMER: BlockingDefault = crate::timer::Threads;
+pub const BLOCKING_TIMER: BlockingDefault = crate::timer::ThreadTimer;
 #[cfg(not(feature = "std"))]
 pub const BLOCKING_TIMER: BlockingDefault = NoTimer;
 
 #[cfg(feature = "std")]
-pub const ASYNC_TIMER: AsyncDefault = crate::timer::ByFeature;
+pub const ASYNC_TIMER: AsyncDefault = crate::timer::DefaultTimer;
 #[cfg(not(feature = "std"))]
 pub const ASYNC_TIMER: AsyncDefault = NoTimer;
 

@@ -3,11 +3,11 @@
 
 use core::time::Duration;
 
-use super::{Entry, Refusal};
-use crate::duration::{LONGEST, is_shorter};
-use crate::text::Text;
+use super::{RuleId, Violation};
+use reattempt_rules::Text;
+use reattempt_rules::duration::{LONGEST, is_shorter};
 
-type Broken = Option<Refusal>;
+type Broken = Option<Violation>;
 
 const fn say(text: &str) -> Text {
     Text::new().push(text)
@@ -27,7 +27,7 @@ pub(crate) const fn count_window(calls: u32) -> Broken {
     Some(
         text.number(calls as u64)
             .push("; write `count(20)`")
-            .breaks(Entry::R10),
+            .breaks(RuleId::R10),
     )
 }
 
@@ -40,7 +40,7 @@ pub(crate) const fn time_window(window: Duration) -> Broken {
     let text = text.duration(window, " ");
     Some(
         text.push("; write `time(Duration::from_secs(10))`")
-            .breaks(Entry::R10),
+            .breaks(RuleId::R10),
     )
 }
 
@@ -55,45 +55,46 @@ pub(crate) const fn failure_ratio(ratio: f64) -> Broken {
     Some(
         text.float(ratio)
             .push("; write `failure_ratio(0.5)` to open when half of them fail")
-            .breaks(Entry::R10),
+            .breaks(RuleId::R10),
     )
 }
 
 /// R10: the same for slow calls, and a threshold that a call can be faster than.
-pub(crate) const fn slow(threshold: Duration, ratio: f64) -> Broken {
+pub(crate) const fn slow_calls(threshold: Duration, ratio: f64) -> Broken {
     if threshold.is_zero() {
         return Some(say(
-            "a breaker's `slow` threshold of 0 makes every call slow; write `slow(Duration::from_secs(1), 0.5)`",
-        ).breaks(Entry::R10));
+            "a breaker's `slow_calls` threshold of 0 makes every call slow; write `slow_calls(Duration::from_secs(1), 0.5)`",
+        ).breaks(RuleId::R10));
     }
     if ratio > 0.0 && ratio <= 1.0 {
         return None;
     }
-    let text =
-        say("a breaker's `slow` ratio is a share of the calls above 0.0 up to 1.0, and this is ");
+    let text = say(
+        "a breaker's `slow_calls` ratio is a share of the calls above 0.0 up to 1.0, and this is ",
+    );
     Some(
         text.float(ratio)
-            .push("; write `slow(Duration::from_secs(1), 0.5)` to open when half of them are slow")
-            .breaks(Entry::R10),
+            .push("; write `slow_calls(Duration::from_secs(1), 0.5)` to open when half of them are slow")
+            .breaks(RuleId::R10),
     )
 }
 
 /// R10: at least one call; X10: no more than the window ever holds.
-pub(crate) const fn minimum(calls: u32, window: Option<u32>) -> Broken {
+pub(crate) const fn min_calls(calls: u32, window: Option<u32>) -> Broken {
     if calls == 0 {
         return Some(say(
-            "a breaker's `minimum` is at least 1: without a call there is no share of failures; write `minimum(10)`",
-        ).breaks(Entry::R10));
+            "a breaker's `min_calls` is at least 1: without a call there is no share of failures; write `min_calls(10)`",
+        ).breaks(RuleId::R10));
     }
     match window {
         Some(window) if calls > window => {
-            let text = say("a breaker's `minimum` of ").number(calls as u64);
+            let text = say("a breaker's `min_calls` of ").number(calls as u64);
             let text = text.push(" is above its window of ").number(window as u64);
             let text = text.push(" calls, so it would never open; lower it to ");
             Some(
                 text.number(window as u64)
                     .push(" or less")
-                    .breaks(Entry::X10),
+                    .breaks(RuleId::X10),
             )
         }
         _ => None,
@@ -105,7 +106,7 @@ pub(crate) const fn cooldown(cooldown: Duration) -> Broken {
     if cooldown.is_zero() {
         return Some(say(
             "a breaker's `cooldown` of 0 would never keep it open; write `cooldown(Duration::from_secs(5))`",
-        ).breaks(Entry::R10));
+        ).breaks(RuleId::R10));
     }
     longest("`cooldown`", cooldown)
 }
@@ -118,7 +119,7 @@ pub(crate) const fn cooldown_cap(cap: Duration, cooldown: Duration) -> Broken {
         let text = text.duration(cooldown, " ");
         return Some(
             text.push("; raise the cap or lower the cool-down")
-                .breaks(Entry::R10),
+                .breaks(RuleId::R10),
         );
     }
     longest("`cooldown_cap`", cap)
@@ -131,7 +132,7 @@ const fn longest(key: &str, duration: Duration) -> Broken {
     let text = say("a breaker's ").push(key).push(" of ");
     let text = text.duration(duration, " ");
     let text = text.push(" is above the longest duration there is; lower it to 24 h or less");
-    Some(text.breaks(Entry::R2))
+    Some(text.breaks(RuleId::R2))
 }
 
 /// R10: without a probe it would never close.
@@ -143,7 +144,7 @@ pub(crate) const fn probes(probes: u32) -> Broken {
     Some(
         text.number(probes as u64)
             .push("; write `probes(1)` to close after one call that succeeds")
-            .breaks(Entry::R10),
+            .breaks(RuleId::R10),
     )
 }
 
@@ -160,6 +161,6 @@ pub(crate) const fn window_below_timeout(window: Duration, timeout: Duration) ->
     Some(
         text.duration(least, " ")
             .push(" or lower `timeout`")
-            .breaks(Entry::X10),
+            .breaks(RuleId::X10),
     )
 }

@@ -6,15 +6,15 @@
 
 use core::time::Duration;
 
-use super::{Entry, Refusal};
-use crate::duration::is_shorter;
-use crate::text::Text;
+use super::{RuleId, Violation};
+use reattempt_rules::Text;
+use reattempt_rules::duration::is_shorter;
 
 const SHORTEST_TTL: Duration = Duration::from_secs(1);
 const LONGEST_TTL: Duration = Duration::from_secs(60);
 
 /// A share of the calls: more than one retry for each is no bound.
-pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
+pub(crate) const fn ratio(ratio: f64) -> Option<Violation> {
     if ratio > 0.0 && ratio <= 1.0 {
         return None;
     }
@@ -23,12 +23,12 @@ pub(crate) const fn ratio(ratio: f64) -> Option<Refusal> {
         .float(ratio);
     Some(
         text.push("; write `budget = 0.1` for one retry per ten successes")
-            .breaks(Entry::R11),
+            .breaks(RuleId::R11),
     )
 }
 
 /// Fewer tokens than a retry costs never pay for one.
-pub(crate) const fn tokens(capacity: u32, cost: u32) -> Option<Refusal> {
+pub(crate) const fn tokens(capacity: u32, cost: u32) -> Option<Violation> {
     if capacity >= cost {
         return None;
     }
@@ -36,11 +36,11 @@ pub(crate) const fn tokens(capacity: u32, cost: u32) -> Option<Refusal> {
     let text = text.push(" are below the cost of a retry, which is ");
     let text = text.number(cost as u64);
     let text = text.push(", so there would never be one; write `Budget::tokens(500)`, or `cost(");
-    Some(text.number(capacity as u64).push(")`").breaks(Entry::R11))
+    Some(text.number(capacity as u64).push(")`").breaks(RuleId::R11))
 }
 
 /// Too short a time forgets every success, too long a time remembers a service that was well.
-pub(crate) const fn ttl(ttl: Duration) -> Option<Refusal> {
+pub(crate) const fn ttl(ttl: Duration) -> Option<Violation> {
     let is_short = is_shorter(ttl, SHORTEST_TTL);
     if !is_short && !is_shorter(LONGEST_TTL, ttl) {
         return None;
@@ -51,11 +51,11 @@ pub(crate) const fn ttl(ttl: Duration) -> Option<Refusal> {
     } else {
         "above 60s, and successes long past would pay for the retries of an outage"
     });
-    Some(text.push("; leave it out for 10s").breaks(Entry::R11))
+    Some(text.push("; leave it out for 10s").breaks(RuleId::R11))
 }
 
 /// Retries that no success pays for.
-pub(crate) const fn floor(per_second: f64) -> Option<Refusal> {
+pub(crate) const fn floor(per_second: f64) -> Option<Violation> {
     if per_second.is_finite() && per_second >= 0.0 {
         return None;
     }
@@ -64,6 +64,6 @@ pub(crate) const fn floor(per_second: f64) -> Option<Refusal> {
         .float(per_second);
     Some(
         text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success")
-            .breaks(Entry::R11),
+            .breaks(RuleId::R11),
     )
 }

@@ -4,14 +4,14 @@
 use core::time::Duration;
 
 use super::Key::{
-    self, Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, Nested,
-    Patience, ResetAfter, Timeout,
+    self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
+    Nested, ResetAfter, Timeout,
 };
-use crate::backoff::Shape;
-use crate::duration::{LONGEST, is_shorter};
+use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Policy;
-use crate::text::Text;
+use reattempt_rules::Text;
+use reattempt_rules::duration::{LONGEST, is_shorter};
 
 pub(super) type Broken = Option<(Key, Text)>;
 
@@ -47,12 +47,12 @@ pub(super) const fn too_long(policy: &Policy) -> Broken {
         (ResetAfter, or_zero(policy.reset_after)),
         (Deadline, or_zero(policy.deadline)),
         (Timeout, or_zero(policy.timeout)),
-        (Patience, policy.patience),
+        (MaxRetryAfter, policy.max_retry_after),
     ];
     while let [(key, duration), tail @ ..] = rest {
         if is_shorter(LONGEST, *duration) {
             let text = Text::new()
-                .key(key.word())
+                .key(key.as_str())
                 .push(" of ")
                 .duration(*duration, "");
             return Some((
@@ -68,10 +68,10 @@ pub(super) const fn too_long(policy: &Policy) -> Broken {
 /// R3: a shape that grows from nothing stays nothing.
 pub(super) const fn no_base(policy: &Policy) -> Broken {
     match policy.shape {
-        Shape::None | Shape::Custom(_) => None,
+        Backoff::None | Backoff::Custom(_) => None,
         _ if policy.base.0 > 0.0 => None,
         shape => {
-            let text = say("`base` of 0 makes every delay of `backoff = \"").push(shape.word());
+            let text = say("`base` of 0 makes every delay of `backoff = \"").push(shape.as_str());
             Some((
                 Base,
                 text.push(
@@ -181,7 +181,7 @@ pub(super) const fn timeout_above_deadline(policy: &Policy) -> Broken {
 
 /// X1: what starts above the cap never grows.
 pub(super) const fn above_cap(policy: &Policy) -> Broken {
-    if matches!(policy.shape, Shape::None | Shape::Custom(_)) || policy.cap.0 <= 0.0 {
+    if matches!(policy.shape, Backoff::None | Backoff::Custom(_)) || policy.cap.0 <= 0.0 {
         return None;
     }
     let cap = policy.cap.duration();
@@ -200,12 +200,15 @@ pub(super) const fn above_cap(policy: &Policy) -> Broken {
         let text = text.push(" by default; raise `cap` or write `base = \"");
         return Some((Cap, text.duration(cap, "").push("\"`")));
     }
-    let text = Text::new().key(key.word()).push(" of ").duration(delay, "");
+    let text = Text::new()
+        .key(key.as_str())
+        .push(" of ")
+        .duration(delay, "");
     let text = text.push(" is above `cap`, which is ").duration(cap, "");
     let text = text.push(if policy.has(Cap) { "" } else { " by default" });
     let text = text
         .push("; lower ")
-        .key(key.word())
+        .key(key.as_str())
         .push(" or write `cap = \"")
         .duration(delay, "");
     Some((key, text.push("\"`")))
@@ -238,7 +241,10 @@ pub(super) const fn above_deadline(policy: &Policy) -> Broken {
     } else {
         policy.base.duration()
     };
-    let text = Text::new().key(key.word()).push(" of ").duration(delay, "");
+    let text = Text::new()
+        .key(key.as_str())
+        .push(" of ")
+        .duration(delay, "");
     let text = if is_shorter(least, delay) {
         let text = text.push(" makes a first delay of at least ");
         text.duration(least, "").push(", which")
@@ -250,7 +256,7 @@ pub(super) const fn above_deadline(policy: &Policy) -> Broken {
         .duration(deadline, "");
     let text = text
         .push(": no retry could ever start; lower ")
-        .key(key.word());
+        .key(key.as_str());
     Some((key, text.push(" or raise `deadline`")))
 }
 
@@ -310,7 +316,7 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
         return None;
     }
     let mut rest: &[Key] = &[
-        Backoff,
+        Key::Backoff,
         Base,
         First,
         Factor,
@@ -318,16 +324,16 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
         Key::Jitter,
         FastFirst,
         ResetAfter,
-        Patience,
+        MaxRetryAfter,
         Idempotent,
         Nested,
     ];
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {
             let text = Text::new()
-                .key(key.word())
+                .key(key.as_str())
                 .push(" matters only for a retry, and `max = 1` allows none; drop ");
-            return Some((*key, text.key(key.word()).push(" or write `max = 3`")));
+            return Some((*key, text.key(key.as_str()).push(" or write `max = 3`")));
         }
         rest = tail;
     }
@@ -346,8 +352,8 @@ const fn bounded_attempts(policy: &Policy) -> Option<u32> {
 /// answers nobody knows.
 pub(super) const fn hammers(policy: &Policy) -> bool {
     match policy.shape {
-        Shape::None => true,
-        Shape::Custom(_) => false,
+        Backoff::None => true,
+        Backoff::Custom(_) => false,
         _ => is_shorter(policy.base.min(policy.cap).duration(), SHORTEST_DELAY),
     }
 }
@@ -373,7 +379,7 @@ const fn no_pause(text: &Text, policy: &Policy) -> Text {
         (Base, policy.base)
     };
     text.push("`")
-        .push(key.word())
+        .push(key.as_str())
         .push(" = \"")
         .duration(delay.duration(), "")
         .push("\"`")
@@ -456,23 +462,23 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
 /// X8: a key that this shape does not read.
 pub(super) const fn without_effect(policy: &Policy) -> Broken {
     let ignored: &[Key] = match policy.shape {
-        Shape::None => &[Base, First, Factor, Cap, Key::Jitter],
-        Shape::Decorrelated => &[First, Factor, Key::Jitter],
-        Shape::Custom(_) => &[Base, First, Factor],
-        Shape::Fixed | Shape::Linear | Shape::Fibonacci => &[Factor],
-        Shape::Exp => &[],
+        Backoff::None => &[Base, First, Factor, Cap, Key::Jitter],
+        Backoff::Decorrelated => &[First, Factor, Key::Jitter],
+        Backoff::Custom(_) => &[Base, First, Factor],
+        Backoff::Fixed | Backoff::Linear | Backoff::Fibonacci => &[Factor],
+        Backoff::Exp => &[],
     };
     let mut rest = ignored;
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {
-            let text = Text::new().key(key.word()).push(" has no effect on ");
+            let text = Text::new().key(key.as_str()).push(" has no effect on ");
             let text = match policy.shape {
-                Shape::Custom(_) => text.push("a `backoff` of your own"),
-                shape => text.push("`backoff = \"").push(shape.word()).push("\"`"),
+                Backoff::Custom(_) => text.push("a `backoff` of your own"),
+                shape => text.push("`backoff = \"").push(shape.as_str()).push("\"`"),
             };
             let text = text
                 .push("; drop ")
-                .key(key.word())
+                .key(key.as_str())
                 .push(" or write `backoff = \"exp\"`");
             return Some((*key, text));
         }
@@ -527,18 +533,18 @@ const HASTY_TIMEOUT: Duration = Duration::from_millis(10);
 pub(super) const fn no_difference(policy: &Policy) -> Broken {
     let (keys, why): (&[Key], _) = match (policy.shape, policy.max) {
         // Not twice: what 0 and 1 allow is judged by R1 and X5.
-        (_, 0 | 1) | (Shape::Custom(_), _) => return None,
-        (Shape::None, _) if policy.fast_first => (
+        (_, 0 | 1) | (Backoff::Custom(_), _) => return None,
+        (Backoff::None, _) if policy.fast_first => (
             &[FastFirst],
             "`backoff = \"none\"`, by which every retry is immediate",
         ),
-        (Shape::None, _) => return None,
+        (Backoff::None, _) => return None,
         (_, 2) if policy.fast_first => (
             &[Base, First, Factor, Cap, Key::Jitter],
             "the only retry of `max = 2`, which `fast_first` makes immediate",
         ),
-        (Shape::Exp, 2) => (&[Factor], "the only retry of `max = 2`"),
-        (Shape::Fixed | Shape::Fibonacci, _) if policy.fast_first => (
+        (Backoff::Exp, 2) => (&[Factor], "the only retry of `max = 2`"),
+        (Backoff::Fixed | Backoff::Fibonacci, _) if policy.fast_first => (
             &[First],
             "the first retry, which `fast_first` makes immediate",
         ),
@@ -547,8 +553,8 @@ pub(super) const fn no_difference(policy: &Policy) -> Broken {
     let mut rest = keys;
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {
-            let text = Text::new().key(key.word()).push(" has no effect on ");
-            let text = text.push(why).push("; drop ").key(key.word());
+            let text = Text::new().key(key.as_str()).push(" has no effect on ");
+            let text = text.push(why).push("; drop ").key(key.as_str());
             return Some((*key, text));
         }
         rest = tail;

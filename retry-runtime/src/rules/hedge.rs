@@ -2,50 +2,50 @@
 
 use core::time::Duration;
 
-use super::{Entry, Refusal};
-use crate::duration::{LONGEST, is_shorter};
-use crate::text::Text;
+use super::{RuleId, Violation};
+use reattempt_rules::Text;
+use reattempt_rules::duration::{LONGEST, is_shorter};
 
 /// Copies beyond the first that one attempt may start.
 pub(crate) const MOST: u32 = 10;
 
 /// R12: a copy that starts at once is no hedge. R2: no duration is above 24 hours.
-pub(crate) const fn delay(delay: Duration) -> Option<Refusal> {
+pub(crate) const fn delay(delay: Duration) -> Option<Violation> {
     if delay.is_zero() {
         return Some(Text::new().push(
             "`hedge` of 0 would start every copy at once; write `hedge = \"50ms\"`, about the time in which 95 of 100 calls are answered",
-        ).breaks(Entry::R12));
+        ).breaks(RuleId::R12));
     }
     if is_shorter(LONGEST, delay) {
         let text = Text::new().push("`hedge` of ").duration(delay, "");
         return Some(
             text.push(" is above the longest duration of a policy; lower it to 24h or less")
-                .breaks(Entry::R2),
+                .breaks(RuleId::R2),
         );
     }
     None
 }
 
 /// R12: each copy is a call more that the service has to bear.
-pub(crate) const fn copies(max: u32) -> Option<Refusal> {
+pub(crate) const fn copies(max: u32) -> Option<Violation> {
     let text = Text::new()
         .push("`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is ")
         .number(max as u64);
     match max {
         0 => Some(
             text.push("; write `max(1)`, or leave `hedge` out for none")
-                .breaks(Entry::R12),
+                .breaks(RuleId::R12),
         ),
         1..=MOST => None,
         _ => Some(
             text.push("; lower it to 10, or leave it out for 1")
-                .breaks(Entry::R12),
+                .breaks(RuleId::R12),
         ),
     }
 }
 
 /// R12: at 0 every copy would start at once, and at 1 none ever.
-pub(crate) const fn quantile(quantile: f64) -> Option<Refusal> {
+pub(crate) const fn quantile(quantile: f64) -> Option<Violation> {
     if quantile > 0.0 && quantile < 1.0 {
         return None;
     }
@@ -54,7 +54,7 @@ pub(crate) const fn quantile(quantile: f64) -> Option<Refusal> {
         .float(quantile);
     Some(
         text.push("; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered")
-            .breaks(Entry::R12),
+            .breaks(RuleId::R12),
     )
 }
 
@@ -63,13 +63,13 @@ pub(crate) const fn beyond_deadline(
     hedges: u32,
     delay: Duration,
     deadline: Duration,
-) -> Option<Refusal> {
+) -> Option<Violation> {
     let last = delay.saturating_mul(hedges);
     // Each is judged alone first.
     if deadline.is_zero() || !is_shorter(deadline, last) {
         return None;
     }
-    Some(too_late("deadline", deadline, hedges, last).breaks(Entry::X12))
+    Some(too_late("deadline", deadline, hedges, last).breaks(RuleId::X12))
 }
 
 /// X12: the same of the limit of one attempt, which all its copies have together.
@@ -77,12 +77,12 @@ pub(crate) const fn beyond_timeout(
     hedges: u32,
     delay: Duration,
     timeout: Duration,
-) -> Option<Refusal> {
+) -> Option<Violation> {
     let last = delay.saturating_mul(hedges);
     if timeout.is_zero() || is_shorter(last, timeout) {
         return None;
     }
-    Some(too_late("timeout", timeout, hedges, last).breaks(Entry::X12))
+    Some(too_late("timeout", timeout, hedges, last).breaks(RuleId::X12))
 }
 
 const fn too_late(key: &str, limit: Duration, hedges: u32, last: Duration) -> Text {
@@ -110,8 +110,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn said(refusal: Option<&Refusal>) -> &str {
-        refusal.map_or("", Refusal::message)
+    fn said(refusal: Option<&Violation>) -> &str {
+        refusal.map_or("", Violation::message)
     }
 
     #[test]

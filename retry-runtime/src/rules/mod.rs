@@ -10,81 +10,25 @@
 pub(crate) mod breaker;
 pub(crate) mod budget;
 mod checks;
-mod entry;
 pub(crate) mod hedge;
-mod key;
 mod refusal;
 mod tame;
 
-use core::fmt;
-
 use crate::policy::Policy;
-use crate::text::Text;
 
 use Key::{
-    Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, Patience, ResetAfter,
+    Backoff, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Max, MaxRetryAfter, ResetAfter,
     Timeout,
 };
 pub(crate) use checks::SHORTEST_TIMEOUT;
-pub use entry::Entry;
 #[cfg(feature = "config")]
-pub(crate) use entry::INDEX;
-pub use key::{Key, Keys};
+pub(crate) use reattempt_rules::INDEX;
+pub use reattempt_rules::{Key, Keys, RuleId, Severity, Violation};
 pub use refusal::{
-    Refusal, breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout,
-    hedge_copies, hedge_delay, hedge_quantile,
+    breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout, hedge_copies,
+    hedge_delay, hedge_quantile,
 };
 pub(crate) use tame::Broken;
-
-/// A rule that a policy breaks: which, at which key, and in words.
-///
-/// `Display` ends with the rule and where it is explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Violation {
-    rule: Rule,
-    key: Key,
-    message: Text,
-}
-
-impl Violation {
-    /// The rule.
-    pub const fn rule(&self) -> Rule {
-        self.rule
-    }
-
-    /// What a policy that breaks the rule does.
-    pub const fn class(&self) -> Class {
-        self.rule.class()
-    }
-
-    /// The key whose value breaks the rule.
-    pub const fn key(&self) -> Key {
-        self.key
-    }
-
-    /// The rule with the numbers of this policy, then a mend.
-    pub const fn message(&self) -> &str {
-        self.message.as_str()
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message(), self.rule.entry().line())
-    }
-}
-
-impl core::error::Error for Violation {}
-
-/// What a policy does that breaks a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Class {
-    /// It can hammer a service, or has a value that means nothing.
-    Unsafe,
-    /// It retries less than it says, or has a key without effect; no service suffers from it.
-    Pointless,
-}
 
 macro_rules! tamed {
     ($policy:ident) => {
@@ -96,8 +40,8 @@ macro_rules! tamed {
 }
 
 macro_rules! rules {
-    ($($rule:ident, $entry:ident, $class:ident $(=> $tame:ident)?, reads $reads:expr, $check:ident;)+) => {
-        /// A rule about a policy. `id` is its number in the documentation.
+    ($($rule:ident, $id:ident, $severity:ident $(=> $tame:ident)?, reads $reads:expr, $check:ident;)+) => {
+        /// A rule about a policy.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "the table below names the function that documents each")]
@@ -107,19 +51,22 @@ macro_rules! rules {
             /// Every rule, in the order in which they are checked.
             pub const ALL: &'static [Self] = &[$(Self::$rule),+];
 
-            /// The number of the rule in the documentation.
-            pub const fn id(self) -> &'static str {
-                self.entry().id()
+            /// Returns the rule of a policy with this name.
+            pub const fn named(id: RuleId) -> Option<Self> {
+                match id {
+                    $(RuleId::$id => Some(Self::$rule),)+
+                    _ => None,
+                }
             }
 
-            /// What the error index says about it.
-            pub const fn entry(self) -> Entry {
-                match self { $(Self::$rule => Entry::$entry),+ }
+            /// Returns the name of the rule in the error index.
+            pub const fn id(self) -> RuleId {
+                match self { $(Self::$rule => RuleId::$id),+ }
             }
 
-            /// What a policy that breaks it does.
-            pub const fn class(self) -> Class {
-                match self { $(Self::$rule => Class::$class),+ }
+            /// Returns what a policy does that breaks it.
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$rule => Severity::$severity),+ }
             }
 
             /// Returns the nearest policy that keeps to this rule; `None` where only a value that means nothing breaks
@@ -128,8 +75,8 @@ macro_rules! rules {
                 match self { $(Self::$rule => tamed!(policy $(, $tame)?)),+ }
             }
 
-            /// The keys this rule looks at: it can be judged when all of them are known.
-            pub const fn reads(self) -> Keys {
+            /// Returns the keys this rule reads: it can be judged when all of them are known.
+            pub const fn keys(self) -> Keys {
                 match self { $(Self::$rule => Keys::of($reads)),+ }
             }
 
@@ -137,7 +84,9 @@ macro_rules! rules {
             pub const fn check(self, policy: &Policy) -> Option<Violation> {
                 let broken = match self { $(Self::$rule => checks::$check(policy)),+ };
                 match broken {
-                    Some((key, message)) => Some(Violation { rule: self, key, message }),
+                    Some((key, message)) => {
+                        Some(Violation::of_key(self.id(), self.severity(), key, message))
+                    }
                     None => None,
                 }
             }
@@ -149,7 +98,7 @@ macro_rules! rules {
 // where the running program breaks it; with nothing said, it makes a single attempt.
 rules! {
     NoAttempt, R1, Unsafe, reads &[Max], no_attempt;
-    TooLong, R2, Unsafe, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, Patience], too_long;
+    TooLong, R2, Unsafe, reads &[Base, First, Cap, ResetAfter, Deadline, Timeout, MaxRetryAfter], too_long;
     NoBase, R3, Unsafe => pauses, reads &[Backoff, Base], no_base;
     FactorRange, R4, Unsafe, reads &[Factor], factor_range;
     JitterRange, R5, Unsafe, reads &[Key::Jitter], jitter_range;
@@ -174,21 +123,12 @@ impl Rule {
     pub(crate) const fn read_by_unsafe() -> Keys {
         let (mut keys, mut rest) = (Keys::NONE, Self::ALL);
         while let [rule, tail @ ..] = rest {
-            if matches!(rule.class(), Class::Unsafe) {
-                keys = keys.and(rule.reads());
+            if matches!(rule.severity(), Severity::Unsafe) {
+                keys = keys.and(rule.keys());
             }
             rest = tail;
         }
         keys
-    }
-
-    /// Whether it refuses a key that has no effect, whatever its value is.
-    #[doc(hidden)]
-    pub const fn is_about_effects(self) -> bool {
-        matches!(
-            self,
-            Self::OnlyForRetries | Self::WithoutEffect | Self::NoDifference
-        )
     }
 }
 
@@ -202,7 +142,7 @@ impl Policy {
     /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(0).factor(f64::NAN);
-    /// let ids: Vec<_> = policy.violations().map(|v| v.rule().id()).collect();
+    /// let ids: Vec<_> = policy.violations().map(|v| v.rule().as_str()).collect();
     /// assert_eq!(ids, ["R1", "R4"]);
     /// ```
     pub fn violations(&self) -> impl Iterator<Item = Violation> {
@@ -217,7 +157,7 @@ impl Policy {
     /// Returns this policy, marked as one that keeps to the rules: a call under it does not check them again. For policies
     /// made of values that only the running program knows.
     ///
-    /// Rules about policies that are only [pointless](Class::Pointless) are not among them; [`validate`](Self::validate)
+    /// Rules about policies that are only [pointless](Severity::Pointless) are not among them; [`validate`](Self::validate)
     /// returns those. A method that sets a value takes the mark away, but for a budget.
     ///
     /// # Errors
@@ -234,7 +174,7 @@ impl Policy {
     /// let refused = Policy::new().max(0).build().unwrap_err();
     ///
     /// assert_eq!(policy.attempts(), Some(4));
-    /// assert_eq!(refused.rule().id(), "R1");
+    /// assert_eq!(refused.rule().as_str(), "R1");
     /// # Ok::<(), reattempt::rules::Violation>(())
     /// ```
     #[expect(
@@ -248,7 +188,7 @@ impl Policy {
         }
     }
 
-    /// Returns the [pointless](Class::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
+    /// Returns the [pointless](Severity::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
     /// written.
     ///
     /// # Errors
@@ -262,7 +202,7 @@ impl Policy {
     /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(1).factor(3.0);
-    /// let warnings: Vec<_> = policy.validate()?.map(|warning| warning.rule().id()).collect();
+    /// let warnings: Vec<_> = policy.validate()?.map(|warning| warning.rule().as_str()).collect();
     ///
     /// assert_eq!(warnings, ["X5"]);
     /// # Ok::<(), reattempt::rules::Violation>(())
@@ -281,7 +221,7 @@ impl Policy {
     const fn unsafe_violation(&self) -> Option<Violation> {
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
-            if matches!(rule.class(), Class::Unsafe) {
+            if matches!(rule.severity(), Severity::Unsafe) {
                 let broken = rule.check(self);
                 if broken.is_some() {
                     return broken;
@@ -297,7 +237,7 @@ impl Policy {
         let unknown = Keys::of(unknown);
         let mut rest = Rule::ALL;
         while let [rule, tail @ ..] = rest {
-            if !rule.reads().touches(unknown)
+            if !rule.keys().intersects(unknown)
                 && let Some(violation) = rule.check(self)
             {
                 return Some(violation);

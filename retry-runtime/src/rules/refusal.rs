@@ -1,9 +1,8 @@
 //! Rules about what stands beside a policy: budgets, breakers, hedges.
 
-use core::fmt;
 use core::time::Duration;
 
-use super::{Entry, breaker, budget, hedge};
+use super::{Violation, breaker, budget, hedge};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -12,91 +11,29 @@ use crate::budget::Budget;
 use crate::hedge::{Hedge, When};
 #[cfg(feature = "std")]
 use crate::policy::Policy;
-use crate::text::Text;
-
-/// Why a value is refused, in words.
-///
-/// `Display` ends with the rule and where it is explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
-    entry: Entry,
-    message: Text,
-}
-
-impl Refusal {
-    /// The rule.
-    pub const fn entry(&self) -> Entry {
-        self.entry
-    }
-
-    /// As `Entry::refuse`.
-    #[cfg(feature = "std")]
-    #[track_caller]
-    pub(crate) const fn refuse(&self) -> ! {
-        self.entry.refuse(self.message())
-    }
-
-    /// The rule with the value, then a mend.
-    pub const fn message(&self) -> &str {
-        self.message.as_str()
-    }
-}
-
-impl Text {
-    /// These words for what breaks a rule.
-    pub(crate) const fn breaks(self, entry: Entry) -> Refusal {
-        Refusal {
-            entry,
-            message: self,
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message(), self.entry.line())
-    }
-}
-
-impl core::error::Error for Refusal {}
-
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-impl super::Violation {
-    /// Returns it as what is refused.
-    pub(crate) const fn refusal(&self) -> Refusal {
-        Refusal {
-            entry: self.rule.entry(),
-            message: self.message,
-        }
-    }
-}
 
 /// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
-pub const fn budget_share(ratio: f64) -> Option<Refusal> {
+pub const fn budget_share(ratio: f64) -> Option<Violation> {
     budget::ratio(ratio)
 }
 
 /// X10: why a breaker with a time window does not fit attempts of this time-out.
-pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Refusal> {
+pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Violation> {
     breaker::window_below_timeout(window, timeout)
 }
 
 /// R12: why [`Hedge::max`](crate::Hedge::max) refuses a number of copies.
-pub const fn hedge_copies(copies: u32) -> Option<Refusal> {
+pub const fn hedge_copies(copies: u32) -> Option<Violation> {
     hedge::copies(copies)
 }
 
 /// R12: why [`Hedge::after`](crate::Hedge::after) refuses a delay.
-pub const fn hedge_delay(delay: Duration) -> Option<Refusal> {
+pub const fn hedge_delay(delay: Duration) -> Option<Violation> {
     hedge::delay(delay)
 }
 
 /// R12: why [`Hedge::quantile`](crate::Hedge::quantile) refuses a number.
-pub const fn hedge_quantile(quantile: f64) -> Option<Refusal> {
+pub const fn hedge_quantile(quantile: f64) -> Option<Violation> {
     hedge::quantile(quantile)
 }
 
@@ -105,7 +42,7 @@ pub const fn hedge_beyond_deadline(
     copies: u32,
     delay: Duration,
     deadline: Duration,
-) -> Option<Refusal> {
+) -> Option<Violation> {
     hedge::beyond_deadline(copies, delay, deadline)
 }
 
@@ -114,7 +51,7 @@ pub const fn hedge_beyond_timeout(
     copies: u32,
     delay: Duration,
     timeout: Duration,
-) -> Option<Refusal> {
+) -> Option<Violation> {
     hedge::beyond_timeout(copies, delay, timeout)
 }
 
@@ -123,7 +60,7 @@ impl Budget {
     /// R11: why this budget never pays for a retry: it has fewer tokens than one costs.
     ///
     /// `#[retry]` asks this of constants.
-    pub const fn refusal(&self) -> Option<Refusal> {
+    pub const fn refusal(&self) -> Option<Violation> {
         match self.capacity_and_cost() {
             Some((capacity, cost)) => budget::tokens(capacity, cost),
             None => None,
@@ -137,7 +74,7 @@ impl Breaker {
     /// `timeout`.
     ///
     /// `#[retry]` asks this of constants, [`Runner::breaker`](crate::Runner::breaker) when it runs.
-    pub const fn refusal(&self, policy: &Policy) -> Option<Refusal> {
+    pub const fn refusal(&self, policy: &Policy) -> Option<Violation> {
         match (self.window(), policy.timeout) {
             (Some(window), Some(timeout)) => breaker_window(window, timeout),
             _ => None,
@@ -151,7 +88,7 @@ impl Hedge {
     /// last copy starts.
     ///
     /// `#[retry]` asks this of constants.
-    pub const fn refusal(&self, policy: &Policy) -> Option<Refusal> {
+    pub const fn refusal(&self, policy: &Policy) -> Option<Violation> {
         let When::After(delay) = self.when else {
             return None;
         };

@@ -6,9 +6,9 @@ use core::mem::discriminant;
 use std::cell::Cell;
 
 use super::checks::{SHORTEST_DELAY, SHORTEST_RESET, hammers};
-use super::{Class, Key, Rule, Violation};
-use crate::duration::Nanos;
+use super::{Key, Rule, Severity, Violation};
 use crate::policy::Policy;
+use reattempt_rules::duration::Nanos;
 
 /// Attempts that may come without a pause.
 const FEW: u32 = 3;
@@ -62,7 +62,7 @@ impl Policy {
             reset_after,
             deadline,
             timeout,
-            patience,
+            max_retry_after,
             idempotent,
             nested,
             telemetry,
@@ -79,7 +79,7 @@ impl Policy {
             && fast_first == other.fast_first
             && [reset_after, deadline, timeout]
                 == [other.reset_after, other.deadline, other.timeout]
-            && patience == other.patience
+            && max_retry_after == other.max_retry_after
             && idempotent == other.idempotent
             && nested == other.nested
             && telemetry == other.telemetry
@@ -92,7 +92,7 @@ impl Policy {
         let mut policy = *self;
         let mut first = None;
         for rule in Rule::ALL {
-            if rule.class() == Class::Pointless {
+            if rule.severity() == Severity::Pointless {
                 continue;
             }
             while let Some(violation) = rule.check(&policy) {
@@ -171,7 +171,7 @@ mod tests {
     use core::time::Duration;
 
     use super::*;
-    use crate::backoff::Shape;
+    use crate::backoff::Backoff;
     use crate::budget::Budget;
 
     /// What has been checked is not checked again, and what is like it but for one value is.
@@ -184,9 +184,9 @@ mod tests {
             sound.base(Duration::ZERO).max(21),
             sound.deadline(Duration::ZERO),
             sound.timeout(Duration::ZERO),
-            sound.backoff(Shape::None).max(4),
+            sound.backoff(Backoff::None).max(4),
             sound.reset_after(Duration::ZERO),
-            sound.patience(Duration::from_secs(90_000)),
+            sound.max_retry_after(Duration::from_secs(90_000)),
         ] {
             assert!(sound.broken().is_none());
             assert!(SOUND.get().is_some());
@@ -211,7 +211,12 @@ mod tests {
     #[test]
     fn what_is_tamed_is_accepted() {
         let times = [0, 1, 999_999, 1_000_000, 9_000_000_000].map(Duration::from_nanos);
-        let shapes = [Shape::None, Shape::Fixed, Shape::Exp, Shape::Decorrelated];
+        let shapes = [
+            Backoff::None,
+            Backoff::Fixed,
+            Backoff::Exp,
+            Backoff::Decorrelated,
+        ];
         let (mut tamed, mut sound) = (0, 0);
         for max in [1, 2, 3, 4, 20, 21, u32::MAX] {
             for (shape, base) in shapes

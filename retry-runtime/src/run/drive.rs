@@ -15,7 +15,7 @@ use crate::failure::{GaveUp, RetryError};
 use crate::operation::Operation;
 use crate::outcome::Outcome;
 use crate::private::{Cut, verdict};
-use crate::timer::{ForAsync, ForSync};
+use crate::timer::{IntoBlockingTimer, IntoTimer};
 
 /// How a call ended without success: with its last error, if there is one.
 type Ended<E> = (Option<E>, GaveUp);
@@ -37,7 +37,7 @@ impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
         J: Judge<R::Error>,
         O: Observe<R::Error>,
         S: Decide<R::Error>,
-        T: ForSync,
+        T: IntoBlockingTimer,
     {
         answer(self.blocking(operation, false))
     }
@@ -71,7 +71,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         J: Judge<E>,
         O: Observe<E>,
         S: Decide<E>,
-        T: ForSync,
+        T: IntoBlockingTimer,
     {
         let ended = self.blocking(operation, true);
         ended.map_err(|(error, end)| RetryError::new(end, error))
@@ -97,7 +97,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         J: Judge<E>,
         O: Observe<E>,
         S: Decide<E>,
-        T: ForAsync,
+        T: IntoTimer,
     {
         let ended = self.asynchronous(operation).await;
         ended.map_err(|(error, end)| RetryError::new(end, error))
@@ -119,7 +119,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         J: Judge<R::Error>,
         O: Observe<R::Error>,
         S: Decide<R::Error>,
-        T: ForAsync,
+        T: IntoTimer,
     {
         match self.asynchronous(operation).await {
             Ok(value) => R::success(value),
@@ -138,7 +138,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         J: Judge<R::Error>,
         O: Observe<R::Error>,
         S: Decide<R::Error>,
-        T: ForSync,
+        T: IntoBlockingTimer,
     {
         let timer = self.timer.for_sync();
         let policy = S::policy(self.plan.policy);
@@ -194,7 +194,7 @@ impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
         J: Judge<R::Error>,
         O: Observe<R::Error>,
         S: Decide<R::Error>,
-        T: ForAsync,
+        T: IntoTimer,
     {
         let timer = self.timer.for_async();
         let policy = S::policy(self.plan.policy);

@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
 use crate::private::Cut;
-use crate::timer::ByFeature;
+use crate::timer::DefaultTimer;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
 impl Policy {
@@ -80,13 +80,13 @@ impl Policy {
     /// Says which errors are retried: a function of the error that answers with
     /// a `bool` or a [`Verdict`].
     #[track_caller]
-    pub const fn on<J>(&self, on: J) -> Runner<'_, On<J>, (), ByFeature> {
+    pub const fn on<J>(&self, on: J) -> Runner<'_, On<J>, (), DefaultTimer> {
         Runner::new(self, On(on))
     }
 
     /// A runner, for an observer, a timer or a name.
     #[track_caller]
-    pub const fn runner(&self) -> Runner<'_, ByClassify, (), ByFeature> {
+    pub const fn runner(&self) -> Runner<'_, ByClassify, (), DefaultTimer> {
         Runner::new(self, ByClassify)
     }
 }

@@ -12,7 +12,7 @@ use crate::operation::Site;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
 use crate::throttle::Throttle;
-use crate::timer::{ByFeature, Clock};
+use crate::timer::{Clock, DefaultTimer};
 
 /// A policy with what surrounds it; made by [`Policy::on`] and [`Policy::runner`].
 ///
@@ -54,7 +54,7 @@ impl Plan<'_> {
     }
 }
 
-impl<'p, J> Runner<'p, J, (), ByFeature> {
+impl<'p, J> Runner<'p, J, (), DefaultTimer> {
     #[track_caller]
     pub(super) const fn new(policy: &'p Policy, judge: J) -> Self {
         Runner {
@@ -66,7 +66,7 @@ impl<'p, J> Runner<'p, J, (), ByFeature> {
             },
             judge,
             observer: (),
-            timer: ByFeature,
+            timer: DefaultTimer,
             gates: (),
             strategy: (),
         }

@@ -4,10 +4,10 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::call::GiveUpReason;
-use crate::duration;
 use crate::engine::{AttemptResult, Ending, Event, What};
-use crate::text::Text;
 use crate::verdict::Verdict;
+use reattempt_rules::Text;
+use reattempt_rules::duration;
 
 /// A call of which something was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,14 +5,14 @@
 
 mod attempts;
 mod diff;
-mod faults;
+mod fault_plan;
 mod record;
 mod script;
 mod seed;
 mod time;
 
 pub use attempts::{AttemptEnd, CallEnd, RecordedAttempt, RecordedCall};
-pub use faults::Faults;
+pub use fault_plan::FaultPlan;
 pub use record::{Record, record};
 pub use seed::{Seeded, seed};
 pub use time::{VirtualTime, virtual_time};

@@ -69,7 +69,7 @@ fn add(log: &mut Vec<Noted>, event: &Event) {
 /// let _time = testing::virtual_time();
 /// let record = testing::record();
 ///
-/// let faults = testing::Faults::script("fail, ok", || "busy");
+/// let faults = testing::FaultPlan::script("fail, ok", || "busy");
 /// let policy = Policy::new().jitter(reattempt::Jitter::None);
 /// let answer = policy.on(|_: &&str| true).name("shop::fetch").run(|| faults.check());
 ///

@@ -36,11 +36,11 @@ fn next(state: &mut u64) -> u64 {
 /// ```
 /// # use retry_runtime as reattempt;
 /// use reattempt::testing;
-/// use reattempt::timer::{Clock, Threads};
+/// use reattempt::timer::{Clock, ThreadTimer};
 ///
 /// let numbers = || {
 ///     let _seeded = testing::seed(7);
-///     (Threads.random(), Threads.random())
+///     (ThreadTimer.random(), ThreadTimer.random())
 /// };
 /// assert_eq!(numbers(), numbers());
 /// ```
@@ -80,10 +80,10 @@ impl Drop for Seeded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::{Clock as _, Threads};
+    use crate::timer::{Clock as _, ThreadTimer};
 
     fn three() -> [u64; 3] {
-        core::array::from_fn(|_| Threads.random())
+        core::array::from_fn(|_| ThreadTimer.random())
     }
 
     #[test]
@@ -104,12 +104,15 @@ mod tests {
         let [first, second, third] = three();
         drop(outer);
         let outer = seed(1);
-        assert_eq!(Threads.random(), first);
+        assert_eq!(ThreadTimer.random(), first);
         {
             let _inner = seed(1);
-            assert_eq!(Threads.random(), first);
+            assert_eq!(ThreadTimer.random(), first);
         }
-        assert_eq!([Threads.random(), Threads.random()], [second, third]);
+        assert_eq!(
+            [ThreadTimer.random(), ThreadTimer.random()],
+            [second, third]
+        );
         let inner = seed(2);
         drop(outer);
         assert_eq!(random(), None);

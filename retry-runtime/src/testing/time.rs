@@ -42,7 +42,7 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 }
 
 /// Makes the time of sync functions on this thread virtual, until the guard is
-/// dropped: [`Threads`](crate::timer::Threads) neither reads the real clock nor
+/// dropped: [`ThreadTimer`](crate::timer::ThreadTimer) neither reads the real clock nor
 /// blocks, and a delay moves the virtual clock instead.
 ///
 /// Deadlines obey it, those of [`deadline`](crate::deadline) too. Guards nest, and share
@@ -121,19 +121,19 @@ impl Drop for VirtualTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::{Blocking as _, Clock as _, Threads};
+    use crate::timer::{BlockingTimer as _, Clock as _, ThreadTimer};
 
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[test]
     fn sleeping_moves_the_clock_and_nothing_else_does() {
         let time = virtual_time();
-        let start = Threads.now();
-        assert_eq!(Threads.now(), start);
-        Threads.sleep(HOUR);
+        let start = ThreadTimer.now();
+        assert_eq!(ThreadTimer.now(), start);
+        ThreadTimer.sleep(HOUR);
         time.advance(HOUR);
-        assert_eq!(Threads.now().since(start), 2 * HOUR);
-        assert_eq!(ambient::now(), Threads.now());
+        assert_eq!(ThreadTimer.now().since(start), 2 * HOUR);
+        assert_eq!(ambient::now(), ThreadTimer.now());
         assert_eq!(time.elapsed(), 2 * HOUR);
         drop(time);
         assert_eq!(virtual_now(), None);
@@ -147,7 +147,7 @@ mod tests {
         inner.advance(HOUR);
         assert_eq!((outer.elapsed(), inner.elapsed()), (2 * HOUR, HOUR));
         drop(outer);
-        Threads.sleep(HOUR);
+        ThreadTimer.sleep(HOUR);
         assert_eq!(inner.elapsed(), 2 * HOUR);
         drop(inner);
         assert_eq!(virtual_now(), None);

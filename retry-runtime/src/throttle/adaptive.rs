@@ -80,7 +80,7 @@ impl Adaptive {
     }
 
     /// The share that the formula says.
-    pub(super) fn rejection(&self, now: Timestamp) -> f64 {
+    pub(super) fn rejection_probability(&self, now: Timestamp) -> f64 {
         self.share(self.counts(now))
     }
 

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use crate::duration::{LONGEST, is_shorter};
-use crate::text::Text;
+use reattempt_rules::Text;
+use reattempt_rules::duration::{LONGEST, is_shorter};
 
 const fn say(text: &str) -> Text {
     Text::new().push(text)
@@ -28,12 +28,12 @@ pub(super) const fn ceiling(ceiling: f64) -> Option<Text> {
     Some(text.push("; write `ceiling(0.8)`"))
 }
 
-pub(super) const fn minimum(requests: u32) -> Option<Text> {
+pub(super) const fn min_requests(requests: u32) -> Option<Text> {
     if requests > 0 {
         return None;
     }
     Some(say(
-        "`minimum` is the number of requests below which none is turned away, at least 1, and this is 0; write `minimum(10)`",
+        "`min_requests` is the number of requests below which none is turned away, at least 1, and this is 0; write `min_requests(10)`",
     ))
 }
 

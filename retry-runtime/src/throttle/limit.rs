@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use super::curve::Curve;
 use super::line::{Left, Line};
-use crate::duration::Nanos;
 use crate::timer::Timestamp;
+use reattempt_rules::duration::Nanos;
 
 /// Calls a second that are always allowed.
 const LEAST_FILL: f64 = 0.5;

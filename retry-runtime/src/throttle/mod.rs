@@ -34,7 +34,7 @@ pub use permit::{Permit, Refused};
 /// ```
 /// # use retry_runtime as reattempt;
 /// use reattempt::throttle::{Refused, Throttle};
-/// use reattempt::timer::{Blocking, Threads};
+/// use reattempt::timer::{BlockingTimer, ThreadTimer};
 /// use reattempt::{Classify, Verdict};
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;
@@ -44,9 +44,9 @@ pub use permit::{Permit, Refused};
 /// fn order(send: impl FnOnce() -> Result<u32, Error>) -> Result<Result<u32, Error>, Refused> {
 ///     let mut permit = SHOP.permit()?;
 ///     loop {
-///         match permit.wait_by(&Threads) {
+///         match permit.wait_with_clock(&ThreadTimer) {
 ///             Duration::ZERO => break,
-///             wait => Threads.sleep(wait),
+///             wait => ThreadTimer.sleep(wait),
 ///         }
 ///     }
 ///     permit.spend();
@@ -59,11 +59,11 @@ pub use permit::{Permit, Refused};
 /// }
 ///
 /// assert_eq!(order(|| Ok(7))??, 7);
-/// assert_eq!(SHOP.rejection(), 0.0);
+/// assert_eq!(SHOP.rejection_probability(), 0.0);
 /// for _ in 0..100 {
 ///     let _ = order(|| Err(ErrorKind::TimedOut.into()));
 /// }
-/// assert!(SHOP.rejection() > 0.9); // 101 calls, and one was accepted
+/// assert!(SHOP.rejection_probability() > 0.9); // 101 calls, and one was accepted
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Throttle {
@@ -87,7 +87,7 @@ impl Throttle {
     ///
     /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is turned away with
     /// probability `max(0, (requests - factor * accepts) / (requests + 1))`, at most 0.8
-    /// ([`ceiling`](Self::ceiling)), and with none below 10 requests ([`minimum`](Self::minimum)).
+    /// ([`ceiling`](Self::ceiling)), and with none below 10 requests ([`min_requests`](Self::min_requests)).
     ///
     /// # Source
     ///
@@ -134,7 +134,7 @@ impl Throttle {
     /// [`Refused`], from `adaptive` only.
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Refused> {
-        self.permit_by(&Shared)
+        self.permit_with_clock(&Shared)
     }
 
     /// [`permit`](Self::permit) with a clock.
@@ -142,7 +142,7 @@ impl Throttle {
     /// # Errors
     ///
     /// [`Refused`], from `adaptive` only.
-    pub fn permit_by(&self, clock: &impl Clock) -> Result<Permit<'_>, Refused> {
+    pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Refused> {
         match &self.kind {
             Kind::Adaptive(adaptive) if adaptive.refuses(clock.shared(), || clock.random()) => {
                 Err(Refused)
@@ -155,15 +155,15 @@ impl Throttle {
     /// The share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0 of `cubic`.
     ///
     /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
-    /// [`minimum`](Self::minimum), this number is not.
-    pub fn rejection(&self) -> f64 {
-        self.rejection_by(&Shared)
+    /// [`min_requests`](Self::min_requests), this number is not.
+    pub fn rejection_probability(&self) -> f64 {
+        self.rejection_probability_with_clock(&Shared)
     }
 
     /// [`rejection`](Self::rejection) with a clock.
-    pub fn rejection_by(&self, clock: &impl Clock) -> f64 {
+    pub fn rejection_probability_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
-            Kind::Adaptive(adaptive) => adaptive.rejection(clock.shared()),
+            Kind::Adaptive(adaptive) => adaptive.rejection_probability(clock.shared()),
             Kind::Cubic(_) => 0.0,
         }
     }
@@ -201,7 +201,7 @@ impl fmt::Debug for Throttle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Throttle");
         match &self.kind {
-            Kind::Adaptive(_) => shown.field("rejection", &self.rejection()),
+            Kind::Adaptive(_) => shown.field("rejection", &self.rejection_probability()),
             Kind::Cubic(_) => shown.field("fill_rate", &self.fill_rate()),
         };
         shown.finish_non_exhaustive()

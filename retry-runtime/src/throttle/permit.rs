@@ -8,7 +8,7 @@ use super::{Kind, Throttle};
 use crate::timer::{Clock, Shared};
 use crate::verdict::{Classify, Verdict};
 
-/// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_by`](Self::wait_by).
+/// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_with_clock`](Self::wait_with_clock).
 ///
 /// The attempt tells it how it ended. Dropped without that it says nothing about the service, and
 /// its place or a token that is not spent yet goes to those behind it.
@@ -35,7 +35,7 @@ impl<'t> Permit<'t> {
     }
 
     /// How long it is until the attempt may begin, at the rate of when the permit was given or
-    /// last looked ([`wait_by`](Self::wait_by)).
+    /// last looked ([`wait_with_clock`](Self::wait_with_clock)).
     ///
     /// # Units and ranges
     ///
@@ -61,20 +61,20 @@ impl<'t> Permit<'t> {
     /// ```
     /// # use retry_runtime as reattempt;
     /// use reattempt::throttle::{Refused, Throttle};
-    /// use reattempt::timer::Blocking;
+    /// use reattempt::timer::BlockingTimer;
     /// use std::time::Duration;
     ///
-    /// fn send(throttle: &Throttle, timer: &impl Blocking) -> Result<(), Refused> {
-    ///     let mut permit = throttle.permit_by(timer)?;
+    /// fn send(throttle: &Throttle, timer: &impl BlockingTimer) -> Result<(), Refused> {
+    ///     let mut permit = throttle.permit_with_clock(timer)?;
     ///     loop {
-    ///         match permit.wait_by(timer) {
+    ///         match permit.wait_with_clock(timer) {
     ///             Duration::ZERO => break,
     ///             wait => timer.sleep(wait),
     ///         }
     ///     }
     ///     permit.spend();
     ///     // The request goes here.
-    ///     permit.succeeded_by(timer);
+    ///     permit.succeeded_with_clock(timer);
     ///     Ok(())
     /// }
     /// # use reattempt::Verdict;
@@ -85,7 +85,7 @@ impl<'t> Permit<'t> {
     /// #         Timestamp::from_origin(self.0.get())
     /// #     }
     /// # }
-    /// # impl Blocking for Hand {
+    /// # impl BlockingTimer for Hand {
     /// #     fn sleep(&self, duration: Duration) {
     /// #         self.0.set(self.0.get() + duration);
     /// #     }
@@ -93,12 +93,12 @@ impl<'t> Permit<'t> {
     /// # let (search, timer) = (Throttle::cubic(), Hand(std::cell::Cell::default()));
     /// # send(&search, &timer)?;
     /// # assert!(timer.0.get().is_zero());
-    /// # search.permit_by(&timer)?.failed_by(Verdict::Throttled(None), &timer);
+    /// # search.permit_with_clock(&timer)?.failed_with_clock(Verdict::Throttled(None), &timer);
     /// # send(&search, &timer)?;
     /// # assert_eq!(timer.0.get(), Duration::from_secs(2));
     /// # Ok::<(), Refused>(())
     /// ```
-    pub fn wait_by(&mut self, clock: &impl Clock) -> Duration {
+    pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Duration {
         const SLICE: Duration = Duration::from_millis(500);
         let Some(place) = self.place else {
             // It has begun, or there is no line.
@@ -125,11 +125,11 @@ impl<'t> Permit<'t> {
 
     /// The attempt succeeded.
     pub fn succeeded(self) {
-        self.succeeded_by(&Shared);
+        self.succeeded_with_clock(&Shared);
     }
 
     /// [`succeeded`](Self::succeeded) with a clock.
-    pub fn succeeded_by(mut self, clock: &impl Clock) {
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
         self.spend();
         let now = clock.shared();
         match &self.throttle.kind {
@@ -143,13 +143,13 @@ impl<'t> Permit<'t> {
     /// [`Verdict::Permanent`] is an answer: the service is well. Any other verdict is none; only
     /// [`Verdict::Throttled`] lowers the rate of [`Throttle::cubic`].
     pub fn failed(self, verdict: Verdict) {
-        self.failed_by(verdict, &Shared);
+        self.failed_with_clock(verdict, &Shared);
     }
 
     /// [`failed`](Self::failed) with a clock.
-    pub fn failed_by(mut self, verdict: Verdict, clock: &impl Clock) {
+    pub fn failed_with_clock(mut self, verdict: Verdict, clock: &impl Clock) {
         if verdict == Verdict::Permanent {
-            return self.succeeded_by(clock);
+            return self.succeeded_with_clock(clock);
         }
         self.spend();
         let now = clock.shared();

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use super::{Kind, Throttle, checks};
-use crate::rules::Entry;
-use crate::text::Text;
+use crate::rules::RuleId;
+use reattempt_rules::Text;
 
 impl Throttle {
     /// How many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
@@ -108,12 +108,12 @@ impl Throttle {
     /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
-    pub const fn minimum(mut self, requests: u32) -> Self {
-        refuse(checks::minimum(requests).as_ref());
+    pub const fn min_requests(mut self, requests: u32) -> Self {
+        refuse(checks::min_requests(requests).as_ref());
         if let Kind::Adaptive(adaptive) = &mut self.kind {
             adaptive.minimum = requests as u64;
         } else {
-            refuse(Some(&checks::only_adaptive("minimum")));
+            refuse(Some(&checks::only_adaptive("min_requests")));
         }
         self
     }
@@ -122,6 +122,6 @@ impl Throttle {
 #[track_caller]
 const fn refuse(broken: Option<&Text>) {
     if let Some(text) = broken {
-        Entry::R10.refuse(text.as_str());
+        RuleId::R10.refuse(text.as_str());
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::{ByFeature, Clock, Timer, Timestamp};
+use super::{Clock, DefaultTimer, Timer, Timestamp};
 
 #[cfg(feature = "smol")]
 use super::smol::Smol as Elsewhere;
@@ -19,7 +19,7 @@ use super::Tokio as Watch;
 #[cfg(not(feature = "tokio"))]
 use Elsewhere as Watch;
 
-impl Clock for ByFeature {
+impl Clock for DefaultTimer {
     #[inline]
     fn now(&self) -> Timestamp {
         Watch.now()
@@ -42,7 +42,7 @@ impl Clock for ByFeature {
     }
 }
 
-impl Timer for ByFeature {
+impl Timer for DefaultTimer {
     type Sleep = DefaultSleep;
 
     #[inline]
@@ -56,7 +56,7 @@ impl Timer for ByFeature {
 }
 
 pin_project! {
-    /// The wait of [`ByFeature`].
+    /// The wait of [`DefaultTimer`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct DefaultSleep {

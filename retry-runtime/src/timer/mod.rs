@@ -24,7 +24,7 @@ pub use default::DefaultSleep;
 #[cfg(feature = "smol")]
 pub use smol::{Smol, SmolSleep};
 #[cfg(feature = "std")]
-pub use threads::Threads;
+pub use threads::ThreadTimer;
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
 #[cfg(all(feature = "tokio", feature = "observe"))]
@@ -66,11 +66,11 @@ pub trait Timer: Clock {
 /// How a sync function waits.
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
-    label = "`Blocking` is not implemented for it",
-    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Blocking`",
+    label = "`BlockingTimer` is not implemented for it",
+    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
-pub trait Blocking: Clock {
+pub trait BlockingTimer: Clock {
     /// Returns after `duration`.
     fn sleep(&self, duration: Duration);
 }
@@ -83,7 +83,7 @@ impl<T: Timer + ?Sized> Timer for &T {
     }
 }
 
-impl<T: Blocking + ?Sized> Blocking for &T {
+impl<T: BlockingTimer + ?Sized> BlockingTimer for &T {
     fn sleep(&self, duration: Duration) {
         (**self).sleep(duration);
     }
@@ -97,29 +97,29 @@ impl<T: Blocking + ?Sized> Blocking for &T {
 ///
 /// In a runtime of tokio without `enable_time`, as tokio's own timer does.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ByFeature;
+pub struct DefaultTimer;
 
-/// What says how a sync function waits: a timer, or [`ByFeature`].
+/// What says how a sync function waits: a timer, or [`DefaultTimer`].
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
-    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Blocking`",
+    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
-pub trait ForSync {
+pub trait IntoBlockingTimer {
     /// The timer.
-    type Timer: Blocking;
+    type Timer: BlockingTimer;
 
     /// The timer.
     fn for_sync(self) -> Self::Timer;
 }
 
-/// What says how an async function waits: a timer, or [`ByFeature`].
+/// What says how an async function waits: a timer, or [`DefaultTimer`].
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/errors/#type"
 )]
-pub trait ForAsync {
+pub trait IntoTimer {
     /// The timer.
     type Timer: Timer;
 
@@ -127,7 +127,7 @@ pub trait ForAsync {
     fn for_async(self) -> Self::Timer;
 }
 
-impl<T: Blocking> ForSync for T {
+impl<T: BlockingTimer> IntoBlockingTimer for T {
     type Timer = T;
 
     fn for_sync(self) -> T {
@@ -135,7 +135,7 @@ impl<T: Blocking> ForSync for T {
     }
 }
 
-impl<T: Timer> ForAsync for T {
+impl<T: Timer> IntoTimer for T {
     type Timer = T;
 
     fn for_async(self) -> T {
@@ -144,10 +144,10 @@ impl<T: Timer> ForAsync for T {
 }
 
 #[cfg(feature = "std")]
-impl ForSync for ByFeature {
-    type Timer = Threads;
+impl IntoBlockingTimer for DefaultTimer {
+    type Timer = ThreadTimer;
 
-    fn for_sync(self) -> Threads {
-        Threads
+    fn for_sync(self) -> ThreadTimer {
+        ThreadTimer
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Blocking, Clock, Timestamp};
+use super::{BlockingTimer, Clock, Timestamp};
 
 /// Sleeps by blocking the thread: the timer of sync functions.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Threads;
+pub struct ThreadTimer;
 
-impl Clock for Threads {
+impl Clock for ThreadTimer {
     fn now(&self) -> Timestamp {
         #[cfg(feature = "test-util")]
         if let Some(now) = crate::testing::virtual_now() {
@@ -26,7 +26,7 @@ impl Clock for Threads {
     }
 }
 
-impl Blocking for Threads {
+impl BlockingTimer for ThreadTimer {
     fn sleep(&self, duration: Duration) {
         #[cfg(feature = "test-util")]
         if crate::testing::sleep(duration) {

@@ -11,9 +11,9 @@ mod server;
 
 pub use client::{ClientDeadline, ClientService};
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
-pub use retry::ByGrpc;
+pub use retry::GrpcClassifier;
 pub use retry::{
-    AnyRequest, AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, Cloned, CopiedBy,
-    CopyRequest, JudgeAnswer, RetryFuture, RetryLayer, RetryService,
+    AnyRequest, AskRequest, Asks, CloneWith, Cloned, CopyRequest, ErrorClassifier, FnClassifier,
+    JudgeAnswer, MethodIdempotency, RetryFuture, RetryLayer, RetryService, StatusClassifier,
 };
 pub use server::{ServerDeadline, ServerFuture, ServerService};

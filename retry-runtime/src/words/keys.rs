@@ -40,7 +40,7 @@ pub const KEYS: &[&str] = &{
     let (mut rest, code) = all.split_at_mut(Key::ALL.len());
     let mut keys: &[Key] = &Key::ALL;
     while let ([word, words @ ..], [key, tail @ ..]) = (rest, keys) {
-        *word = key.word();
+        *word = key.as_str();
         (rest, keys) = (words, tail);
     }
     code.copy_from_slice(CODE);
@@ -87,7 +87,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
         ", and its `None` leaves the delay as it is",
     ),
     ("wait_exception", "retry_after", ""),
-    ("max_retry_after", "patience", ""),
+    ("patience", "max_retry_after", ""),
     ("notify", "on_retry", ""),
     ("on_error", "on_retry", ""),
     (
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_key_is_a_value_or_code() {
         for key in Key::ALL {
-            assert!(!CODE.contains(&key.word()), "{key}");
+            assert!(!CODE.contains(&key.as_str()), "{key}");
         }
         assert_eq!(KEYS.first(), Some(&"max"));
         assert_eq!(KEYS.last(), CODE.last());

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use crate::rules::Entry;
+use crate::rules::RuleId;
 
 pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, is_unseen, mended};
@@ -18,15 +18,15 @@ pub(crate) use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY,
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The rule that it breaks; [`Entry::Type`] for a value of another type.
-    pub rule: Entry,
+    /// The rule that it breaks; [`RuleId::Type`] for a value of another type.
+    pub rule: RuleId,
     /// The rule in words, then the mend.
     pub message: String,
 }
 
 impl Wrong {
     /// A value that breaks `rule`.
-    pub fn new(rule: Entry, message: impl Into<String>) -> Self {
+    pub fn new(rule: RuleId, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { rule, message }
     }
@@ -105,6 +105,6 @@ pub trait Word: Sized {
             Written::Flag(value) => Self::from_flag(value),
             Written::Other => None,
         };
-        read.unwrap_or_else(|| Err(Wrong::new(Entry::Type, format!("expected {example}"))))
+        read.unwrap_or_else(|| Err(Wrong::new(RuleId::Type, format!("expected {example}"))))
     }
 }

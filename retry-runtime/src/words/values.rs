@@ -8,12 +8,12 @@ use core::fmt;
 use core::time::Duration;
 
 use super::{Whole, Word, Wrong, keys};
-use crate::backoff::Shape;
-use crate::duration;
+use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Nested;
-use crate::rules::{Entry, budget_share};
+use crate::rules::{RuleId, budget_share};
 use crate::telemetry::{Level, Telemetry};
+use reattempt_rules::duration;
 
 /// The number of attempts; `u32::MAX` is "unlimited".
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl Word for Attempts {
             |n| format!("`max = {n}`"),
         );
         Some(Err(Wrong::new(
-            Entry::R1,
+            RuleId::R1,
             format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {mend}"),
         )))
     }
@@ -44,7 +44,7 @@ impl Word for Attempts {
         let read = number.digits.parse().ok().filter(|max| *max < u32::MAX);
         Some(read.map(Self).ok_or_else(|| {
             Wrong::new(
-                Entry::R1,
+                RuleId::R1,
                 format!(
                     "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"`",
                     u32::MAX.saturating_sub(1), number.written
@@ -61,7 +61,7 @@ impl Word for Attempts {
             format!("{value:?}")
         };
         Some(Err(Wrong::new(
-            Entry::R1,
+            RuleId::R1,
             format!(
                 "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
             ),
@@ -76,8 +76,8 @@ impl Word for Duration {
         let read = duration::parse(text);
         Some(read.map_err(|fault| {
             let rule = match fault {
-                duration::Fault::NoUnit => Entry::R17,
-                _ => Entry::R2,
+                duration::ParseDurationError::NoUnit => RuleId::R17,
+                _ => RuleId::R2,
             };
             let mend = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
             let message = fault.to_string();
@@ -96,7 +96,7 @@ impl Word for Duration {
         Some(Err(match number.suffix {
             "" => bare(number.digits),
             _ => Wrong::new(
-                Entry::R17,
+                RuleId::R17,
                 format!("a duration is a text; write `\"{}\"`", number.written),
             ),
         }))
@@ -108,7 +108,7 @@ impl Word for Duration {
         }
         Some(Err(if value < 0.0 {
             Wrong::new(
-                Entry::R2,
+                RuleId::R2,
                 "a duration is not negative and has a unit; write `\"250ms\"`",
             )
         } else {
@@ -157,7 +157,7 @@ fn known_unit(word: &str) -> Option<&'static str> {
 
 fn bare(number: impl fmt::Display) -> Wrong {
     Wrong::new(
-        Entry::R17,
+        RuleId::R17,
         format!("a bare number is no duration; write `\"{number}ms\"` or `\"{number}s\"`"),
     )
 }
@@ -187,7 +187,7 @@ impl Word for Jitter {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(named(text, JITTERS).ok_or_else(|| {
             let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
-            Wrong::new(Entry::R5, message)
+            Wrong::new(RuleId::R5, message)
         }))
     }
 
@@ -201,13 +201,13 @@ impl Word for Jitter {
 }
 
 /// The shapes that have a word.
-pub(crate) const SHAPES: &[(&str, Shape)] = &[
-    (Shape::None.word(), Shape::None),
-    (Shape::Fixed.word(), Shape::Fixed),
-    (Shape::Linear.word(), Shape::Linear),
-    (Shape::Exp.word(), Shape::Exp),
-    (Shape::Fibonacci.word(), Shape::Fibonacci),
-    (Shape::Decorrelated.word(), Shape::Decorrelated),
+pub(crate) const SHAPES: &[(&str, Backoff)] = &[
+    (Backoff::None.as_str(), Backoff::None),
+    (Backoff::Fixed.as_str(), Backoff::Fixed),
+    (Backoff::Linear.as_str(), Backoff::Linear),
+    (Backoff::Exp.as_str(), Backoff::Exp),
+    (Backoff::Fibonacci.as_str(), Backoff::Fibonacci),
+    (Backoff::Decorrelated.as_str(), Backoff::Decorrelated),
 ];
 
 /// What others call our shapes.
@@ -220,7 +220,7 @@ const FOREIGN_SHAPES: &[(&str, &str)] = &[
     ("fib", "fibonacci"),
 ];
 
-impl Word for Shape {
+impl Word for Backoff {
     const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
@@ -232,13 +232,13 @@ impl Word for Shape {
                 }
                 None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
             };
-            Wrong::new(Entry::R9, message)
+            Wrong::new(RuleId::R9, message)
         }))
     }
 }
 
 /// What only code can write for `backoff`.
-pub(crate) const OWN_BACKOFF: &str = ", or an expression that implements `Backoff`";
+pub(crate) const OWN_BACKOFF: &str = ", or an expression that implements `BackoffFn`";
 
 /// The kinds of nesting.
 pub(crate) const NESTED: &[(&str, Nested)] = &[
@@ -252,7 +252,7 @@ impl Word for Nested {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, NESTED)
-                .ok_or_else(|| Wrong::new(Entry::Word, unknown("nested", text, NESTED, ""))),
+                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("nested", text, NESTED, ""))),
         )
     }
 }
@@ -273,7 +273,7 @@ impl Word for Level {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, LEVELS)
-                .ok_or_else(|| Wrong::new(Entry::Word, unknown("level", text, LEVELS, ""))),
+                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("level", text, LEVELS, ""))),
         )
     }
 }
@@ -282,7 +282,7 @@ impl Word for Level {
 pub(crate) const TELEMETRY: &[(&str, Telemetry)] = &[
     ("default", Telemetry::new()),
     ("quiet", Telemetry::quiet()),
-    ("times", Telemetry::new().times()),
+    ("timings", Telemetry::new().timings()),
     ("spans", Telemetry::new().spans()),
 ];
 
@@ -293,7 +293,7 @@ impl Word for Telemetry {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(
             named(text, TELEMETRY)
-                .ok_or_else(|| Wrong::new(Entry::Word, unknown("telemetry", text, TELEMETRY, ""))),
+                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("telemetry", text, TELEMETRY, ""))),
         )
     }
 }
@@ -317,13 +317,13 @@ impl Word for Name {
     fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
         Some(if text.is_empty() {
             Err(Wrong::new(
-                Entry::R14,
+                RuleId::R14,
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(is_unseen) {
             let mended = mended(text).unwrap_or_else(|| "payments.charge".to_owned());
             Err(Wrong::new(
-                Entry::R14,
+                RuleId::R14,
                 format!(
                     "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{mended}\"`"
                 ),
@@ -367,7 +367,7 @@ impl Word for Share {
 impl Share {
     fn checked(self) -> Result<Self, Wrong> {
         match budget_share(self.0) {
-            Some(refusal) => Err(Wrong::new(refusal.entry(), refusal.message())),
+            Some(refusal) => Err(Wrong::new(refusal.rule(), refusal.message())),
             None => Ok(self),
         }
     }

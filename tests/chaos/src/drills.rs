@@ -35,7 +35,7 @@ impl Body {
 
 static BREAKERS: Keyed<u32, Breaker> = Keyed::new(|key| {
     let probes = key % 3 + 1;
-    Breaker::count(1)
+    Breaker::count_window(1)
         .probes(probes)
         .cooldown(Duration::from_millis(120))
 });

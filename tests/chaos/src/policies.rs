@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Jitter, Nested, Policy, Shape};
+use reattempt::{Backoff, Jitter, Nested, Policy};
 
 use crate::calls::Spec;
 use crate::ops::Op;
@@ -42,7 +42,7 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
         policy = policy.timeout(timeout);
     }
     if random.chance(30) {
-        policy = policy.patience(random.millis(300, 1200));
+        policy = policy.max_retry_after(random.millis(300, 1200));
     }
     spec.multiplies = random.chance(40);
     if spec.multiplies {
@@ -83,16 +83,16 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
 fn delays(random: &mut Random, spec: &mut Spec) -> Policy {
     let mut policy = Policy::new().max(spec.max);
     let shape = random.one_of(&[
-        Shape::None,
-        Shape::Fixed,
-        Shape::Linear,
-        Shape::Exp,
-        Shape::Exp,
-        Shape::Fibonacci,
-        Shape::Decorrelated,
+        Backoff::None,
+        Backoff::Fixed,
+        Backoff::Linear,
+        Backoff::Exp,
+        Backoff::Exp,
+        Backoff::Fibonacci,
+        Backoff::Decorrelated,
     ]);
     policy = policy.backoff(shape);
-    if spec.max == 1 || matches!(shape, Shape::None) {
+    if spec.max == 1 || matches!(shape, Backoff::None) {
         // What only a retry needs is refused beside `max = 1`, and without delays there is none of the others.
         policy = if spec.max == 1 {
             Policy::new().max(1)
@@ -104,7 +104,7 @@ fn delays(random: &mut Random, spec: &mut Spec) -> Policy {
     let base = random.millis(1, 30);
     spec.cap = base + random.millis(10, 120);
     policy = policy.base(base).cap(spec.cap);
-    if !matches!(shape, Shape::Decorrelated) {
+    if !matches!(shape, Backoff::Decorrelated) {
         policy = policy.jitter(random.one_of(&[
             Jitter::None,
             Jitter::Full,

@@ -110,9 +110,9 @@ pub(crate) const COOLDOWN_CAP: Duration = Duration::from_millis(800);
 pub(crate) static BREAKERS: Keyed<u16, Breaker> = Keyed::new(|key: &u16| {
     let key = *key;
     let breaker = if key.is_multiple_of(2) {
-        Breaker::count(6)
+        Breaker::count_window(6)
     } else {
-        Breaker::time(Duration::from_secs(2)).minimum(6)
+        Breaker::time_window(Duration::from_secs(2)).min_calls(6)
     };
     breaker
         .probes(probes(key))
@@ -139,5 +139,5 @@ pub(crate) const ADAPTIVE_FACTOR: f64 = 2.0;
 
 pub(crate) static ADAPTIVE: Throttle = Throttle::adaptive()
     .window(ADAPTIVE_WINDOW)
-    .minimum(ADAPTIVE_MINIMUM);
+    .min_requests(ADAPTIVE_MINIMUM);
 pub(crate) static CUBIC: Throttle = Throttle::cubic();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reattempt::breaker::Breaker;
-use reattempt::budget::{Account, Class};
+use reattempt::budget::{Account, FailureClass};
 use reattempt::timer::Clock;
 use reattempt::{Call, CallEnv, Classify as _, Verdict, deadline};
 
@@ -40,25 +40,25 @@ impl CallEnv for Env<'_, '_> {
     }
 
     fn permit_retry(&mut self) -> Result<(), Reason> {
-        if self.breaker.is_some_and(|it| it.refuses_by(&Time)) {
+        if self.breaker.is_some_and(|it| it.refuses_with_clock(&Time)) {
             return Err(Reason::BreakerOpen);
         }
-        let class = Class::of(self.verdict);
+        let class = FailureClass::of(self.verdict);
         let is_paid = self
             .account
             .as_mut()
-            .is_none_or(|it| it.withdraw_by(class, &Time));
+            .is_none_or(|it| it.withdraw_with_clock(class, &Time));
         if is_paid { Ok(()) } else { Err(Reason::Budget) }
     }
 }
 
 pub(crate) fn simulator(world: &Arc<World>) -> Ending {
     let breaker = world.case.breaker.map(|_| &world.breaker);
-    let mut account = spec::budget(&world.case.spec).map(|budget| budget.account_by(&Time));
+    let mut account = spec::budget(&world.case.spec).map(|budget| budget.account_with_clock(&Time));
     let until = spec::time(&world.case.spec, "deadline").map(|deadline| Time.now().after(deadline));
     let mut call = Call::new();
     loop {
-        let permit = breaker.map(|breaker| breaker.permit_by(&Time));
+        let permit = breaker.map(|breaker| breaker.permit_with_clock(&Time));
         let Ok(permit) = permit.transpose() else {
             return Ending::GaveUp(Reason::BreakerOpen, call.failures());
         };
@@ -68,16 +68,16 @@ pub(crate) fn simulator(world: &Arc<World>) -> Ending {
         let started = Time.now();
         let Err(fault) = world.attempt() else {
             if let Some(permit) = permit {
-                permit.succeeded_by(&Time);
+                permit.succeeded_with_clock(&Time);
             }
             if let Some(account) = account {
-                account.succeeded_by(&Time);
+                account.succeeded_with_clock(&Time);
             }
             return Ending::Value;
         };
         let verdict = fault.classify();
         if let Some(permit) = permit {
-            permit.failed_by(verdict, &Time);
+            permit.failed_with_clock(verdict, &Time);
         }
         if let Some(account) = &mut account {
             account.failed(verdict);

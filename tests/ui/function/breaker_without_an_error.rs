@@ -1,6 +1,6 @@
 use reattempt::{Breaker, Throttle, retry};
 
-static PAYMENTS: Breaker = Breaker::count(10);
+static PAYMENTS: Breaker = Breaker::count_window(10);
 static RATE: Throttle = Throttle::adaptive();
 
 #[retry(breaker = &PAYMENTS, throttle = &RATE, until = |value| *value > 3)]

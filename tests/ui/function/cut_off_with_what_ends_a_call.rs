@@ -1,7 +1,7 @@
 use reattempt::{Breaker, Policy, Throttle, retry};
 use std::time::Duration;
 
-static BREAKER: Breaker = Breaker::count(100);
+static BREAKER: Breaker = Breaker::count_window(100);
 static THROTTLE: Throttle = Throttle::cubic();
 
 #[retry(on(_), cut_off = false, timeout = "1s")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Failure, GaveUp, Policy, RetryError, retry, retry_block, strategy};
+use reattempt::{Decision, FailedAttempt, GaveUp, Policy, RetryError, retry, retry_block, strategy};
 
 type Answer = Result<u32, String>;
 
@@ -64,7 +64,7 @@ fn three_without_delay() -> Answer {
     Ok(1)
 }
 
-#[retry(base = "1ns", cap = "24h", patience = "24h", on(_))]
+#[retry(base = "1ns", cap = "24h", max_retry_after = "24h", on(_))]
 fn extreme_durations() -> Answer {
     Ok(1)
 }
@@ -121,7 +121,7 @@ fn one_constant_attempt_and_a_delay() -> Answer {
 }
 
 // Its patience is that for the delay asked for.
-#[retry(backoff = "none", patience = "5s", on(_), retry_after = |_| Some(Duration::ZERO))]
+#[retry(backoff = "none", max_retry_after = "5s", on(_), retry_after = |_| Some(Duration::ZERO))]
 fn delay_of_the_error_alone() -> Answer {
     Ok(1)
 }
@@ -159,12 +159,12 @@ fn decided() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(on(_), max = 21, deadline = "50ms", patience = "1s", nested = "multiply", strategy = strategy::from_fn(stop))]
+#[retry(on(_), max = 21, deadline = "50ms", max_retry_after = "1s", nested = "multiply", strategy = strategy::from_fn(stop))]
 async fn decided_later() -> Result<u32, RetryError<String>> {
     Ok(1)
 }
 
-fn stop(_: &Failure<'_, String>) -> Decision {
+fn stop(_: &FailedAttempt<'_, String>) -> Decision {
     Decision::Stop
 }
 

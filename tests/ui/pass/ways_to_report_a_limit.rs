@@ -3,7 +3,7 @@
 use reattempt::{Breaker, Policy, RetryError, retry};
 use std::time::Duration;
 
-static BREAKER: Breaker = Breaker::count(100);
+static BREAKER: Breaker = Breaker::count_window(100);
 const POLICY: Policy = Policy::new().timeout(Duration::from_secs(1));
 const UNLIMITED: Policy = Policy::new().max(5);
 

@@ -1,6 +1,6 @@
 use reattempt::{RetryError, retry};
 
-#[retry(breaker = reattempt::Breaker::count(10), on(_))]
+#[retry(breaker = reattempt::Breaker::count_window(10), on(_))]
 fn charge() -> Result<u32, RetryError<String>> {
     Ok(1)
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use reattempt::{Breaker, Policy, RetryError, retry};
 
-static PAYMENTS: Breaker = Breaker::time(Duration::from_secs(1));
+static PAYMENTS: Breaker = Breaker::time_window(Duration::from_secs(1));
 
 #[retry(timeout = "2s", breaker = &PAYMENTS, on(_))]
 async fn charge() -> Result<u32, RetryError<String>> {

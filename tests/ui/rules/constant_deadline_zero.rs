@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reattempt::{Jitter, Policy, Shape, retry};
+use reattempt::{Jitter, Policy, Backoff, retry};
 
 const DEADLINE: Duration = Duration::ZERO;
 
@@ -10,5 +10,5 @@ fn fetch() -> Result<u32, u8> {
 }
 
 fn main() {
-    let _ = (fetch(), Duration::ZERO, Jitter::None, Shape::Exp, Policy::new());
+    let _ = (fetch(), Duration::ZERO, Jitter::None, Backoff::Exp, Policy::new());
 }

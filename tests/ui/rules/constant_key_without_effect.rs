@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use reattempt::{Jitter, Policy, Shape, retry};
+use reattempt::{Jitter, Policy, Backoff, retry};
 
-const SHARED: Policy = Policy::new().backoff(Shape::Fixed).factor(3.0);
+const SHARED: Policy = Policy::new().backoff(Backoff::Fixed).factor(3.0);
 
 #[retry(policy = SHARED, on(_))]
 fn fetch() -> Result<u32, u8> {
@@ -10,5 +10,5 @@ fn fetch() -> Result<u32, u8> {
 }
 
 fn main() {
-    let _ = (fetch(), Duration::ZERO, Jitter::None, Shape::Exp, Policy::new());
+    let _ = (fetch(), Duration::ZERO, Jitter::None, Backoff::Exp, Policy::new());
 }

@@ -6,7 +6,7 @@ static FACTOR: Throttle = Throttle::adaptive().factor(0.5);
 static NO_FACTOR: Throttle = Throttle::adaptive().factor(f64::NAN);
 static WINDOW: Throttle = Throttle::adaptive().window(Duration::ZERO);
 static CEILING: Throttle = Throttle::adaptive().ceiling(1.5);
-static MINIMUM: Throttle = Throttle::adaptive().minimum(0);
+static MINIMUM: Throttle = Throttle::adaptive().min_requests(0);
 static CUBIC: Throttle = Throttle::cubic().factor(2.0);
 
 fn main() {

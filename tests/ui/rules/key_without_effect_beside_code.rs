@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use reattempt::{Policy, Shape, retry};
+use reattempt::{Policy, Backoff, retry};
 
-const FIXED: Policy = Policy::new().backoff(Shape::Fixed);
+const FIXED: Policy = Policy::new().backoff(Backoff::Fixed);
 
 #[retry(backoff = |retry| Duration::from_secs(1 + u64::from(retry)), factor = 3.0, on(_))]
 fn own() -> Result<u32, String> {

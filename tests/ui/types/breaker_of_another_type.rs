@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use reattempt::{Breaker, Budget, RetryError, retry};
 
-static PAYMENTS: LazyLock<Breaker> = LazyLock::new(|| Breaker::count(10));
+static PAYMENTS: LazyLock<Breaker> = LazyLock::new(|| Breaker::count_window(10));
 static SHARED: Budget = Budget::per_success(0.1);
 
 #[retry(breaker = &PAYMENTS, on(_))]

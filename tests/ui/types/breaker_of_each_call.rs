@@ -1,6 +1,6 @@
 use reattempt::{Breaker, Budget, RetryError, Throttle, retry};
 
-const PAYMENTS: Breaker = Breaker::count(10);
+const PAYMENTS: Breaker = Breaker::count_window(10);
 const RATE: Throttle = Throttle::adaptive();
 
 fn own() -> Budget {

@@ -1,6 +1,6 @@
 use reattempt::{Breaker, retry};
 
-static PAYMENTS: Breaker = Breaker::count(10);
+static PAYMENTS: Breaker = Breaker::count_window(10);
 
 #[retry(breaker = &PAYMENTS, on(_))]
 fn charge() -> Result<u32, String> {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reattempt::{Decision, Failure, Strategy, retry};
+use reattempt::{Decision, FailedAttempt, Strategy, retry};
 
 struct Mine;
 
@@ -9,14 +9,14 @@ impl Strategy<String> for Mine {
 
     fn start(&self) {}
 
-    fn failed(&self, (): &mut (), _: &Failure<'_, String>) -> Decision {
+    fn failed(&self, (): &mut (), _: &FailedAttempt<'_, String>) -> Decision {
         Decision::Retry(Duration::from_secs(1))
     }
 }
 
 struct Other;
 
-fn decide(_: &Failure<'_, String>) -> Decision {
+fn decide(_: &FailedAttempt<'_, String>) -> Decision {
     Decision::Stop
 }
 

@@ -1,13 +1,13 @@
 use reattempt::retry;
 
-use reattempt::timer::{Threads, Tokio};
+use reattempt::timer::{ThreadTimer, Tokio};
 
 #[retry(on(_), timer = Tokio)]
 fn fetch() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(on(_), timer = Threads)]
+#[retry(on(_), timer = ThreadTimer)]
 async fn fetch_later() -> Result<u32, String> {
     Ok(1)
 }

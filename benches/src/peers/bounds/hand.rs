@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::timer::{Blocking, Timer};
+use reattempt::timer::{BlockingTimer, Timer};
 
 use super::bodies::{self, RequestResult, request};
 use super::client::{Client, Limits, asleep, called, fetched, polled};
@@ -63,7 +63,7 @@ macro_rules! loops {
 
             $(#[$how])+
             fn still(retry: u32) {
-                Blocking::sleep(&Still, exponential_from(BASE, retry));
+                BlockingTimer::sleep(&Still, exponential_from(BASE, retry));
             }
 
             $(#[$how])+

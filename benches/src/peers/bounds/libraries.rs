@@ -27,7 +27,7 @@ pub(super) mod backon {
     use std::sync::LazyLock;
 
     use ::backon::{BlockingRetryable as _, ExponentialBuilder, Retryable as _};
-    use reattempt::timer::{Blocking, Timer};
+    use reattempt::timer::{BlockingTimer, Timer};
 
     use super::super::client::{Client, asleep, called, fetched};
     use super::*;
@@ -59,7 +59,7 @@ pub(super) mod backon {
         attempt: impl FnMut() -> Result<T, E>,
         again: impl FnMut(&E) -> bool,
     ) -> Result<T, E> {
-        let sleep = |delay| Blocking::sleep(&Still, delay);
+        let sleep = |delay| BlockingTimer::sleep(&Still, delay);
         attempt.retry(exponential()).sleep(sleep).when(again).call()
     }
 

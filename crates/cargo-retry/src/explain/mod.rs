@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         Some(path) => match read(path, policy) {
             Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
-            Err(Refused::Faults(faults)) => {
+            Err(Refused::ConfigError(faults)) => {
                 return crate::check::refuse(&faults, arguments.json);
             }
         },

@@ -1,6 +1,6 @@
 //! The page of a rule: `cargo retry explain X4`.
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 
 /// `docs/errors.md`, by a link, so that it is packed.
 const PAGES: &str = include_str!("../../errors.md");
@@ -8,7 +8,7 @@ const PAGES: &str = include_str!("../../errors.md");
 /// The page of a rule if `name` is one; why there is none if it only looks like one.
 pub(super) fn asked(name: &str) -> Option<Result<String, String>> {
     let name = name.trim();
-    let mut entries = Entry::ALL.iter().map(|entry| entry.id());
+    let mut entries = RuleId::ALL.iter().map(|rule| rule.as_str());
     if let Some(id) = entries.find(|id| id.eq_ignore_ascii_case(name)) {
         return Some(Ok(page(id)));
     }
@@ -17,9 +17,9 @@ pub(super) fn asked(name: &str) -> Option<Result<String, String>> {
         && !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit());
     let all = || {
-        Entry::ALL
+        RuleId::ALL
             .iter()
-            .map(|entry| entry.id())
+            .map(|rule| rule.as_str())
             .collect::<Vec<_>>()
     };
     is_id.then(|| {
@@ -68,11 +68,11 @@ mod tests {
 
     #[test]
     fn every_entry_has_a_page_of_its_own() {
-        for entry in Entry::ALL {
-            let page = page(entry.id());
-            assert!(title(entry.id()).is_some(), "{entry}");
-            assert!(page.lines().count() > 3, "{entry}: {page}");
-            assert!(page.starts_with(&format!("{entry}\n\n")), "{page}");
+        for rule in RuleId::ALL {
+            let page = page(rule.as_str());
+            assert!(title(rule.as_str()).is_some(), "{rule}");
+            assert!(page.lines().count() > 3, "{rule}: {page}");
+            assert!(page.starts_with(&format!("{rule}\n\n")), "{page}");
             assert!(!page.contains("```") && !page.contains("\n## "), "{page}");
         }
         assert!(page("X4").contains("    #[retry("));

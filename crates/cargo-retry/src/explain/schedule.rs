@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Policy, Shape};
+use retry_runtime::{Backoff, Policy};
 use serde::{Serialize, Serializer};
 
 /// Attempts that are told one by one.
@@ -117,7 +117,7 @@ impl Schedule {
             }
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(earliest));
             longest = longest.min(left);
-            if let (Shape::Decorrelated, Some(deadline)) = (policy.shape(), deadline)
+            if let (Backoff::Decorrelated, Some(deadline)) = (policy.shape(), deadline)
                 && !longest.is_zero()
             {
                 let before = attempts.iter().filter_map(|attempt| attempt.delay);
@@ -125,7 +125,7 @@ impl Schedule {
                 longest = grown(least, longest, drawn, deadline);
             }
             let computed = Some(policy.delay(retry))
-                .filter(|_| !matches!(policy.shape(), Shape::Decorrelated) || longest.is_zero());
+                .filter(|_| !matches!(policy.shape(), Backoff::Decorrelated) || longest.is_zero());
             earliest = earliest.saturating_add(least);
             latest = latest
                 .saturating_add(longest)

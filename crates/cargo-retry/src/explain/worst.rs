@@ -30,8 +30,8 @@ impl Worst {
                 .attempts()
                 .zip(given.copies)
                 .map(|(attempts, copies)| attempts.saturating_mul(copies)),
-            sleeping: worst.sleeping(),
-            wall: worst.wall(),
+            sleeping: worst.total_delay(),
+            wall: worst.total_time(),
         }
     }
 
@@ -137,7 +137,7 @@ fn quoted(key: &str, written: &str) -> String {
 
 /// What nobody can know from the keys.
 pub(super) fn not_known(given: &Given) -> Vec<String> {
-    let (deadline, timeout, patience) = given.policy.limits();
+    let (deadline, timeout, max_retry_after) = given.policy.limits();
     let mut lines = Vec::new();
     if timeout.is_none() {
         lines.push(if deadline.is_none() {
@@ -150,8 +150,8 @@ pub(super) fn not_known(given: &Given) -> Vec<String> {
         return lines;
     }
     lines.push(format!(
-        "a delay that an error asks for: it takes the place of the one here, up to {} (`patience`) and 10 % more",
-        Human(patience)
+        "a delay that an error asks for: it takes the place of the one here, up to {} (`max_retry_after`) and 10 % more",
+        Human(max_retry_after)
     ));
     for key in &given.beside {
         let effect = match *key {

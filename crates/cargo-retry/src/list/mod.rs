@@ -18,7 +18,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use retry_runtime::config::Faults;
+use retry_runtime::config::ConfigError;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let workspace = Workspace::load(arguments.manifest_path.as_deref())?;
     let configuration = policy::configuration(arguments.config.as_deref(), &workspace.root);
-    let configuration = match configuration.map_err(<dyn Error>::downcast::<Faults>) {
+    let configuration = match configuration.map_err(<dyn Error>::downcast::<ConfigError>) {
         Ok(configuration) => configuration,
         Err(Ok(faults)) => {
             eprintln!("error: {}", output::shown(&faults));

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::path::Path;
 
+use reattempt_syntax::model::Model;
 use retry_runtime::config::Config;
 use retry_runtime::rules::{Key, Keys, Rule};
 use retry_runtime::{Budget, Policy};
-use reattempt_syntax::model::Model;
 use syn::Expr;
 
 use super::count::Count;
@@ -112,7 +112,7 @@ fn effective(
         is_literal = false;
         let value = syn::parse2::<Expr>(setting.value.clone()).ok();
         let value = value.and_then(|expr| constants.value(&expr, at));
-        match value.and_then(|value| with(effective.policy, setting.key.word(), value)) {
+        match value.and_then(|value| with(effective.policy, setting.key.as_str(), value)) {
             Some(policy) => effective.policy = policy,
             None => effective.unknown = effective.unknown.with(setting.key),
         }
@@ -121,7 +121,7 @@ fn effective(
         is_literal = false;
         match constants.value(&inherited.expr, at) {
             Some(Value::Policy(base)) => {
-                effective.policy = base.overridden_by(&effective.policy);
+                effective.policy = base.merged_with(&effective.policy);
             }
             _ => effective.inherited = Some(written(&inherited.expr)),
         }
@@ -155,10 +155,10 @@ fn effective(
     if !is_literal && effective.inherited.is_none() {
         let known = Rule::ALL
             .iter()
-            .filter(|rule| !rule.reads().touches(effective.unknown));
+            .filter(|rule| !rule.keys().intersects(effective.unknown));
         let broken = known.filter_map(|rule| rule.check(&effective.policy));
         effective.violations = broken
-            .map(|it| (it.rule().id(), it.message().to_owned()))
+            .map(|it| (it.rule().as_str(), it.message().to_owned()))
             .collect();
     }
     Some(effective)

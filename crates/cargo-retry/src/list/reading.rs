@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use reattempt_syntax::args;
 use reattempt_syntax::block::Block;
 use reattempt_syntax::check;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{self, Answer, Flow, Function};
 use reattempt_syntax::keys::KEYS;
 use reattempt_syntax::model::Model;
@@ -43,7 +43,7 @@ impl Reading {
         arguments: TokenStream,
         function: Option<&Function>,
     ) -> Self {
-        let mut faults = Faults::default();
+        let mut faults = Diagnostics::default();
         let keys = args::items.parse2(arguments.clone()).unwrap_or_default();
         let args = args::parse(arguments, &mut faults);
         let name = args.operation().map(ToOwned::to_owned);
@@ -67,8 +67,8 @@ impl Reading {
     pub(crate) fn of_block(file: &Rc<File>, tokens: TokenStream) -> (Self, TokenStream) {
         match Block::read(tokens.clone()) {
             Ok(Block { items, body }) => {
-                let mut faults = Faults::default();
-                let args = args::from_items(items.clone(), KEYS, &mut Faults::default());
+                let mut faults = Diagnostics::default();
+                let args = args::from_items(items.clone(), KEYS, &mut Diagnostics::default());
                 let model = Block::check(items.clone(), &body, &mut faults);
                 let reading = Self {
                     name: args.operation().map(ToOwned::to_owned),
@@ -91,16 +91,21 @@ impl Reading {
             let written = vec![(String::new(), written(&tokens))];
             return Self {
                 written,
-                ..Self::new(file, &[], None, &Faults::default())
+                ..Self::new(file, &[], None, &Diagnostics::default())
             };
         }
         Self::of_function(file, tokens, None)
     }
 
-    fn new(file: &Rc<File>, keys: &[NestedMeta], model: Option<Model>, faults: &Faults) -> Self {
+    fn new(
+        file: &Rc<File>,
+        keys: &[NestedMeta],
+        model: Option<Model>,
+        faults: &Diagnostics,
+    ) -> Self {
         let faults = faults.iter().map(|fault| Fault {
             place: Place::of(file, fault.span()),
-            rule: fault.entry().id(),
+            rule: fault.rule().as_str(),
             message: fault.message().to_owned(),
         });
         Self {

@@ -52,7 +52,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Function => "function",
             Self::Method => "method of a retried `impl`",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use retry_runtime::{Jitter, Nested, Policy, Shape};
+use retry_runtime::{Backoff, Jitter, Nested, Policy};
 use syn::ext::IdentExt as _;
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, ImplItem, Item, Lit, Stmt, UnOp};
 
@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Flag(bool),
     Policy(Policy),
     Jitter(Jitter),
-    Shape(Shape),
+    Backoff(Backoff),
     Nested(Nested),
     /// The copies that it may send.
     Hedge(u64),
@@ -222,8 +222,8 @@ impl<'a> Constants<'a> {
         match (receiver, method.as_str(), arguments.as_slice()) {
             (Value::Policy(policy), "checked", []) => Some(Value::Policy(policy)),
             (Value::Policy(policy), "unlimited", []) => Some(Value::Policy(policy.unlimited())),
-            (Value::Policy(policy), "overridden_by", [Value::Policy(layer)]) => {
-                Some(Value::Policy(policy.overridden_by(layer)))
+            (Value::Policy(policy), "merged_with", [Value::Policy(layer)]) => {
+                Some(Value::Policy(policy.merged_with(layer)))
             }
             (Value::Policy(policy), key, [value]) => with(policy, key, *value).map(Value::Policy),
             (Value::Hedge(_), "max", [Value::Whole(copies)]) => Some(Value::Hedge(*copies)),
@@ -251,7 +251,7 @@ const fn outermost(module: usize) -> Standing<'static> {
 pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
     Some(match (key, value) {
         ("max", Value::Whole(max)) => policy.max(u32::try_from(max).ok()?),
-        ("backoff", Value::Shape(shape)) => policy.backoff(shape),
+        ("backoff", Value::Backoff(shape)) => policy.backoff(shape),
         ("base", Value::Time(time)) => policy.base(time),
         ("first", Value::Time(time)) => policy.first(time),
         ("factor", value) => policy.factor(number(value)?),
@@ -262,7 +262,7 @@ pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
         ("reset_after", Value::Time(time)) => policy.reset_after(time),
         ("deadline", Value::Time(time)) => policy.deadline(time),
         ("timeout", Value::Time(time)) => policy.timeout(time),
-        ("patience", Value::Time(time)) => policy.patience(time),
+        ("max_retry_after", Value::Time(time)) => policy.max_retry_after(time),
         ("idempotent", Value::Flag(on)) => policy.idempotent(on),
         ("nested", Value::Nested(nested)) => policy.nested(nested),
         _ => return None,
@@ -309,12 +309,12 @@ fn named(path: &syn::Path) -> Option<Value> {
         ("Jitter", "None") => Value::Jitter(Jitter::None),
         ("Jitter", "Full") => Value::Jitter(Jitter::Full),
         ("Jitter", "Equal") => Value::Jitter(Jitter::Equal),
-        ("Shape", "None") => Value::Shape(Shape::None),
-        ("Shape", "Fixed") => Value::Shape(Shape::Fixed),
-        ("Shape", "Linear") => Value::Shape(Shape::Linear),
-        ("Shape", "Exp") => Value::Shape(Shape::Exp),
-        ("Shape", "Fibonacci") => Value::Shape(Shape::Fibonacci),
-        ("Shape", "Decorrelated") => Value::Shape(Shape::Decorrelated),
+        ("Backoff", "None") => Value::Backoff(Backoff::None),
+        ("Backoff", "Fixed") => Value::Backoff(Backoff::Fixed),
+        ("Backoff", "Linear") => Value::Backoff(Backoff::Linear),
+        ("Backoff", "Exp") => Value::Backoff(Backoff::Exp),
+        ("Backoff", "Fibonacci") => Value::Backoff(Backoff::Fibonacci),
+        ("Backoff", "Decorrelated") => Value::Backoff(Backoff::Decorrelated),
         ("Nested", "Collapse") => Value::Nested(Nested::Collapse),
         ("Nested", "Multiply") => Value::Nested(Nested::Multiply),
         _ => return None,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use retry_runtime::Policy;
-use retry_runtime::config::{Config, Faults};
+use retry_runtime::config::{Config, ConfigError};
+use retry_runtime::rules::RuleId;
 use retry_runtime::words::nearest;
 
 use super::Given;
@@ -14,7 +15,7 @@ use crate::input;
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// What is wrong with the file.
-    Faults(Faults),
+    ConfigError(ConfigError),
     /// It cannot be read, or does not know the name.
     Words(String),
 }
@@ -22,7 +23,7 @@ pub(crate) enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Faults(faults) => faults.fmt(f),
+            Self::ConfigError(faults) => faults.fmt(f),
             Self::Words(words) => f.write_str(words),
         }
     }
@@ -75,10 +76,10 @@ fn read(path: &Path) -> Result<Config, Refused> {
         return Err(Refused::Words(format!("{}: {why}", path.display())));
     }
     Config::from_file(path).map_err(|faults| {
-        if faults.iter().any(|fault| fault.rule() == "file") {
+        if faults.iter().any(|fault| fault.rule() == RuleId::File) {
             Refused::Words(faults.to_string())
         } else {
-            Refused::Faults(faults)
+            Refused::ConfigError(faults)
         }
     })
 }

@@ -47,7 +47,7 @@ impl Given {
     /// A policy that is known, and that nobody wrote down here.
     pub(crate) fn known(text: &str, policy: Policy) -> Self {
         let broken = policy.violations().map(|violation| Broken {
-            rule: violation.rule().id().to_owned(),
+            rule: violation.rule().as_str().to_owned(),
             message: violation.message().to_owned(),
             place: None,
         });

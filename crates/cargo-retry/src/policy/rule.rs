@@ -1,7 +1,7 @@
 //! Which faults are about a policy that was read: of any other, what is left of it is not what was written.
 
-use retry_runtime::rules::Rule;
 use reattempt_syntax::model::Model;
+use retry_runtime::rules::Rule;
 
 /// Whether a rule of the runtime says this of the policy.
 pub(super) fn is_of_policy(message: &str, model: &Model) -> bool {

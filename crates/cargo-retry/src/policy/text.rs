@@ -6,12 +6,12 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use retry_runtime::Policy;
 use reattempt_syntax::args::{self, Args, Code, Given as Value};
 use reattempt_syntax::check;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::keys::KEYS;
 use reattempt_syntax::model::{Hedging, Model};
+use retry_runtime::Policy;
 use syn::spanned::Spanned as _;
 
 use super::{Broken, Given, rule};
@@ -41,7 +41,7 @@ pub(crate) fn from_text(text: &str) -> Given {
         given.notes.push(note.to_owned());
         return given;
     }
-    let mut faults = Faults::default();
+    let mut faults = Diagnostics::default();
     let mut args = args::parse(tokens, &mut faults);
     // It names parameters, and here is no function.
     args.clone = None;
@@ -58,7 +58,7 @@ pub(crate) fn from_text(text: &str) -> Given {
     let mut is_read = true;
     let broken = faults.iter().map(|fault| {
         let message = fault.message().to_owned();
-        let rule = fault.entry().id();
+        let rule = fault.rule().as_str();
         // What is wrong by itself, or has no end, has no schedule that would mean anything.
         let is_drawn = !rule.starts_with('R') && rule != "X6";
         is_read &= is_drawn && rule::is_of_policy(&message, &model);
@@ -198,7 +198,7 @@ fn expressions(model: &Model, text: &str) -> Vec<(String, String)> {
     let unknown = settings.filter_map(|setting| {
         let written = written(setting.expression?, text);
         let written = written.unwrap_or_else(|| setting.value.to_string());
-        Some((setting.key.word().to_owned(), written))
+        Some((setting.key.as_str().to_owned(), written))
     });
     unknown.collect()
 }

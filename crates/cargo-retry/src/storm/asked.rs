@@ -44,7 +44,7 @@ pub(super) fn policy(asked: &Arguments, given: &Given) -> Result<Asked, String> 
     if given.beside.contains(&"breaker") {
         contender.breaker = true;
         notes.push(
-            "what its `breaker` is only the program knows: played with `Breaker::count(20)`"
+            "what its `breaker` is only the program knows: played with `Breaker::count_window(20)`"
                 .to_owned(),
         );
     }

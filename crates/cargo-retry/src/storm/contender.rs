@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Breaker, Policy, Shape};
 use reattempt_storm::client::Client;
+use retry_runtime::{Backoff, Breaker, Policy};
 
 use super::allowance::Allowance;
 
@@ -35,7 +35,7 @@ impl Contender {
     }
 
     pub(super) const fn immediate() -> Self {
-        let policy = Policy::new().max(4).backoff(Shape::None);
+        let policy = Policy::new().max(4).backoff(Backoff::None);
         Self::new("3 immediate retries", policy)
     }
 
@@ -55,7 +55,7 @@ impl Contender {
             client = client.budget(allowance.budget());
         }
         if self.breaker {
-            client = client.breaker(Breaker::count(20));
+            client = client.breaker(Breaker::count_window(20));
         }
         client
     }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let given = match asked::given(arguments) {
         Ok(given) => given,
         Err(Refused::Words(words)) => return Err(words.into()),
-        Err(Refused::Faults(faults)) => return check::refuse(&faults, arguments.json),
+        Err(Refused::ConfigError(faults)) => return check::refuse(&faults, arguments.json),
     };
     let look = Look {
         ascii: arguments.ascii,

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use retry_runtime::duration::Human;
 use reattempt_storm::client::Client;
 use reattempt_storm::load::{Course, run_watched};
 use reattempt_storm::record::Record;
 use reattempt_storm::scene::Scene;
 use reattempt_storm::summary::Summary;
+use retry_runtime::duration::Human;
 
 use super::allowance::Allowance;
 use super::contender::{Contender, SHARE};

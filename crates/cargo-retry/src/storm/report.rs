@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use retry_runtime::duration::Human;
 use reattempt_storm::scene::Kind;
 use reattempt_storm::server::Stale;
+use retry_runtime::duration::Human;
 
 use super::play::Play;
 use super::{charts, meaning, table};

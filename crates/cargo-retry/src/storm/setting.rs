@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use retry_runtime::duration::Human;
 use reattempt_storm::scene::{Arrivals, Kind, Scene, Trigger};
 use reattempt_storm::server::Stale;
+use retry_runtime::duration::Human;
 
 use super::arguments::Arguments;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use comfy_table::Cell;
-use retry_runtime::duration::Human;
 use reattempt_storm::summary::Summary;
+use retry_runtime::duration::Human;
 
 use super::play::Play;
 use super::setting::noun;

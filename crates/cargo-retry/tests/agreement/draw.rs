@@ -1,8 +1,8 @@
 //! Policies at random, as the keys of an attribute.
 
-use retry_runtime::Policy;
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::{args, check};
+use retry_runtime::Policy;
 
 /// splitmix64.
 struct Random(u64);
@@ -82,7 +82,7 @@ impl Random {
             ),
             (60, "deadline", deadline),
             (40, "timeout", self.duration(&["ms", "ms", "s"])),
-            (10, "patience", self.duration(&["s"])),
+            (10, "max_retry_after", self.duration(&["s"])),
             (15, "budget", "0.1".to_owned()),
         ];
         let given = keys.into_iter().filter(|(percent, key, _)| {
@@ -140,7 +140,7 @@ pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
             .strip_prefix("#[retry(")
             .and_then(|rest| rest.strip_suffix(")]"));
         let tokens = inner.unwrap_or(&text).parse().expect("tokens");
-        let mut faults = Faults::default();
+        let mut faults = Diagnostics::default();
         let args = args::parse(tokens, &mut faults);
         let model = check::block(args, true, None, &mut faults);
         let is_edge = policies.len() < EDGES.len();

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use retry_runtime::testing::CallEnd;
-use retry_runtime::{GiveUpReason, Policy, Shape};
+use retry_runtime::{Backoff, GiveUpReason, Policy};
 use run::{Ran, Random};
 use said::{Said, attempts};
 
@@ -53,7 +53,7 @@ fn explain_says_what_is_recorded() {
     let mut spread = 0_usize;
     for (text, policy, said) in all() {
         let shape = policy.shape();
-        *seen.entry(shape.word()).or_default() += 1;
+        *seen.entry(shape.as_str()).or_default() += 1;
         let mut ends: Vec<[u64; 2]> = Vec::new();
         for seed in 0..SEEDS {
             // Attempts that take no time, all of `timeout`, and something between.
@@ -70,7 +70,7 @@ fn explain_says_what_is_recorded() {
                 }
             }
         }
-        if !matches!(shape, Shape::Decorrelated) {
+        if !matches!(shape, Backoff::Decorrelated) {
             spread += is_tight(text, said, &ends);
         }
     }

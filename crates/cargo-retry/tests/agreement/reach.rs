@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Policy, Shape};
+use retry_runtime::{Backoff, Policy};
 
 use super::run::{self, Random};
 use super::said;
@@ -112,7 +112,7 @@ fn growing(
     last: usize,
     wanted: f64,
 ) -> Vec<u64> {
-    let is_grown = matches!(policy.shape(), Shape::Decorrelated);
+    let is_grown = matches!(policy.shape(), Backoff::Decorrelated);
     let mut bits = Vec::new();
     let mut before = f64::NAN;
     for (retry, delay) in told.iter().enumerate().take(last + 1) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retry_runtime::Policy;
 use retry_runtime::testing::{self, CallEnd};
-use retry_runtime::timer::{Blocking, Clock, Threads, Timestamp};
+use retry_runtime::timer::{BlockingTimer, Clock, ThreadTimer, Timestamp};
 
 /// What one call came to.
 pub(crate) struct Ran {
@@ -30,7 +30,7 @@ struct Fixed<R>(R);
 
 impl<R: Fn() -> u64> Clock for Fixed<R> {
     fn now(&self) -> Timestamp {
-        Threads.now()
+        ThreadTimer.now()
     }
 
     fn random(&self) -> u64 {
@@ -38,9 +38,9 @@ impl<R: Fn() -> u64> Clock for Fixed<R> {
     }
 }
 
-impl<R: Fn() -> u64> Blocking for Fixed<R> {
+impl<R: Fn() -> u64> BlockingTimer for Fixed<R> {
     fn sleep(&self, duration: Duration) {
-        Threads.sleep(duration);
+        ThreadTimer.sleep(duration);
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn under(policy: &Policy, random: Random, takes: Duration, enough: u3
     let _answer = match random {
         Random::Seed(seed) => {
             let _seeded = testing::seed(seed);
-            runner.timer(Threads).run(attempt)
+            runner.timer(ThreadTimer).run(attempt)
         }
         Random::Always(bits) => runner.timer(Fixed(|| bits)).run(attempt),
         Random::Each(bits) => {

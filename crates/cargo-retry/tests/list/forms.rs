@@ -141,7 +141,7 @@ fn in_a_terminal_of_120_columns() {
         attempts below: those of the innermost call, at most, for one call of what retries;
         a retry inside a retry makes one attempt, so they add up and do not multiply
 
-        times do not count delays that an error asks for (`Retry-After`), each up to `patience`
+        times do not count delays that an error asks for (`Retry-After`), each up to `max_retry_after`
 
         8 places retry in 1 package; 7 of them call what retries itself
     "#]].assert_eq(&texts(&output).1);
@@ -174,7 +174,7 @@ fn in_a_terminal_of_60_columns() {
           delays   0-100 ms
           at most  100 ms + attempts; load x2
 
-        times do not count delays that an error asks for (`Retry-After`), each up to `patience`
+        times do not count delays that an error asks for (`Retry-After`), each up to `max_retry_after`
 
         2 places retry in 1 package; 1 of them calls what retries itself
     "#]]

@@ -7,7 +7,7 @@ use std::error::Error;
 use hyper_util::client::legacy;
 
 use super::chain::{in_chain, of_connecting};
-use crate::http::Failure;
+use crate::http::RequestError;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
@@ -73,13 +73,13 @@ impl Classify for legacy::Error {
     }
 }
 
-impl<R> From<hyper1::Error> for Failure<hyper1::Error, R> {
+impl<R> From<hyper1::Error> for RequestError<hyper1::Error, R> {
     fn from(error: hyper1::Error) -> Self {
         Self::Transport(error)
     }
 }
 
-impl<R> From<legacy::Error> for Failure<legacy::Error, R> {
+impl<R> From<legacy::Error> for RequestError<legacy::Error, R> {
     fn from(error: legacy::Error) -> Self {
         Self::Transport(error)
     }

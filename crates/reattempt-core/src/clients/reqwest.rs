@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::chain::{in_chain, of_connecting};
 use super::hyper::is_connecting;
-use crate::http::{Failure, HasMethod, HasStatus, Statuses};
+use crate::http::{HasMethod, HasStatus, RequestError, Statuses};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest {
@@ -51,7 +51,7 @@ macro_rules! reqwest {
             }
         }
 
-        impl<R> From<$reqwest::Error> for Failure<$reqwest::Error, R> {
+        impl<R> From<$reqwest::Error> for RequestError<$reqwest::Error, R> {
             fn from(error: $reqwest::Error) -> Self {
                 Self::Transport(error)
             }

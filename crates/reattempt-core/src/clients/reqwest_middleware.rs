@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::failure::GaveUp;
-use crate::http::{Failure, HasStatus};
+use crate::http::{HasStatus, RequestError};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest_middleware {
@@ -41,7 +41,7 @@ macro_rules! reqwest_middleware {
             }
         }
 
-        impl<R> From<$middleware::Error> for Failure<$middleware::Error, R> {
+        impl<R> From<$middleware::Error> for RequestError<$middleware::Error, R> {
             fn from(error: $middleware::Error) -> Self {
                 Self::Transport(error)
             }

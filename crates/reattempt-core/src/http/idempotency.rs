@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, Method};
 /// use reattempt::{http::{CheckStatus, IDEMPOTENCY_KEY}, retry};
 ///
 /// #[retry(idempotent = true, context = attempt)]
-/// async fn pay(client: &Client, order: &Order) -> Result<Response, Failure> {
+/// async fn pay(client: &Client, order: &Order) -> Result<Response, RequestError> {
 ///     let request = client.post(URL).header(IDEMPOTENCY_KEY, attempt.idempotency_key());
 ///     Ok(request.json(order).send().await?.check_status()?)
 /// }

@@ -5,13 +5,13 @@
 //! that keeps the response, headers and body included, and knows its verdict.
 
 mod bad_status;
-mod failure;
 mod idempotency;
+mod request_error;
 mod retry_after;
 mod statuses;
 
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
-pub use failure::Failure;
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
+pub use request_error::RequestError;
 pub use retry_after::retry_after;
 pub use statuses::Statuses;

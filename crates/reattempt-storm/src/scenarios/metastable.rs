@@ -24,7 +24,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Budget, Policy, Shape};
+use retry_runtime::{Backoff, Budget, Policy};
 
 use crate::client::Client;
 use crate::figures::{Expected, Figure};
@@ -52,7 +52,7 @@ pub const fn scene(stale: Stale, arrivals: Arrivals) -> Scene {
 
 /// One retry, at once.
 pub const fn one_retry() -> Policy {
-    Policy::new().max(2).backoff(Shape::None)
+    Policy::new().max(2).backoff(Backoff::None)
 }
 
 /// 10 % of the successes of the last second, and nothing besides.

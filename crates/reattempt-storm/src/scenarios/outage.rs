@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::{Budget, Policy, Shape, Verdict};
+use retry_runtime::{Backoff, Budget, Policy, Verdict};
 
 use crate::client::Client;
 use crate::clock::Virtual;
@@ -74,7 +74,7 @@ pub fn per_success() -> Vec<Figure> {
 /// Q3: a share `p` of the attempts fails, and calls would go on until they succeed: the budget decides. Each call
 /// comes to `a` attempts, of which `a(1-p)` succeed and earn `r` each: `a = 1 + r a (1-p)`.
 pub fn saturated() -> Vec<Figure> {
-    let policy = Policy::new().max(1_000).backoff(Shape::None);
+    let policy = Policy::new().max(1_000).backoff(Backoff::None);
     let mut figures = Vec::new();
     for ratio in [0.1, 0.3] {
         for faults in [0.4, 0.5, 0.6, 0.8] {

@@ -11,10 +11,10 @@ use crate::figures::{Expected, Figure};
 /// One call by `throttle` each `gap`, until `share` of them or less would be turned away: how long that takes.
 fn until(throttle: &Throttle, clock: &Virtual, gap: Duration, share: f64) -> Duration {
     let start = clock.elapsed();
-    while throttle.rejection_by(clock) > share {
+    while throttle.rejection_probability_with_clock(clock) > share {
         clock.sleep(gap);
-        if let Ok(permit) = throttle.permit_by(clock) {
-            permit.succeeded_by(clock);
+        if let Ok(permit) = throttle.permit_with_clock(clock) {
+            permit.succeeded_with_clock(clock);
         }
     }
     clock.elapsed().saturating_sub(start)
@@ -30,8 +30,8 @@ pub fn after_an_outage() -> Vec<Figure> {
             .unwrap_or(Duration::MAX);
         while clock.elapsed() < Duration::from_secs(300) {
             clock.sleep(gap);
-            if let Ok(permit) = throttle.permit_by(&clock) {
-                permit.failed_by(Verdict::Transient, &clock);
+            if let Ok(permit) = throttle.permit_with_clock(&clock) {
+                permit.failed_with_clock(Verdict::Transient, &clock);
             }
         }
         let half = until(&throttle, &clock, gap, 0.5);
@@ -50,19 +50,19 @@ pub fn after_an_outage() -> Vec<Figure> {
 #[expect(clippy::disallowed_methods, reason = "it has been found there")]
 fn last_to_begin(calls: u32) -> Option<Duration> {
     let (throttle, clock) = (Throttle::cubic(), Virtual::new(1));
-    let throttled = throttle.permit_by(&clock).ok()?;
-    throttled.failed_by(Verdict::Throttled(None), &clock);
+    let throttled = throttle.permit_with_clock(&clock).ok()?;
+    throttled.failed_with_clock(Verdict::Throttled(None), &clock);
     let mut waiting: Vec<(Duration, Permit<'_>)> = (0..calls)
-        .filter_map(|_| Some((Duration::ZERO, throttle.permit_by(&clock).ok()?)))
+        .filter_map(|_| Some((Duration::ZERO, throttle.permit_with_clock(&clock).ok()?)))
         .collect();
     // Who looks next: of those of one moment the one who asked first.
     while let Some(next) = (0..waiting.len()).min_by_key(|at| waiting.get(*at).map(|it| it.0)) {
         let (at, permit) = waiting.get_mut(next)?;
         clock.sleep(at.saturating_sub(clock.elapsed()));
-        let wait = permit.wait_by(&clock);
+        let wait = permit.wait_with_clock(&clock);
         *at = at.saturating_add(wait);
         if wait.is_zero() {
-            waiting.remove(next).1.succeeded_by(&clock);
+            waiting.remove(next).1.succeeded_with_clock(&clock);
         }
     }
     Some(clock.elapsed())

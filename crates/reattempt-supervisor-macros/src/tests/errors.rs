@@ -1,7 +1,7 @@
 //! The rules of durable tasks in the error index, `docs/errors.md`: what it shows as refused is refused by the rule above it.
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 
 use super::index::{rules_named, sections};
 use crate::{expand, step, workflow};
@@ -9,15 +9,15 @@ use crate::{expand, step, workflow};
 #[test]
 fn what_is_refused_breaks_the_rule_above_it() {
     let sections = sections();
-    for entry in Entry::ALL.iter().filter(|it| it.id().starts_with('D')) {
-        let section = sections.iter().find(|it| it.id == entry.id());
+    for rule in RuleId::ALL.iter().filter(|it| it.as_str().starts_with('D')) {
+        let section = sections.iter().find(|it| it.id == rule.as_str());
         let section = section.expect("a heading");
         for code in &section.refused {
             let rules = rules_named(code, expanded);
-            assert_eq!(rules, [entry.line()], "{entry}:\n{code}");
+            assert_eq!(rules, [rule.footer()], "{rule}:\n{code}");
         }
         for code in &section.accepted {
-            assert_eq!(rules_named(code, expanded), [""; 0], "{entry}:\n{code}");
+            assert_eq!(rules_named(code, expanded), [""; 0], "{rule}:\n{code}");
         }
     }
 }

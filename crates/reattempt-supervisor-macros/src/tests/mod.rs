@@ -11,11 +11,11 @@ use expect_test::Expect;
 use proc_macro2::TokenStream;
 
 use crate::expand::{self, Expanded};
-use reattempt_syntax::faults::Faults;
+use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
 
 fn expanded(
-    expand: fn(TokenStream, Function, &mut Faults) -> Expanded,
+    expand: fn(TokenStream, Function, &mut Diagnostics) -> Expanded,
     arguments: &str,
     item: &str,
     expected: &Expect,

@@ -35,7 +35,7 @@ impl Fate {
                 state: State::Pending,
                 direction,
                 failures: failures.saturating_add(1),
-                delay: delays.draw(nth, None, || random),
+                delay: delays.sample_delay(nth, None, || random),
             };
         }
         match direction {

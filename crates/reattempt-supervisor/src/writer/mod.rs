@@ -145,7 +145,7 @@ async fn write(
             if error.is_passing() {
                 // Nobody can tell whether a claim took place; a later one takes other tasks.
                 group.refuse(|operation| matches!(operation, Operation::Claim(_)), &error);
-                tokio::time::sleep(DELAYS.draw(failures, None, rand::random)).await;
+                tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
             } else if group.jobs.len() > 1 {
                 // One of them may be what the store cannot take.

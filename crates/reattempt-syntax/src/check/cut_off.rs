@@ -1,14 +1,14 @@
 //! `cut_off = false`: a deadline leaves an attempt running, and is tested between attempts.
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 
 use super::limits;
 use crate::args::{Args, Given};
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 
 /// Whether a call may be ended where it has no error of its own.
-pub(super) fn cut_off(args: &Args, faults: &mut Faults) -> bool {
+pub(super) fn cut_off(args: &Args, faults: &mut Diagnostics) -> bool {
     let Some(value) = &args.cut_off else {
         return true;
     };
@@ -17,7 +17,7 @@ pub(super) fn cut_off(args: &Args, faults: &mut Faults) -> bool {
         Given::Expression(expr) => {
             faults.push(
                 expr.span(),
-                Entry::Type,
+                RuleId::Type,
                 "what compiles depends on `cut_off`, so it is `true` or `false`; write `cut_off = false`",
             );
             return true;
@@ -38,14 +38,14 @@ pub(super) fn cut_off(args: &Args, faults: &mut Faults) -> bool {
     if ends.peek().is_none() && args.deadline.is_none() && args.policy.is_none() {
         faults.push(
             value.key,
-            Entry::X17,
+            RuleId::X17,
             "`cut_off = false` is about a limit that a call cannot report, and nothing here limits the time of one; drop it, or write a `deadline`",
         );
     }
     for (key, place) in ends {
         faults.push(
             place,
-            Entry::S5,
+            RuleId::S5,
             format!("`{key}` ends a call that may have no error, and `cut_off = false` forbids that; write `map_err = |error: reattempt::RetryError<E>| ...` in its place, or drop `{key}`"),
         );
     }

@@ -2,13 +2,13 @@
 
 use proc_macro2::Span;
 use quote::ToTokens;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, ReturnType};
 
 use super::limits;
 use crate::args::{Args, Names};
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry};
 
 /// What can't be retried at all.
@@ -17,20 +17,20 @@ pub(super) fn signature(
     function: &Function,
     answer: &Answer,
     flow: &Flow,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) {
     let signature = &function.signature;
     if let Some(constness) = &signature.constness {
         faults.push(
             constness.span,
-            Entry::S3,
+            RuleId::S3,
             "a `const fn` cannot wait between attempts; drop `const`, or retry in the function that calls this one",
         );
     }
     if function.body.is_none() {
         faults.push(
             signature.ident.span(),
-            Entry::S3,
+            RuleId::S3,
             "a function without a body cannot be retried; put `#[retry]` on the implementations",
         );
     }
@@ -41,7 +41,7 @@ pub(super) fn signature(
     match answer {
         Answer::Other(ty) if args.until.is_none() => faults.push(
             ty.span(),
-            Entry::S1,
+            RuleId::S1,
             format!(
                 "a retry needs to know what failed, and `{}` does not tell; {mends}",
                 text(ty)
@@ -52,7 +52,7 @@ pub(super) fn signature(
         {
             faults.push(
                 signature.paren_token.span.close(),
-                Entry::S1,
+                RuleId::S1,
                 format!(
                     "a retry needs to know what failed, and this function returns nothing; {mends}"
                 ),
@@ -60,7 +60,7 @@ pub(super) fn signature(
         }
         Answer::Option(ty) if args.on.is_none() && super::together::wants_proof(args) => faults.push(
             ty.span(),
-            Entry::S1,
+            RuleId::S1,
             "`None` does not say that nothing was executed, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
         ),
         _ => {}
@@ -73,7 +73,7 @@ pub(super) fn signature(
 }
 
 /// One policy a function: the second attribute would retry the first.
-fn second_attribute(function: &Function, faults: &mut Faults) {
+fn second_attribute(function: &Function, faults: &mut Diagnostics) {
     for attribute in function
         .attributes
         .iter()
@@ -81,7 +81,7 @@ fn second_attribute(function: &Function, faults: &mut Faults) {
     {
         faults.push(
             attribute.path().span(),
-            Entry::S8,
+            RuleId::S8,
             "a function has one `#[retry]`; put all keys into one of them",
         );
     }
@@ -89,19 +89,19 @@ fn second_attribute(function: &Function, faults: &mut Faults) {
 
 /// The body becomes a closure or a future, which knows nothing of the caller: `Location::caller()` in it would be a
 /// place in the body.
-fn track_caller(function: &Function, faults: &mut Faults) {
+fn track_caller(function: &Function, faults: &mut Diagnostics) {
     let tracks = |path: &syn::Path| path.is_ident("track_caller");
     for attribute in (function.attributes.iter()).filter(|attribute| tracks(attribute.path())) {
         faults.push(
             attribute.path().span(),
-            Entry::S3,
+            RuleId::S3,
             "`#[track_caller]` has no effect on a retried function, whose body does not know its caller; drop it, or leave it on a function that passes `Location::caller()` to the retried one",
         );
     }
 }
 
 /// An answer without an error: nothing can be made of one, or asked about it.
-fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut Faults) {
+fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut Diagnostics) {
     let nothing = matches!(function.signature.output, ReturnType::Default);
     let what = match answer {
         Answer::Other(ty) | Answer::Option(ty) => format!("`{}`", text(ty)),
@@ -111,7 +111,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
     if let Some(map_err) = &args.map_err {
         faults.push(
             map_err.key,
-            Entry::X17,
+            RuleId::X17,
             format!("`map_err` makes an error, and {what} has none; drop `map_err`, or return a `Result`"),
         );
     }
@@ -124,7 +124,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
         if let Some(filter) = filter.as_ref().filter(|_| !is_judged) {
             faults.push(
                 filter.key,
-                Entry::X17,
+                RuleId::X17,
                 format!(
                     "`{key}` asks about an error, and {what} has none; drop `{key}`, or return a `Result`"
                 ),
@@ -136,7 +136,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
     };
     faults.push(
         asked.key,
-        Entry::S9,
+        RuleId::S9,
         format!(
             "`retry_after` is asked about an error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
         ),
@@ -144,7 +144,13 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
 }
 
 /// An answer that certainly cannot say that an attempt was cut off, or that there was none.
-fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, faults: &mut Faults) {
+fn cut_off(
+    args: &Args,
+    function: &Function,
+    answer: &Answer,
+    flow: &Flow,
+    faults: &mut Diagnostics,
+) {
     if args.until.is_none() {
         return;
     }
@@ -158,7 +164,7 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
         if let Some(timeout) = &args.timeout {
             faults.push(
                 timeout.key,
-                Entry::S5,
+                RuleId::S5,
                 format!(
                     "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
                 ),
@@ -168,7 +174,7 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
         if let Some(deadline) = args.deadline.as_ref().filter(|_| cuts) {
             faults.push(
                 deadline.key,
-                Entry::S5,
+                RuleId::S5,
                 format!(
                     "`deadline` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or write `cut_off = false`"
                 ),
@@ -178,7 +184,7 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
     for (key, place) in limits::gates(args) {
         faults.push(
             place,
-            Entry::S5,
+            RuleId::S5,
             format!(
                 "`{key}` turns calls away, and {what} cannot say so; return `Result` or `Option`, or drop `{key}`"
             ),
@@ -187,11 +193,11 @@ fn cut_off(args: &Args, function: &Function, answer: &Answer, flow: &Flow, fault
 }
 
 /// What needs a future: nothing can interrupt a blocked thread.
-pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
+pub(super) fn blocking(args: &Args, what: &str, faults: &mut Diagnostics) {
     if let Some(timeout) = &args.timeout {
         faults.push(
             timeout.key,
-            Entry::S2,
+            RuleId::S2,
             format!(
                 "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
@@ -200,7 +206,7 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
     if let Some(hedge) = &args.hedge {
         faults.push(
             hedge.key,
-            Entry::S2,
+            RuleId::S2,
             format!(
                 "`hedge` runs attempts side by side, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
@@ -210,11 +216,11 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Faults) {
 }
 
 /// A blocked thread cannot wait for a future.
-fn sync_hooks(args: &Args, what: &str, faults: &mut Faults) {
+fn sync_hooks(args: &Args, what: &str, faults: &mut Diagnostics) {
     for (key, entry, code) in [
-        ("before_retry", Entry::S9, &args.before_retry),
-        ("fallback", Entry::S9, &args.fallback),
-        ("verify", Entry::X13, &args.verify),
+        ("before_retry", RuleId::S9, &args.before_retry),
+        ("fallback", RuleId::S9, &args.fallback),
+        ("verify", RuleId::X13, &args.verify),
     ] {
         let closure = code.as_ref().and_then(|code| code.given.as_ref().ok());
         if let Some(span) = closure.and_then(async_closure) {
@@ -249,7 +255,7 @@ fn text(tokens: &impl ToTokens) -> String {
 pub(super) fn cloned(
     names: Option<Names>,
     parameters: &[(Ident, bool)],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Vec<(Ident, bool)> {
     let mut cloned: Vec<(Ident, bool)> = Vec::new();
     let names = names.and_then(|names| super::keep(names.given, faults));
@@ -257,7 +263,7 @@ pub(super) fn cloned(
         if cloned.iter().any(|(known, _)| *known == name) {
             faults.push(
                 name.span(),
-                Entry::X17,
+                RuleId::X17,
                 format!("`{name}` stands here twice, and one copy is all that the body gets; drop one of them"),
             );
             continue;
@@ -266,7 +272,7 @@ pub(super) fn cloned(
             Some((_, mutable)) => cloned.push((name, *mutable)),
             None if parameters.is_empty() => faults.push(
                 name.span(),
-                Entry::S7,
+                RuleId::S7,
                 format!("`{name}` is no parameter of this function, which has none; drop it"),
             ),
             None => {
@@ -277,7 +283,7 @@ pub(super) fn cloned(
                 let list: Vec<_> = list.iter().map(String::as_str).collect();
                 faults.push(
                     name.span(),
-                    Entry::S7,
+                    RuleId::S7,
                     format!(
                         "`{name}` is no parameter of this function; its parameters are {}",
                         crate::keys::listed(&list)

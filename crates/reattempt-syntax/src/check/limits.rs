@@ -2,14 +2,14 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use retry_runtime::rules::{self, Entry, Key};
+use retry_runtime::rules::{self, Key, RuleId};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use super::{Draft, literal_value};
 use super::{constant, running};
 use crate::args::{Args, Given, Value};
-use crate::faults::{Faults, Place};
+use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::{Copies, Literal as _, Share};
 use crate::model::{Hedging, Purse, Setting, at, located};
 
@@ -69,7 +69,7 @@ pub(super) fn hedging(
     value: Option<Value<Copies>>,
     krate: &TokenStream,
     parameters: &[(Ident, bool)],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Option<Hedging> {
     match value?.given {
         Given::Wrong(fault) => {
@@ -86,7 +86,7 @@ pub(super) fn hedging(
             if running::names_parameter(&expr, parameters) {
                 faults.push(
                     expr.span(),
-                    Entry::Type,
+                    RuleId::Type,
                     "`hedge` is a constant, and only the running program knows this value; write `hedge = \"50ms\"` or a constant",
                 );
             }
@@ -101,14 +101,14 @@ pub(super) fn hedging(
 }
 
 /// Rules about a hedge and the keys beside it.
-pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
+pub(super) fn hedge_rules(args: &Args, faults: &mut Diagnostics) {
     let Some(hedge) = &args.hedge else {
         return;
     };
     if let Some(false) = literal_value(args.idempotent.as_ref()) {
         faults.push(
             hedge.key,
-            Entry::X12,
+            RuleId::X12,
             "`hedge` runs an operation twice at the same time, and `idempotent = false` says that it may not be; drop one of them",
         );
     }
@@ -123,7 +123,7 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Faults) {
             deadline.and_then(|deadline| rules::hedge_beyond_deadline(1, *delay, deadline))
         });
     if let Some(refusal) = refusal {
-        faults.push(*span, refusal.entry(), refusal.message());
+        faults.push(*span, refusal.rule(), refusal.message());
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn gates(args: &Args) -> impl Iterator<Item = (&'static str, proc_mac
 }
 
 /// `breaker = 5`: nothing to share.
-pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
+pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
     for (key, kind, code) in [
         ("breaker", "Breaker", &args.breaker),
         ("throttle", "Throttle", &args.throttle),
@@ -147,7 +147,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
         if let Expr::Lit(literal) = given {
             faults.push(
                 literal.span(),
-                Entry::Type,
+                RuleId::Type,
                 format!(
                     "`{key}` is shared by all calls of a service; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),
@@ -155,7 +155,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Faults) {
         } else if constant::builds(given, kind) {
             faults.push(
                 Place::of(given),
-                Entry::Type,
+                RuleId::Type,
                 format!(
                     "a {key} that is made for each call has seen none of the others; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),

@@ -1,24 +1,24 @@
 //! `map_err = |error: RetryError<E>| ...`: what makes the caller's error.
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Pat};
 
 use super::function::async_closure;
 use crate::args::Code;
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 use crate::model::Mapper;
 
 /// The function, and the type of its parameter, which is the only place where the error of the body is written.
-pub(super) fn mapper(code: Option<Code>, faults: &mut Faults) -> Option<Mapper> {
+pub(super) fn mapper(code: Option<Code>, faults: &mut Diagnostics) -> Option<Mapper> {
     read(super::expression(code?, faults)?, faults)
 }
 
-fn read(code: Expr, faults: &mut Faults) -> Option<Mapper> {
+fn read(code: Expr, faults: &mut Diagnostics) -> Option<Mapper> {
     if let Some(span) = async_closure(&code) {
         faults.push(
             span,
-            Entry::S9,
+            RuleId::S9,
             "`map_err` makes an error at the end of a call and cannot be async; make the closure sync, or write `fallback` for what waits",
         );
         return None;
@@ -43,7 +43,7 @@ fn read(code: Expr, faults: &mut Faults) -> Option<Mapper> {
     };
     faults.push(
         wrong,
-        Entry::S9,
+        RuleId::S9,
         "`map_err` is a path, or a closure that says by the type of its parameter with which error an attempt fails; write `map_err = |error: reattempt::RetryError<E>| ...`, with that error for `E`",
     );
     None

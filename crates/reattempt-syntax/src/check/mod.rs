@@ -14,13 +14,13 @@ mod together;
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use retry_runtime::Policy;
-use retry_runtime::rules::{Entry, Key, Keys, Rule};
+use retry_runtime::rules::{Key, Keys, Rule, RuleId};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use crate::args::{Args, Code, Filter, Given, Predicate, Value};
-use crate::faults::{Fault, Faults, Place};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
 use crate::model::{Model, Setting};
@@ -31,7 +31,7 @@ pub fn function(
     item: &Function,
     answer: &Answer,
     flow: &Flow,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Model {
     function::signature(&args, item, answer, flow, faults);
     let mut parameters = crate::item::parameters(&item.signature);
@@ -78,7 +78,7 @@ pub fn block(
     args: Args,
     asynchronous: bool,
     error_span: Option<Span>,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Model {
     if !asynchronous {
         function::blocking(&args, "block", faults);
@@ -102,7 +102,7 @@ struct Draft<'f> {
     /// The span of each value, for the rules that name a key.
     places: Vec<(Key, Span, Place)>,
     krate: TokenStream,
-    faults: &'f mut Faults,
+    faults: &'f mut Diagnostics,
 }
 
 impl Draft<'_> {
@@ -129,7 +129,7 @@ impl Draft<'_> {
                 self.unknown = self.unknown.with(key);
                 let (value, place, span) = (ours!(#expr), Place::of(&expr), expr.span());
                 if !is_measured(key) {
-                    only_constant(key.word(), &expr, self.parameters, self.faults);
+                    only_constant(key.as_str(), &expr, self.parameters, self.faults);
                 } else if running::is_running(&expr, self.parameters) {
                     running = Some(expr);
                 }
@@ -166,20 +166,23 @@ impl Draft<'_> {
     /// here that look at nothing else.
     fn judge(&mut self, is_override: bool) {
         for rule in Rule::ALL {
-            if rule.reads().touches(self.unknown) || (is_override && !self.knows(rule.reads())) {
+            if rule.keys().intersects(self.unknown) || (is_override && !self.knows(rule.keys())) {
                 continue;
             }
             let Some(violation) = rule.check(&self.known) else {
                 continue;
             };
-            let place = self.places.iter().find(|(key, ..)| *key == violation.key());
+            let place = self
+                .places
+                .iter()
+                .find(|(key, ..)| Some(*key) == violation.key());
             let span = match place {
                 // A key that has no business here, or a value that is wrong.
-                Some((_, key, _)) if rule.is_about_effects() => (*key).into(),
+                Some((_, key, _)) if rule.id().is_about_effects() => (*key).into(),
                 Some((_, _, value)) => *value,
                 None => Span::call_site().into(),
             };
-            self.faults.push(span, rule.entry(), violation.message());
+            self.faults.push(span, rule.id(), violation.message());
         }
     }
 }
@@ -189,7 +192,7 @@ fn policy(
     parameters: &[(Ident, bool)],
     default_name: TokenStream,
     error_span: Option<Span>,
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Model {
     together::together(&args, faults);
     limits::no_gate(&args, faults);
@@ -235,9 +238,11 @@ fn policy(
     draft.take(Key::Timeout, args.timeout, |policy, timeout| {
         policy.timeout(*timeout)
     });
-    draft.take(Key::Patience, args.patience, |policy, patience| {
-        policy.patience(*patience)
-    });
+    draft.take(
+        Key::MaxRetryAfter,
+        args.max_retry_after,
+        |policy, max_retry_after| policy.max_retry_after(*max_retry_after),
+    );
     draft.take(Key::Idempotent, args.idempotent, |policy, on| {
         policy.idempotent(*on)
     });
@@ -304,16 +309,16 @@ const fn is_measured(key: Key) -> bool {
             | Key::ResetAfter
             | Key::Deadline
             | Key::Timeout
-            | Key::Patience
+            | Key::MaxRetryAfter
     )
 }
 
 /// A key that is not a number, of which the compiler has to know the value.
-fn only_constant(key: &str, expr: &Expr, parameters: &[(Ident, bool)], faults: &mut Faults) {
+fn only_constant(key: &str, expr: &Expr, parameters: &[(Ident, bool)], faults: &mut Diagnostics) {
     if running::names_parameter(expr, parameters) {
         faults.push(
             expr.span(),
-            Entry::Type,
+            RuleId::Type,
             format!("`{key}` is a constant, and only the running program knows this value; write a constant, or have a `Policy` made with it: `policy = self.policy`"),
         );
     }
@@ -330,7 +335,7 @@ fn literal_value<T: Copy>(value: Option<&Value<T>>) -> Option<T> {
 fn operation_name(
     name: Value<Name>,
     parameters: &[(Ident, bool)],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> Option<TokenStream> {
     match name.given {
         Given::Literal(name, _) => Some(name.tokens(&TokenStream::new())),
@@ -339,7 +344,7 @@ fn operation_name(
             if running::names_parameter(&expr, parameters) {
                 faults.push(
                     expr.span(),
-                    Entry::Type,
+                    RuleId::Type,
                     "`name` is a constant, and only the running program knows this value; write a text or a constant",
                 );
             }
@@ -352,15 +357,15 @@ fn operation_name(
     }
 }
 
-fn keep<T>(given: Result<T, Fault>, faults: &mut Faults) -> Option<T> {
+fn keep<T>(given: Result<T, Diagnostic>, faults: &mut Diagnostics) -> Option<T> {
     given.map_err(|fault| faults.add(fault)).ok()
 }
 
-fn expression(code: Code, faults: &mut Faults) -> Option<Expr> {
+fn expression(code: Code, faults: &mut Diagnostics) -> Option<Expr> {
     keep(code.given, faults)
 }
 
-fn predicate(filter: Filter, faults: &mut Faults) -> Option<Predicate> {
+fn predicate(filter: Filter, faults: &mut Diagnostics) -> Option<Predicate> {
     match filter.given {
         Given::Literal(predicate, _) => Some(predicate),
         Given::Wrong(fault) => {

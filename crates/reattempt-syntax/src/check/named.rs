@@ -1,12 +1,12 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use retry_runtime::words::{is_unseen, mended};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 use crate::item::mentions;
 use crate::model::{Inherited, Model};
 
@@ -14,7 +14,7 @@ use crate::model::{Inherited, Model};
 pub(super) fn told_apart(
     policy: Option<Expr>,
     parameters: &[(Ident, bool)],
-    faults: &mut Faults,
+    faults: &mut Diagnostics,
 ) -> (Option<Inherited>, Option<LitStr>) {
     let Some(expr) = policy else {
         return (None, None);
@@ -24,7 +24,7 @@ pub(super) fn told_apart(
     {
         faults.push(
             literal.span(),
-            Entry::Type,
+            RuleId::Type,
             "`policy` is a `Policy`, or the name of one; write `policy = POLICY` or `policy = \"storage\"`",
         );
         return (None, None);
@@ -38,7 +38,7 @@ pub(super) fn told_apart(
 }
 
 /// The name, if the policy is given by one.
-fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
+fn name_of(expr: &Expr, faults: &mut Diagnostics) -> Option<LitStr> {
     let name = match expr {
         Expr::Lit(ExprLit {
             lit: Lit::Str(name),
@@ -52,14 +52,14 @@ fn name_of(expr: &Expr, faults: &mut Faults) -> Option<LitStr> {
     if text.is_empty() {
         faults.push(
             name.span(),
-            Entry::R14,
+            RuleId::R14,
             "the name of a policy is not empty; write `policy = \"storage\"`",
         );
     } else if !is_policy_name(&text) {
         let mended = mended(&text).unwrap_or_else(|| "storage".to_owned());
         faults.push(
             name.span(),
-            Entry::R14,
+            RuleId::R14,
             format!(
                 "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
             ),
@@ -74,7 +74,7 @@ pub fn is_policy_name(text: &str) -> bool {
 }
 
 /// All instances of a generic function share what they ask for, so the keys beside it are the same for all.
-pub(super) fn shared(model: &Model, faults: &mut Faults) {
+pub(super) fn shared(model: &Model, faults: &mut Diagnostics) {
     if model.named.is_none() {
         return;
     }
@@ -82,10 +82,10 @@ pub(super) fn shared(model: &Model, faults: &mut Faults) {
         let Some(running) = &setting.running else {
             continue;
         };
-        let key = setting.key.word();
+        let key = setting.key.as_str();
         faults.push(
             running.span(),
-            Entry::X15,
+            RuleId::X15,
             format!("beside a `policy` from the configuration `{key}` is a constant, and only the running program knows this value; write a constant, or `policy = ...` with an expression"),
         );
     }
@@ -96,17 +96,17 @@ pub(super) fn shared(model: &Model, faults: &mut Faults) {
             .unwrap_or_else(proc_macro2::Span::call_site);
         faults.push(
             span,
-            Entry::X15,
+            RuleId::X15,
             format!(
                 "beside a `policy` from the configuration `{}` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a value or a constant",
-                setting.key.word()
+                setting.key.as_str()
             ),
         );
     }
     if mentions(&model.name, &model.generics) {
         faults.push(
             model.error_span,
-            Entry::X15,
+            RuleId::X15,
             "beside a `policy` from the configuration `name` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a text or a constant",
         );
     }

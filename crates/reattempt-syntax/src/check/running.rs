@@ -12,7 +12,7 @@ const OWN: &[&str] = &[
     "Jitter",
     "Nested",
     "Policy",
-    "Shape",
+    "Backoff",
     "Telemetry",
     "Throttle",
 ];

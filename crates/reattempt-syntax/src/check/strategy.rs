@@ -2,17 +2,17 @@
 
 use proc_macro2::Span;
 use retry_runtime::Policy;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::function::async_closure;
 use crate::args::{Args, Value};
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 
 /// X11: what a strategy decides nobody else does. The keys beside it are taken out, so that no other rule reads
 /// them. The policy that the other keys start from.
-pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
+pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
     fn key<T>(value: Option<Value<T>>) -> Option<Span> {
         value.map(|value| value.key)
     }
@@ -25,7 +25,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
     if let Some(policy) = args.policy.take() {
         faults.push(
             policy.key,
-            Entry::X11,
+            RuleId::X11,
             "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
         );
     }
@@ -42,7 +42,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
         if let Some(span) = place {
             faults.push(
                 span,
-                Entry::X11,
+                RuleId::X11,
                 format!(
                     "`{key}` has no effect beside `strategy`, which says how long to wait; drop `{key}` or `strategy`"
                 ),
@@ -53,18 +53,18 @@ pub(super) fn alone(args: &mut Args, faults: &mut Faults) -> Policy {
 }
 
 /// What certainly decides nothing.
-fn no_strategy(given: &Expr, faults: &mut Faults) {
+fn no_strategy(given: &Expr, faults: &mut Diagnostics) {
     if let Expr::Lit(literal) = given {
         faults.push(
             literal.span(),
-            Entry::S9,
+            RuleId::S9,
             "`strategy` is a value that implements `Strategy`, or a closure; write `backoff = \"exp\"` for one of the shapes, or `strategy = |failure| ...`",
         );
     }
     if let Some(span) = async_closure(given) {
         faults.push(
             span,
-            Entry::S9,
+            RuleId::S9,
             "`strategy` answers at once and cannot be async; make the closure sync",
         );
     }

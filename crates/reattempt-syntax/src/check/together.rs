@@ -2,16 +2,16 @@
 //! the others.
 
 use proc_macro2::Span;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use syn::Expr;
 
 use super::function::async_closure;
 use crate::args::{Args, Filter, Given, Predicate, Value};
-use crate::faults::{Faults, Place};
+use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::Attempts;
 
 /// Rules about keys that only an attribute can have.
-pub(super) fn together(args: &Args, faults: &mut Faults) {
+pub(super) fn together(args: &Args, faults: &mut Diagnostics) {
     if let Some(Value {
         given: Given::Literal(Attempts(1), _),
         ..
@@ -47,7 +47,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
         ];
         for (key, place) in only_for_retries {
             if let Some(span) = place {
-                faults.push(span, Entry::X5, format!("`{key}` matters only for a retry, and `max = 1` allows none; drop `{key}` or write `max = 3`"));
+                faults.push(span, RuleId::X5, format!("`{key}` matters only for a retry, and `max = 1` allows none; drop `{key}` or write `max = 3`"));
             }
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
             None => args.policy.is_none(),
         };
         if idempotent {
-            faults.push(verify.key, Entry::X13, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
+            faults.push(verify.key, RuleId::X13, "`verify` is asked only about operations that must not run twice; add `idempotent = false` or drop `verify`");
         }
     }
     nothing_proved(args, faults);
@@ -74,7 +74,7 @@ pub(super) fn together(args: &Args, faults: &mut Faults) {
 }
 
 /// X9: `except` leaves nothing of `on`, as far as syntax shows.
-fn nothing_left(args: &Args, faults: &mut Faults) {
+fn nothing_left(args: &Args, faults: &mut Diagnostics) {
     let Some(Filter {
         given: Given::Literal(except, place),
         ..
@@ -87,37 +87,37 @@ fn nothing_left(args: &Args, faults: &mut Faults) {
         _ => None,
     };
     if on.is_some_and(|on| on.text() == except.text()) {
-        faults.push(*place, Entry::X9, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+        faults.push(*place, RuleId::X9, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
         return;
     }
     let Some((excepted, false)) = except.alternatives() else {
         return;
     };
     if excepted.iter().any(|pattern| pattern == "_") {
-        faults.push(*place, Entry::X9, "`except(_)` names every error, so nothing would be retried; name the errors that are not worth another attempt");
+        faults.push(*place, RuleId::X9, "`except(_)` names every error, so nothing would be retried; name the errors that are not worth another attempt");
         return;
     }
     let named = on.and_then(Predicate::alternatives);
     if named.is_some_and(|(named, _)| named.iter().all(|pattern| excepted.contains(pattern))) {
-        faults.push(*place, Entry::X9, "`except` names every error that `on` names, so nothing would be retried; drop one of them");
+        faults.push(*place, RuleId::X9, "`except` names every error that `on` names, so nothing would be retried; drop one of them");
     }
 }
 
 /// `until = 5`: a literal where code belongs.
-fn literals(args: &Args, faults: &mut Faults) {
+fn literals(args: &Args, faults: &mut Diagnostics) {
     let asks = |key: &str, about: &str| {
         format!("`{key}` asks a closure or a path about the {about}; write `{key} = |{about}| ...`")
     };
     let runs = |key: &str| {
         format!("`{key}` runs a closure or a path for each retry; write `{key} = |retry| ...`")
     };
-    let timer = "`timer` takes a value that implements `reattempt::timer::Timer` or `reattempt::timer::Blocking`; write `timer = MyTimer`, or drop `timer`";
+    let timer = "`timer` takes a value that implements `reattempt::timer::Timer` or `reattempt::timer::BlockingTimer`; write `timer = MyTimer`, or drop `timer`";
     for (code, rule, message) in [
-        (&args.until, Entry::S9, asks("until", "value")),
-        (&args.verify, Entry::S9, asks("verify", "error")),
-        (&args.before_retry, Entry::S9, runs("before_retry")),
-        (&args.on_retry, Entry::S9, runs("on_retry")),
-        (&args.timer, Entry::Type, timer.to_owned()),
+        (&args.until, RuleId::S9, asks("until", "value")),
+        (&args.verify, RuleId::S9, asks("verify", "error")),
+        (&args.before_retry, RuleId::S9, runs("before_retry")),
+        (&args.on_retry, RuleId::S9, runs("on_retry")),
+        (&args.timer, RuleId::Type, timer.to_owned()),
     ] {
         if let Some(Ok(Expr::Lit(literal))) = code.as_ref().map(|code| &code.given) {
             faults.push(Place::of(literal), rule, message);
@@ -126,14 +126,14 @@ fn literals(args: &Args, faults: &mut Faults) {
 }
 
 /// `on_retry` answers at once.
-fn waiting_observer(args: &Args, faults: &mut Faults) {
+fn waiting_observer(args: &Args, faults: &mut Diagnostics) {
     let Some(Ok(hook)) = args.on_retry.as_ref().map(|code| &code.given) else {
         return;
     };
     if let Some(span) = async_closure(hook) {
         faults.push(
             span,
-            Entry::S9,
+            RuleId::S9,
             "`on_retry` only observes and cannot be async; write `before_retry` for what waits",
         );
     }
@@ -146,35 +146,35 @@ fn names_policy(args: &Args) -> bool {
 }
 
 /// `retry_after` is asked and answers at once.
-fn no_question(args: &Args, faults: &mut Faults) {
+fn no_question(args: &Args, faults: &mut Diagnostics) {
     let Some(Ok(asked)) = args.retry_after.as_ref().map(|code| &code.given) else {
         return;
     };
     if let Expr::Lit(literal) = asked {
         faults.push(
             Place::of(literal),
-            Entry::S9,
+            RuleId::S9,
             "`retry_after` asks a closure or a path about the error; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
         );
     }
     if let Some(span) = async_closure(asked) {
         faults.push(
             span,
-            Entry::S9,
+            RuleId::S9,
             "`retry_after` answers at once and cannot be async; make the closure sync",
         );
     }
 }
 
 /// `fallback = 3`: what is asked is a function of the error.
-fn plain_fallback(args: &Args, faults: &mut Faults) {
+fn plain_fallback(args: &Args, faults: &mut Diagnostics) {
     let Some(Ok(given)) = args.fallback.as_ref().map(|code| &code.given) else {
         return;
     };
     if let Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) = given {
         faults.push(
             Place::of(given),
-            Entry::S9,
+            RuleId::S9,
             format!(
                 "`fallback` is a function of the error; write `fallback = |_| {}`",
                 quote::quote!(#given)
@@ -184,11 +184,11 @@ fn plain_fallback(args: &Args, faults: &mut Faults) {
 }
 
 /// X11: `fallback` answers where `map_err` would.
-fn two_answers(args: &Args, faults: &mut Faults) {
+fn two_answers(args: &Args, faults: &mut Diagnostics) {
     if let (Some(map_err), Some(_)) = (&args.map_err, &args.fallback) {
         faults.push(
             map_err.key,
-            Entry::X11,
+            RuleId::X11,
             "`map_err` and `fallback` both say what a call that gives up answers; keep `map_err` for another error, or `fallback` for another answer",
         );
     }
@@ -209,7 +209,7 @@ pub(super) fn wants_proof(args: &Args) -> bool {
 
 /// A pattern says that an error is worth another attempt, not that nothing was
 /// executed: with `idempotent = false` it would retry nothing.
-fn nothing_proved(args: &Args, faults: &mut Faults) {
+fn nothing_proved(args: &Args, faults: &mut Diagnostics) {
     if !wants_proof(args) {
         return;
     }
@@ -220,7 +220,7 @@ fn nothing_proved(args: &Args, faults: &mut Faults) {
     {
         faults.push(
             *place,
-            Entry::S9,
+            RuleId::S9,
             "a pattern does not say that nothing was executed, so `idempotent = false` would retry nothing; write `on = |error| ...` that answers `Verdict::Refused`, or add `verify`",
         );
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::{Entry, Refusal, hedge_delay, hedge_quantile};
+use retry_runtime::rules::{RuleId, Violation, hedge_delay, hedge_quantile};
 use retry_runtime::words::{Share, Whole, Word, Wrong};
 use syn::Expr;
 
@@ -35,7 +35,7 @@ impl Word for Copies {
                 "a share of the calls is no duration; write `hedge = quantile({})`",
                 percent / 100.0
             );
-            return Some(Err(Wrong::new(Entry::R12, message)));
+            return Some(Err(Wrong::new(RuleId::R12, message)));
         }
         Duration::from_text(text).map(|delay| {
             let delay = delay?;
@@ -51,7 +51,7 @@ impl Word for Copies {
         let message = format!(
             "a bare number is no delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
         );
-        Some(Err(Wrong::new(Entry::R12, message)))
+        Some(Err(Wrong::new(RuleId::R12, message)))
     }
 }
 
@@ -64,14 +64,14 @@ impl Literal for Copies {
         let quantile = match call.args.first() {
             Some(first) if call.args.len() == 1 => read::<f64>(first),
             _ => Some(Err(Wrong::new(
-                Entry::R12,
+                RuleId::R12,
                 "`quantile` takes one number; write `hedge = quantile(0.95)`",
             ))),
         };
         // A constant is for `Hedge::quantile`.
         let quantile = quantile.unwrap_or_else(|| {
             Err(Wrong::new(
-                Entry::R12,
+                RuleId::R12,
                 "`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant",
             ))
         });
@@ -97,8 +97,8 @@ fn percentile(text: &str) -> Option<f64> {
     number.trim().parse().ok()
 }
 
-fn refused(refusal: Option<&Refusal>) -> Result<(), Wrong> {
-    refusal.map_or(Ok(()), |refusal| {
-        Err(Wrong::new(refusal.entry(), refusal.message()))
+fn refused(violation: Option<&Violation>) -> Result<(), Wrong> {
+    violation.map_or(Ok(()), |violation| {
+        Err(Wrong::new(violation.rule(), violation.message()))
     })
 }

@@ -6,9 +6,9 @@ mod limits;
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use retry_runtime::words::{Whole, Word, Written, Wrong};
-use retry_runtime::{Jitter, Nested, Shape, Telemetry};
+use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 pub use limits::Copies;
@@ -50,7 +50,7 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, Wrong>> {
     };
     if is_endless {
         return Some(Err(Wrong::new(
-            Entry::Type,
+            RuleId::Type,
             "this number is too large for any value; write a smaller one",
         )));
     }
@@ -119,15 +119,15 @@ impl Literal for Jitter {
     }
 }
 
-impl Literal for Shape {
+impl Literal for Backoff {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
         match self {
-            Self::None => ours!(#krate::Shape::None),
-            Self::Fixed => ours!(#krate::Shape::Fixed),
-            Self::Linear => ours!(#krate::Shape::Linear),
-            Self::Fibonacci => ours!(#krate::Shape::Fibonacci),
-            Self::Decorrelated => ours!(#krate::Shape::Decorrelated),
-            _ => ours!(#krate::Shape::Exp),
+            Self::None => ours!(#krate::Backoff::None),
+            Self::Fixed => ours!(#krate::Backoff::Fixed),
+            Self::Linear => ours!(#krate::Backoff::Linear),
+            Self::Fibonacci => ours!(#krate::Backoff::Fibonacci),
+            Self::Decorrelated => ours!(#krate::Backoff::Decorrelated),
+            _ => ours!(#krate::Backoff::Exp),
         }
     }
 }
@@ -148,8 +148,8 @@ impl Literal for Telemetry {
             ours!(#krate::Telemetry::quiet())
         } else if *self == Self::new().spans() {
             ours!(#krate::Telemetry::new().spans())
-        } else if *self == Self::new().times() {
-            ours!(#krate::Telemetry::new().times())
+        } else if *self == Self::new().timings() {
+            ours!(#krate::Telemetry::new().timings())
         } else {
             ours!(#krate::Telemetry::new())
         }

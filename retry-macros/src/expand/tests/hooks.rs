@@ -252,7 +252,7 @@ fn a_strategy() {
                         );
                         let failure = ::reattempt::__private::describe!(cause);
                         let step = (&mut call)
-                            .failed_by(
+                            .failed_with_clock(
                                 context(until),
                                 &mut (),
                                 failure,

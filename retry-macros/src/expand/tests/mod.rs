@@ -42,7 +42,7 @@ fn sync_function() {
                     const {
                         &::reattempt::Policy::constant()
                             .max(5u32)
-                            .backoff(::reattempt::Shape::Exp)
+                            .backoff(::reattempt::Backoff::Exp)
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
                     },
                 );
@@ -92,7 +92,7 @@ fn async_function() {
                     const {
                         &::reattempt::Policy::constant()
                             .max(5u32)
-                            .backoff(::reattempt::Shape::Exp)
+                            .backoff(::reattempt::Backoff::Exp)
                             .jitter(::reattempt::Jitter::Ratio(0.2f64))
                     },
                 );

@@ -14,7 +14,7 @@ fn timed_out() -> Error {
 
 /// Half-open as soon as a millisecond has passed.
 fn half_open() -> Breaker {
-    let breaker = Breaker::count(1).cooldown(ms(1));
+    let breaker = Breaker::count_window(1).cooldown(ms(1));
     let clock = Hand::at(Shared.now().since(ORIGIN).saturating_sub(ms(10)));
     play(&breaker, &clock, "F");
     assert_eq!(breaker.state(), State::HalfOpen);
@@ -23,7 +23,7 @@ fn half_open() -> Breaker {
 
 #[test]
 fn what_is_refused_is_not_called() {
-    let breaker = Breaker::count(1);
+    let breaker = Breaker::count_window(1);
     assert!(matches!(
         breaker.call(|| Err::<(), _>(timed_out())),
         Err(Rejected::Inner(_))
@@ -43,7 +43,7 @@ fn what_is_refused_is_not_called() {
 
 #[test]
 fn the_error_of_the_call_passes_through() {
-    let breaker = Breaker::count(1);
+    let breaker = Breaker::count_window(1);
     let answer = breaker.call(|| Err::<(), _>(Error::from(ErrorKind::NotFound)));
     let Err(rejected) = answer else {
         unreachable!("it failed");
@@ -64,7 +64,7 @@ fn a_panic_returns_the_permit() {
         let call = || breaker.call(|| -> Result<(), Error> { panic!("in the call") });
         assert!(catch_unwind(call).is_err());
         // It was a probe each time, and another may be one.
-        assert!(!breaker.refuses_by(&Shared));
+        assert!(!breaker.refuses_with_clock(&Shared));
     }
     assert!(breaker.call(|| Ok::<_, Error>(())).is_ok());
     assert_eq!(breaker.state(), State::Closed);
@@ -76,7 +76,7 @@ fn a_judge_that_panics_returns_the_permit() {
     let on = |_: &Error| -> bool { panic!("in the judge") };
     let call = AssertUnwindSafe(|| breaker.call_on(on, || Err::<(), _>(timed_out())));
     assert!(catch_unwind(call).is_err());
-    assert!(!breaker.refuses_by(&Shared));
+    assert!(!breaker.refuses_with_clock(&Shared));
 }
 
 /// Pending so many times.
@@ -109,7 +109,7 @@ fn a_future_that_is_dropped_returns_the_permit() {
                 ));
             }
         }
-        assert!(!breaker.refuses_by(&Shared), "after {polls} polls");
+        assert!(!breaker.refuses_with_clock(&Shared), "after {polls} polls");
         let mut call = pin!(breaker.call_async(After(2)));
         while call.as_mut().poll(&mut context).is_pending() {}
         assert_eq!(breaker.state(), State::Closed);
@@ -118,7 +118,7 @@ fn a_future_that_is_dropped_returns_the_permit() {
 
 #[tokio::test(start_paused = true)]
 async fn an_async_failure_counts() {
-    let breaker = Breaker::count(2);
+    let breaker = Breaker::count_window(2);
     let fail = async || Err::<(), _>(timed_out());
     assert!(breaker.call_async(fail()).await.is_err());
     assert!(breaker.call_async_on(|_| true, fail()).await.is_err());
@@ -133,7 +133,7 @@ fn what_it_is_good_for() {
         value
     }
     fn shared<T: Sync + RefUnwindSafe>(_: &T) {}
-    static BREAKER: Breaker = Breaker::count(1);
+    static BREAKER: Breaker = Breaker::count_window(1);
     shared(&BREAKER);
     drop(sent(BREAKER.call_async(After(1))));
     assert_eq!(

@@ -61,7 +61,9 @@ const fn ms(millis: u64) -> Duration {
 }
 
 fn permit<'b>(breaker: &'b Breaker, clock: &Hand) -> Permit<'b> {
-    breaker.permit_by(clock).expect("calls are let through")
+    breaker
+        .permit_with_clock(clock)
+        .expect("calls are let through")
 }
 
 /// The calls of `text`: `S`uccess, `F`ailure, `P`ermanent.
@@ -69,9 +71,9 @@ fn play(breaker: &Breaker, clock: &Hand, text: &str) {
     for call in text.chars() {
         let permit = permit(breaker, clock);
         match call {
-            'S' => permit.succeeded_by(clock),
-            'F' => permit.failed_by(Verdict::Transient, clock),
-            _ => permit.failed_by(Verdict::Permanent, clock),
+            'S' => permit.succeeded_with_clock(clock),
+            'F' => permit.failed_with_clock(Verdict::Transient, clock),
+            _ => permit.failed_with_clock(Verdict::Permanent, clock),
         }
     }
 }

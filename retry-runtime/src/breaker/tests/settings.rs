@@ -16,23 +16,23 @@ fn refused(made: impl FnOnce() -> Breaker + UnwindSafe) -> String {
 
 #[test]
 fn what_breaks_a_rule() {
-    let one = || Breaker::count(20);
+    let one = || Breaker::count_window(20);
     let long = DAY + Duration::from_nanos(1);
     for (text, words) in [
         (
-            refused(|| Breaker::count(0)),
+            refused(|| Breaker::count_window(0)),
             "from 1 to 1024, and this is 0",
         ),
         (
-            refused(|| Breaker::count(1025)),
+            refused(|| Breaker::count_window(1025)),
             "from 1 to 1024, and this is 1025",
         ),
         (
-            refused(|| Breaker::time(Duration::from_micros(999))),
+            refused(|| Breaker::time_window(Duration::from_micros(999))),
             "and this is 999 us",
         ),
         (
-            refused(move || Breaker::time(long)),
+            refused(move || Breaker::time_window(long)),
             "from 1 ms to 24 h, and this is 24 h",
         ),
         (
@@ -47,15 +47,21 @@ fn what_breaks_a_rule() {
             refused(move || one().failure_ratio(f64::NAN)),
             "and this is NaN;",
         ),
-        (refused(move || one().minimum(0)), "`minimum` is at least 1"),
         (
-            refused(move || one().minimum(21)),
-            "`minimum` of 21 is above its window of 20 calls",
+            refused(move || one().min_calls(0)),
+            "`min_calls` is at least 1",
         ),
-        (refused(move || one().slow(ms(1), 0.0)), "`slow` ratio"),
         (
-            refused(move || one().slow(ms(0), 0.5)),
-            "`slow` threshold of 0",
+            refused(move || one().min_calls(21)),
+            "`min_calls` of 21 is above its window of 20 calls",
+        ),
+        (
+            refused(move || one().slow_calls(ms(1), 0.0)),
+            "`slow_calls` ratio",
+        ),
+        (
+            refused(move || one().slow_calls(ms(0), 0.5)),
+            "`slow_calls` threshold of 0",
         ),
         (refused(move || one().cooldown(ms(0))), "`cooldown` of 0"),
         (refused(move || one().cooldown(long)), "`cooldown` of 24 h"),
@@ -85,21 +91,21 @@ fn what_breaks_a_rule() {
 #[test]
 fn the_limits_are_accepted() {
     for breaker in [
-        Breaker::count(1).minimum(1).probes(255),
-        Breaker::count(1024).minimum(1024),
-        Breaker::time(ms(1)).minimum(u32::MAX),
-        Breaker::time(DAY).cooldown(DAY).cooldown_cap(DAY),
-        Breaker::count(1).failure_ratio(f64::MIN_POSITIVE),
-        Breaker::count(1)
+        Breaker::count_window(1).min_calls(1).probes(255),
+        Breaker::count_window(1024).min_calls(1024),
+        Breaker::time_window(ms(1)).min_calls(u32::MAX),
+        Breaker::time_window(DAY).cooldown(DAY).cooldown_cap(DAY),
+        Breaker::count_window(1).failure_ratio(f64::MIN_POSITIVE),
+        Breaker::count_window(1)
             .failure_ratio(1.0)
-            .slow(Duration::from_nanos(1), 1.0),
-        Breaker::count(1).cooldown(Duration::from_nanos(1)),
-        Breaker::count(1).cooldown(Duration::from_secs(61)),
+            .slow_calls(Duration::from_nanos(1), 1.0),
+        Breaker::count_window(1).cooldown(Duration::from_nanos(1)),
+        Breaker::count_window(1).cooldown(Duration::from_secs(61)),
     ] {
         assert_eq!(breaker.state(), State::Closed);
     }
-    assert_eq!(Breaker::time(ms(1600)).window(), Some(ms(1600)));
-    assert_eq!(Breaker::count(1).window(), None);
+    assert_eq!(Breaker::time_window(ms(1600)).window(), Some(ms(1600)));
+    assert_eq!(Breaker::count_window(1).window(), None);
 }
 
 #[test]

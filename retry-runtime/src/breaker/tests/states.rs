@@ -15,42 +15,48 @@ const START: [Duration; 4] = [
 #[test]
 fn opens_waits_and_closes_wherever_the_clock_starts() {
     for start in START {
-        let (breaker, clock) = (Breaker::count(2), Hand::at(start));
+        let (breaker, clock) = (Breaker::count_window(2), Hand::at(start));
         play(&breaker, &clock, "SF");
-        assert_eq!(breaker.state_by(&clock), State::Open, "{start:?}");
-        let refused = breaker.permit_by(&clock).err();
+        assert_eq!(breaker.state_with_clock(&clock), State::Open, "{start:?}");
+        let refused = breaker.permit_with_clock(&clock).err();
         assert_eq!(refused.and_then(|open| open.retry_after()), Some(ms(5000)));
         clock.pass(ms(4999));
-        assert!(breaker.refuses_by(&clock), "{start:?}");
-        let refused = breaker.permit_by(&clock).err();
+        assert!(breaker.refuses_with_clock(&clock), "{start:?}");
+        let refused = breaker.permit_with_clock(&clock).err();
         assert_eq!(refused.and_then(|open| open.retry_after()), Some(ms(1)));
         clock.pass(ms(1));
-        assert!(!breaker.refuses_by(&clock), "{start:?}");
-        assert_eq!(breaker.state_by(&clock), State::HalfOpen, "{start:?}");
+        assert!(!breaker.refuses_with_clock(&clock), "{start:?}");
+        assert_eq!(
+            breaker.state_with_clock(&clock),
+            State::HalfOpen,
+            "{start:?}"
+        );
         play(&breaker, &clock, "S");
-        assert_eq!(breaker.state_by(&clock), State::Closed, "{start:?}");
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed, "{start:?}");
     }
 }
 
 #[test]
 fn a_window_is_empty_after_closing() {
-    let (breaker, clock) = (Breaker::count(4).failure_ratio(0.5), Hand::new());
+    let (breaker, clock) = (Breaker::count_window(4).failure_ratio(0.5), Hand::new());
     play(&breaker, &clock, "SSFF");
     clock.pass(ms(5000));
     play(&breaker, &clock, "SFSS");
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     play(&breaker, &clock, "F");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
 fn the_wait_doubles_up_to_the_cap_and_starts_again_after_closing() {
-    let breaker = Breaker::count(1).cooldown(ms(100)).cooldown_cap(ms(700));
+    let breaker = Breaker::count_window(1)
+        .cooldown(ms(100))
+        .cooldown_cap(ms(700));
     let clock = Hand::new();
     for _ in 0..2 {
         for wait in [100, 200, 400, 700, 700] {
             play(&breaker, &clock, "F");
-            let open = breaker.permit_by(&clock).err();
+            let open = breaker.permit_with_clock(&clock).err();
             assert_eq!(open.and_then(|open| open.retry_after()), Some(ms(wait)));
             clock.pass(ms(wait));
         }
@@ -62,18 +68,18 @@ fn the_wait_doubles_up_to_the_cap_and_starts_again_after_closing() {
         clock.pass(ms(700));
     }
     play(&breaker, &clock, "F");
-    let open = breaker.permit_by(&clock).err();
+    let open = breaker.permit_with_clock(&clock).err();
     assert_eq!(open.and_then(|open| open.retry_after()), Some(ms(700)));
 }
 
 #[test]
 fn the_wait_is_drawn_from_four_fifths_to_all() {
     let draw = |random: u64| {
-        let (breaker, clock) = (Breaker::count(1).cooldown(ms(1000)), Hand::new());
+        let (breaker, clock) = (Breaker::count_window(1).cooldown(ms(1000)), Hand::new());
         clock.random.set(random);
         play(&breaker, &clock, "F");
         breaker
-            .permit_by(&clock)
+            .permit_with_clock(&clock)
             .err()
             .and_then(|open| open.retry_after())
     };
@@ -95,31 +101,34 @@ fn the_wait_is_drawn_from_four_fifths_to_all() {
 
 #[test]
 fn a_clock_that_goes_back_leaves_nothing_stuck() {
-    let (breaker, clock) = (Breaker::count(1), Hand::at(Duration::from_secs(86_400)));
+    let (breaker, clock) = (
+        Breaker::count_window(1),
+        Hand::at(Duration::from_secs(86_400)),
+    );
     play(&breaker, &clock, "F");
     // Somebody who read the clock before the one that opened it.
     clock.back(ms(3));
-    assert!(breaker.refuses_by(&clock));
+    assert!(breaker.refuses_with_clock(&clock));
     clock.back(Duration::from_secs(3600));
     play(&breaker, &clock, "S");
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
 }
 
 #[test]
 fn results_of_an_earlier_life_count_nothing() {
-    let (breaker, clock) = (Breaker::count(1), Hand::new());
+    let (breaker, clock) = (Breaker::count_window(1), Hand::new());
     let (early, other) = (permit(&breaker, &clock), permit(&breaker, &clock));
     play(&breaker, &clock, "F");
-    early.failed_by(Verdict::Transient, &clock);
+    early.failed_with_clock(Verdict::Transient, &clock);
     clock.pass(ms(5000));
     // Not a second opening: the first wait has passed.
     play(&breaker, &clock, "S");
-    other.failed_by(Verdict::Transient, &clock);
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    other.failed_with_clock(Verdict::Transient, &clock);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     let before = permit(&breaker, &clock);
     breaker.reset();
-    before.failed_by(Verdict::Transient, &clock);
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    before.failed_with_clock(Verdict::Transient, &clock);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
 }
 
 /// A call that began before a reset, or before the breaker opened, is none of the new window: neither its failure nor
@@ -130,9 +139,9 @@ fn results_of_an_earlier_life_are_not_in_the_new_window() {
     type Renew = fn(&Breaker, &Hand);
     let ends: [(&str, End); 2] = [
         ("failed", |call, clock| {
-            call.failed_by(Verdict::Transient, clock);
+            call.failed_with_clock(Verdict::Transient, clock);
         }),
-        ("succeeded", |call, clock| call.succeeded_by(clock)),
+        ("succeeded", |call, clock| call.succeeded_with_clock(clock)),
     ];
     let renewals: [(&str, Renew); 2] = [
         ("reset", |breaker, _| breaker.reset()),
@@ -143,8 +152,8 @@ fn results_of_an_earlier_life_are_not_in_the_new_window() {
         }),
     ];
     let windows: [fn() -> Breaker; 2] = [
-        || Breaker::count(2),
-        || Breaker::time(Duration::from_secs(60)).minimum(2),
+        || Breaker::count_window(2),
+        || Breaker::time_window(Duration::from_secs(60)).min_calls(2),
     ];
     for window in windows {
         for (ended, end) in ends {
@@ -154,10 +163,10 @@ fn results_of_an_earlier_life_are_not_in_the_new_window() {
                 renew(&breaker, &clock);
                 end(early, &clock);
                 play(&breaker, &clock, "F");
-                let state = breaker.state_by(&clock);
+                let state = breaker.state_with_clock(&clock);
                 assert_eq!(state, State::Closed, "{renewed}, {ended}");
                 play(&breaker, &clock, "F");
-                assert_eq!(breaker.state_by(&clock), State::Open);
+                assert_eq!(breaker.state_with_clock(&clock), State::Open);
             }
         }
     }
@@ -165,32 +174,32 @@ fn results_of_an_earlier_life_are_not_in_the_new_window() {
 
 #[test]
 fn forced_states_stay_until_reset() {
-    let (breaker, clock) = (Breaker::count(2), Hand::new());
+    let (breaker, clock) = (Breaker::count_window(2), Hand::new());
     breaker.force_open();
     clock.pass(Duration::from_secs(86_400));
-    let refused = breaker.permit_by(&clock).err();
+    let refused = breaker.permit_with_clock(&clock).err();
     assert_eq!(refused.map(|open| open.retry_after()), Some(None));
-    assert!(breaker.refuses_by(&clock));
-    assert_eq!(breaker.state_by(&clock), State::ForcedOpen);
+    assert!(breaker.refuses_with_clock(&clock));
+    assert_eq!(breaker.state_with_clock(&clock), State::ForcedOpen);
     breaker.force_closed();
     play(&breaker, &clock, "FFFFFF");
-    assert_eq!(breaker.state_by(&clock), State::ForcedClosed);
+    assert_eq!(breaker.state_with_clock(&clock), State::ForcedClosed);
     let begun = permit(&breaker, &clock);
     breaker.reset();
-    begun.failed_by(Verdict::Transient, &clock);
+    begun.failed_with_clock(Verdict::Transient, &clock);
     play(&breaker, &clock, "F");
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     play(&breaker, &clock, "F");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
     breaker.reset();
     play(&breaker, &clock, "SF");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
 fn observers_are_told_once_of_each_change() {
     static SEEN: Mutex<Vec<Change>> = Mutex::new(Vec::new());
-    static BREAKER: Breaker = Breaker::count(1)
+    static BREAKER: Breaker = Breaker::count_window(1)
         .name("payments")
         .cooldown(ms(100))
         .on_change(&|change| {
@@ -200,9 +209,9 @@ fn observers_are_told_once_of_each_change() {
         });
     let clock = Hand::new();
     play(&BREAKER, &clock, "SF");
-    assert!(BREAKER.refuses_by(&clock));
+    assert!(BREAKER.refuses_with_clock(&clock));
     clock.pass(ms(100));
-    assert_eq!(BREAKER.state_by(&clock), State::HalfOpen);
+    assert_eq!(BREAKER.state_with_clock(&clock), State::HalfOpen);
     play(&BREAKER, &clock, "F");
     clock.pass(ms(200));
     play(&BREAKER, &clock, "S");
@@ -238,7 +247,7 @@ fn observers_made_at_run_time() {
     let (sender, seen) = std::sync::mpsc::channel();
     let breaker = |key: u32| {
         let sender = sender.clone();
-        Breaker::count(1)
+        Breaker::count_window(1)
             .name("common")
             .on_change(&|_| unreachable!("another has its place"))
             .named(format!("host {key}"))
@@ -265,7 +274,7 @@ fn observers_made_at_run_time() {
 #[test]
 fn what_is_printed() {
     let time = crate::testing::virtual_time();
-    let breaker = Breaker::count(1).name("payments");
+    let breaker = Breaker::count_window(1).name("payments");
     let shown = || format!("{breaker:?}");
     assert_eq!(shown(), "Breaker { name: \"payments\", state: Closed, .. }");
     let permit = breaker.permit().expect("it is closed");

@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn the_last_n_calls_and_no_more() {
     for size in [1_u32, 3, 10, 63, 64, 65, 1000, 1024] {
-        let (breaker, clock) = (Breaker::count(size).failure_ratio(1.0), Hand::new());
+        let (breaker, clock) = (Breaker::count_window(size).failure_ratio(1.0), Hand::new());
         // A success stays in the window for exactly `size` calls.
         for _ in 0..3 {
             play(&breaker, &clock, "S");
@@ -15,9 +15,9 @@ fn the_last_n_calls_and_no_more() {
                 play(&breaker, &clock, "F");
             }
         }
-        assert_eq!(breaker.state_by(&clock), State::Closed, "{size}");
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed, "{size}");
         play(&breaker, &clock, "F");
-        assert_eq!(breaker.state_by(&clock), State::Open, "{size}");
+        assert_eq!(breaker.state_with_clock(&clock), State::Open, "{size}");
     }
 }
 
@@ -35,8 +35,8 @@ fn as_a_list_would_count() {
         let size = 1 + random(70) as usize;
         let minimum = 1 + random(size as u64) as usize;
         let percent = 1 + random(100);
-        let breaker = Breaker::count(size as u32)
-            .minimum(minimum as u32)
+        let breaker = Breaker::count_window(size as u32)
+            .min_calls(minimum as u32)
             .failure_ratio(percent as f64 / 100.0);
         let (clock, mut calls) = (Hand::new(), Vec::new());
         let share = random(100);
@@ -49,7 +49,7 @@ fn as_a_list_would_count() {
             let opens = failures > 0
                 && last.len() >= minimum
                 && failures * 100 >= percent * last.len() as u64;
-            let opened = breaker.state_by(&clock) == State::Open;
+            let opened = breaker.state_with_clock(&clock) == State::Open;
             assert_eq!(opened, opens, "round {round}: {percent} % of {last:?}");
             if opened {
                 break;
@@ -69,23 +69,26 @@ fn ratios_are_exact() {
         (1e-12, "SSF", "SSS"),
     ] {
         let size = opening.len() as u32;
-        let (breaker, clock) = (Breaker::count(size).failure_ratio(ratio), Hand::new());
+        let (breaker, clock) = (
+            Breaker::count_window(size).failure_ratio(ratio),
+            Hand::new(),
+        );
         play(&breaker, &clock, opening);
-        assert_eq!(breaker.state_by(&clock), State::Open, "{ratio}");
-        let breaker = Breaker::count(size).failure_ratio(ratio);
+        assert_eq!(breaker.state_with_clock(&clock), State::Open, "{ratio}");
+        let breaker = Breaker::count_window(size).failure_ratio(ratio);
         play(&breaker, &clock, not);
-        assert_eq!(breaker.state_by(&clock), State::Closed, "{ratio}");
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed, "{ratio}");
     }
 }
 
 #[test]
 fn ignored_results_are_not_in_the_window() {
-    let (breaker, clock) = (Breaker::count(3), Hand::new());
+    let (breaker, clock) = (Breaker::count_window(3), Hand::new());
     play(&breaker, &clock, "FPPPPPPF");
     drop(permit(&breaker, &clock));
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     play(&breaker, &clock, "S");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
@@ -98,51 +101,55 @@ fn every_verdict_worth_a_retry_is_a_failure() {
         (Verdict::Permanent, State::Closed),
         (Verdict::RetryForbidden, State::Closed),
     ] {
-        let (breaker, clock) = (Breaker::count(1), Hand::new());
-        permit(&breaker, &clock).failed_by(verdict, &clock);
-        assert_eq!(breaker.state_by(&clock), state, "{verdict:?}");
+        let (breaker, clock) = (Breaker::count_window(1), Hand::new());
+        permit(&breaker, &clock).failed_with_clock(verdict, &clock);
+        assert_eq!(breaker.state_with_clock(&clock), state, "{verdict:?}");
     }
 }
 
 #[test]
 fn a_minimum_is_waited_for() {
     for breaker in [
-        Breaker::count(20).minimum(5),
-        Breaker::time(ms(1000)).minimum(5),
+        Breaker::count_window(20).min_calls(5),
+        Breaker::time_window(ms(1000)).min_calls(5),
     ] {
         let clock = Hand::new();
         play(&breaker, &clock, "FFFF");
-        assert_eq!(breaker.state_by(&clock), State::Closed);
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed);
         play(&breaker, &clock, "S");
-        assert_eq!(breaker.state_by(&clock), State::Open);
+        assert_eq!(breaker.state_with_clock(&clock), State::Open);
     }
-    let (breaker, clock) = (Breaker::time(ms(1000)), Hand::new());
+    let (breaker, clock) = (Breaker::time_window(ms(1000)), Hand::new());
     play(&breaker, &clock, "FFFFFFFFF");
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     play(&breaker, &clock, "F");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
 fn a_time_window_forgets() {
     for start in [0, 1 << 62, u64::MAX / 2] {
-        let breaker = Breaker::time(ms(1600)).minimum(4).failure_ratio(1.0);
+        let breaker = Breaker::time_window(ms(1600))
+            .min_calls(4)
+            .failure_ratio(1.0);
         let clock = Hand::at(Duration::from_nanos(start));
         play(&breaker, &clock, "FFF");
         // After all of it nothing is left; the failures here are no four.
         clock.pass(ms(1600));
         play(&breaker, &clock, "FFF");
-        assert_eq!(breaker.state_by(&clock), State::Closed);
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed);
         // Fifteen sixteenths are remembered.
         clock.pass(ms(1500));
         play(&breaker, &clock, "F");
-        assert_eq!(breaker.state_by(&clock), State::Open);
+        assert_eq!(breaker.state_with_clock(&clock), State::Open);
     }
 }
 
 #[test]
 fn a_time_window_counts_through_its_steps() {
-    let breaker = Breaker::time(ms(1600)).minimum(16).failure_ratio(0.25);
+    let breaker = Breaker::time_window(ms(1600))
+        .min_calls(16)
+        .failure_ratio(0.25);
     let clock = Hand::at(ms(1_234_567));
     // A failure in five is too few, for as long as it takes.
     for _ in 0..200 {
@@ -151,19 +158,19 @@ fn a_time_window_counts_through_its_steps() {
             clock.pass(ms(37));
         }
     }
-    assert_eq!(breaker.state_by(&clock), State::Closed);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
     play(&breaker, &clock, "FFFF");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
 fn a_time_window_by_a_clock_that_goes_back() {
-    let breaker = Breaker::time(ms(1600)).minimum(4);
+    let breaker = Breaker::time_window(ms(1600)).min_calls(4);
     let clock = Hand::at(Duration::from_secs(86_400));
     play(&breaker, &clock, "SSS");
     clock.back(Duration::from_secs(3600));
     play(&breaker, &clock, "FFFF");
-    assert_eq!(breaker.state_by(&clock), State::Open);
+    assert_eq!(breaker.state_with_clock(&clock), State::Open);
 }
 
 #[test]
@@ -209,25 +216,27 @@ fn nothing_is_added_up_without_a_failure() {
 #[test]
 fn slow_calls_open_it_too() {
     for breaker in [
-        Breaker::count(4).slow(ms(100), 0.5),
-        Breaker::time(ms(16_000)).minimum(4).slow(ms(100), 0.5),
+        Breaker::count_window(4).slow_calls(ms(100), 0.5),
+        Breaker::time_window(ms(16_000))
+            .min_calls(4)
+            .slow_calls(ms(100), 0.5),
     ] {
         let clock = Hand::new();
         let call = |took: u64| {
             let permit = permit(&breaker, &clock);
             clock.pass(ms(took));
-            permit.succeeded_by(&clock);
+            permit.succeeded_with_clock(&clock);
         };
         call(101);
         call(100);
         call(0);
         call(100);
-        assert_eq!(breaker.state_by(&clock), State::Closed);
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed);
         call(101);
-        assert_eq!(breaker.state_by(&clock), State::Closed);
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed);
         call(101);
         // The last four: 0 ms has gone out of neither window, the first call only of that of calls.
-        assert_eq!(breaker.state_by(&clock), State::Open);
+        assert_eq!(breaker.state_with_clock(&clock), State::Open);
     }
 }
 
@@ -240,19 +249,19 @@ fn no_clock_while_nothing_fails() {
             unreachable!("nobody needs the time")
         }
     }
-    let breaker = Breaker::count(4);
+    let breaker = Breaker::count_window(4);
     for _ in 0..10 {
         breaker
-            .permit_by(&None)
+            .permit_with_clock(&None)
             .expect("closed")
-            .succeeded_by(&None);
+            .succeeded_with_clock(&None);
     }
     breaker
-        .permit_by(&None)
+        .permit_with_clock(&None)
         .expect("closed")
-        .failed_by(Verdict::Transient, &None);
-    assert!(!breaker.refuses_by(&None));
-    assert_eq!(breaker.state_by(&None), State::Closed);
+        .failed_with_clock(Verdict::Transient, &None);
+    assert!(!breaker.refuses_with_clock(&None));
+    assert_eq!(breaker.state_with_clock(&None), State::Closed);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Hand, balances, bare, deposit, withdraw};
 use crate::budget::account::Reservation;
-use crate::budget::{Budget, Class, Kind};
+use crate::budget::{Budget, FailureClass, Kind};
 use crate::verdict::Verdict;
 
 #[test]
@@ -19,12 +19,12 @@ fn a_call_deposits_when_it_begins() {
     let clock = Hand::from(0);
     let budget = Budget::per_request(0.5).floor(0.0).initial(0);
     for _ in 0..10 {
-        let _call = budget.account_by(&clock); // and fails
+        let _call = budget.account_with_clock(&clock); // and fails
     }
     deposit(&budget, &clock, 10); // and succeed, which brings nothing more
-    let mut account = budget.account_by(&clock);
+    let mut account = budget.account_with_clock(&clock);
     for retry in 0..12 {
-        let granted = account.withdraw_by(Class::Failed, &clock);
+        let granted = account.withdraw_with_clock(FailureClass::Failed, &clock);
         account.spend();
         assert_eq!(granted, retry < 10, "of 21 halves");
     }
@@ -43,23 +43,23 @@ fn what_is_not_spent_is_given_back() {
         Budget::grpc(10, 0.1),
     ];
     for budget in &kinds {
-        let before = budget.balance_by(&clock);
+        let before = budget.balance_with_clock(&clock);
         let same = |now: f64| assert!((now - before).abs() < 1e-9, "{now} {budget:?}");
-        let mut account = budget.account_by(&clock);
-        assert!(account.withdraw_by(Class::Failed, &clock));
-        assert!(matches!(budget.kind, Kind::Grpc(_)) || budget.balance_by(&clock) < before);
+        let mut account = budget.account_with_clock(&clock);
+        assert!(account.withdraw_with_clock(FailureClass::Failed, &clock));
+        assert!(matches!(budget.kind, Kind::Grpc(_)) || budget.balance_with_clock(&clock) < before);
         drop(account);
-        same(budget.balance_by(&clock));
+        same(budget.balance_with_clock(&clock));
         // A second withdrawal in the place of a first that came to nothing.
-        let mut account = budget.account_by(&clock);
-        assert!(account.withdraw_by(Class::Failed, &clock));
-        let once = budget.balance_by(&clock);
-        assert!(account.withdraw_by(Class::Failed, &clock));
-        assert!((budget.balance_by(&clock) - once).abs() < 1e-9);
+        let mut account = budget.account_with_clock(&clock);
+        assert!(account.withdraw_with_clock(FailureClass::Failed, &clock));
+        let once = budget.balance_with_clock(&clock);
+        assert!(account.withdraw_with_clock(FailureClass::Failed, &clock));
+        assert!((budget.balance_with_clock(&clock) - once).abs() < 1e-9);
         account.spend();
         account.spend();
         drop(account);
-        assert!((budget.balance_by(&clock) - once).abs() < 1e-9);
+        assert!((budget.balance_with_clock(&clock) - once).abs() < 1e-9);
     }
 }
 
@@ -68,18 +68,18 @@ fn what_is_not_spent_is_given_back() {
 fn reservations() {
     let (budget, clock) = (Budget::tokens(20), Hand::from(0));
     let first = budget
-        .reserve(Class::TimedOut, &clock)
+        .reserve(FailureClass::TimedOut, &clock)
         .expect("20 are there");
     drop(first);
     budget.begin(&clock);
     let paid = budget
-        .reserve(Class::TimedOut, &clock)
+        .reserve(FailureClass::TimedOut, &clock)
         .map(Reservation::spend);
     let paid = paid.expect("20 are there");
-    assert!((budget.balance_by(&clock) - 10.0).abs() < 1e-9);
+    assert!((budget.balance_with_clock(&clock) - 10.0).abs() < 1e-9);
     assert!(budget.succeeded());
     budget.settle(paid, &clock);
-    assert!((budget.balance_by(&clock) - 20.0).abs() < 1e-9);
+    assert!((budget.balance_with_clock(&clock) - 20.0).abs() < 1e-9);
 }
 
 /// A withdrawal that was given back is worth no more than its deposit, which has become too old.
@@ -87,8 +87,8 @@ fn reservations() {
 fn given_back_too_late() {
     let (budget, clock) = (bare(1.0), Hand::from(0));
     deposit(&budget, &clock, 1);
-    let mut account = budget.account_by(&clock);
-    assert!(account.withdraw_by(Class::Failed, &clock));
+    let mut account = budget.account_with_clock(&clock);
+    assert!(account.withdraw_with_clock(FailureClass::Failed, &clock));
     clock.set(11.0);
     assert!(!withdraw(&budget, &clock));
     drop(account);
@@ -99,8 +99,8 @@ fn given_back_too_late() {
 fn classes() {
     let clock = Hand::from(0);
     let throttled = Verdict::Throttled(None);
-    assert_eq!(Class::of(throttled), Class::Throttled);
-    assert_eq!(Class::of(Verdict::Transient), Class::Failed);
+    assert_eq!(FailureClass::of(throttled), FailureClass::Throttled);
+    assert_eq!(FailureClass::of(Verdict::Transient), FailureClass::Failed);
     for (budget, costs) in [
         (Budget::tokens(100), [5, 10, 5]),
         (Budget::tokens(100).cost(3), [3, 10, 3]),
@@ -112,13 +112,17 @@ fn classes() {
             [2, 1, 20],
         ),
     ] {
-        for (class, cost) in [Class::Failed, Class::TimedOut, Class::Throttled]
-            .into_iter()
-            .zip(costs)
+        for (class, cost) in [
+            FailureClass::Failed,
+            FailureClass::TimedOut,
+            FailureClass::Throttled,
+        ]
+        .into_iter()
+        .zip(costs)
         {
-            let mut account = budget.account_by(&clock);
-            assert!(account.withdraw_by(class, &clock));
-            let left = budget.balance_by(&clock);
+            let mut account = budget.account_with_clock(&clock);
+            assert!(account.withdraw_with_clock(class, &clock));
+            let left = budget.balance_with_clock(&clock);
             assert!(
                 (left - 100.0 + f64::from(cost)).abs() < 1e-9,
                 "{class:?} {left}"
@@ -132,30 +136,30 @@ fn classes() {
 fn half_is_the_end_of_grpc() {
     let (budget, clock) = (Budget::grpc(4, 0.5), Hand::from(0));
     assert!(withdraw(&budget, &clock));
-    assert!(budget.pays_for_copy_by(&clock));
-    let fail = |verdict| budget.account_by(&clock).failed(verdict);
+    assert!(budget.try_withdraw_hedge_with_clock(&clock));
+    let fail = |verdict| budget.account_with_clock(&clock).failed(verdict);
     fail(Verdict::Transient);
     assert!(withdraw(&budget, &clock), "3 of 4 are left");
     fail(Verdict::RetryForbidden);
     assert!(!withdraw(&budget, &clock), "2 of 4 are left");
-    assert!(!budget.pays_for_copy_by(&clock));
-    let mut account = budget.account_by(&clock);
+    assert!(!budget.try_withdraw_hedge_with_clock(&clock));
+    let mut account = budget.account_with_clock(&clock);
     account.failed(Verdict::Permanent);
-    assert!(!account.withdraw_by(Class::Failed, &clock));
-    assert!((budget.balance_by(&clock) - 2.0).abs() < 1e-9);
+    assert!(!account.withdraw_with_clock(FailureClass::Failed, &clock));
+    assert!((budget.balance_with_clock(&clock) - 2.0).abs() < 1e-9);
 }
 
 #[test]
 fn copies() {
     let (budget, clock) = (bare(0.5), Hand::from(0));
-    assert!(!budget.pays_for_copy_by(&clock));
+    assert!(!budget.try_withdraw_hedge_with_clock(&clock));
     deposit(&budget, &clock, 2);
-    assert!(budget.pays_for_copy_by(&clock));
-    assert!(!budget.pays_for_copy_by(&clock));
+    assert!(budget.try_withdraw_hedge_with_clock(&clock));
+    assert!(!budget.try_withdraw_hedge_with_clock(&clock));
     let budget = Budget::tokens(9);
-    assert!(budget.pays_for_copy_by(&clock));
-    assert!((budget.balance_by(&clock) - 4.0).abs() < 1e-9);
-    assert!(!budget.pays_for_copy_by(&clock));
+    assert!(budget.try_withdraw_hedge_with_clock(&clock));
+    assert!((budget.balance_with_clock(&clock) - 4.0).abs() < 1e-9);
+    assert!(!budget.try_withdraw_hedge_with_clock(&clock));
 }
 
 #[test]
@@ -190,12 +194,17 @@ fn requests_before_the_first_failure() {
             Budget::per_request(1.0).floor(0.0).initial(0),
             Hand::from(0),
         );
-        let mut accounts: Vec<_> = (0..calls).map(|_| budget.account_by(&clock)).collect();
+        let mut accounts: Vec<_> = (0..calls)
+            .map(|_| budget.account_with_clock(&clock))
+            .collect();
         for account in &mut accounts {
-            assert!(account.withdraw_by(Class::Failed, &clock), "{calls}");
+            assert!(
+                account.withdraw_with_clock(FailureClass::Failed, &clock),
+                "{calls}"
+            );
             account.spend();
         }
-        let mut last = budget.account_by(&clock);
-        assert!(last.withdraw_by(Class::Failed, &clock));
+        let mut last = budget.account_with_clock(&clock);
+        assert!(last.withdraw_with_clock(FailureClass::Failed, &clock));
     }
 }

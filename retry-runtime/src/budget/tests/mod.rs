@@ -9,7 +9,7 @@ mod values;
 use core::cell::Cell;
 use core::time::Duration;
 
-use super::{Budget, Class};
+use super::{Budget, FailureClass};
 use crate::timer::{Clock, Timestamp};
 
 /// A clock that is set by hand.
@@ -42,13 +42,13 @@ const ORIGINS: [u64; 6] = [0, 1, 7_777_777_777, (1 << 62) - 5, 1 << 62, 1 << 63]
 
 fn deposit(budget: &Budget, clock: &impl Clock, times: u32) {
     for _ in 0..times {
-        budget.account_by(clock).succeeded_by(clock);
+        budget.account_with_clock(clock).succeeded_with_clock(clock);
     }
 }
 
 fn withdraw(budget: &Budget, clock: &impl Clock) -> bool {
-    let mut account = budget.account_by(clock);
-    let granted = account.withdraw_by(Class::Failed, clock);
+    let mut account = budget.account_with_clock(clock);
+    let granted = account.withdraw_with_clock(FailureClass::Failed, clock);
     account.spend();
     granted
 }
@@ -69,7 +69,7 @@ const fn bare(ratio: f64) -> Budget {
 fn balances(budget: &Budget, clock: &Hand, expected: &[(f64, f64)]) {
     for (seconds, tokens) in expected {
         clock.set(*seconds);
-        let balance = budget.balance_by(clock);
+        let balance = budget.balance_with_clock(clock);
         assert!(
             (balance - tokens).abs() < 1e-6,
             "{balance} after {seconds} s from {}",

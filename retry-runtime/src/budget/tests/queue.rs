@@ -35,11 +35,11 @@ fn nothing_after_a_pause() {
         deposit(&budget, &clock, before);
         clock.set(10.1);
         let few = f64::from((before / 64).min(256));
-        let balance = budget.balance_by(&clock);
+        let balance = budget.balance_with_clock(&clock);
         assert!(balance < few.max(1.0), "{balance} of {before}");
         withdraw(&budget, &clock);
         clock.set(20.2);
-        let balance = budget.balance_by(&clock);
+        let balance = budget.balance_with_clock(&clock);
         assert!(balance < 0.5, "{balance} of {before}");
     }
 }
@@ -66,7 +66,7 @@ fn as_a_queue() {
             let [most, least] = queues.each_mut().map(|queue| queue.left(now));
             // What was not seen: before a long pause, and before some that were shorter than a life.
             let (found, lost) = (255.0, 255.0 + traffic.left(now) / 64.0);
-            let balance = budget.balance_by(&clock);
+            let balance = budget.balance_with_clock(&clock);
             assert!(balance <= most + found, "{balance} of {most}, {seed}");
             assert!(balance >= least - lost, "{balance} of {least}, {seed}");
             if random.below(3) == 0 {

@@ -1,7 +1,7 @@
 //! Budgets that start over: by hand, or because their clock has.
 
 use super::{Hand, ORIGINS, bare, deposit, drain, withdraw};
-use crate::budget::{Budget, Class};
+use crate::budget::{Budget, FailureClass};
 use crate::verdict::Verdict;
 
 #[test]
@@ -34,11 +34,11 @@ fn as_new() {
     }
     let (budget, clock) = (Budget::grpc(4, 0.5), Hand::from(0));
     for _ in 0..4 {
-        budget.account_by(&clock).failed(Verdict::Transient);
+        budget.account_with_clock(&clock).failed(Verdict::Transient);
     }
     assert!(!withdraw(&budget, &clock));
     budget.reset();
-    assert!((budget.balance_by(&clock) - 4.0).abs() < 1e-9);
+    assert!((budget.balance_with_clock(&clock) - 4.0).abs() < 1e-9);
 }
 
 /// What calls under way give back does not make it more than new.
@@ -47,8 +47,8 @@ fn while_a_retry_is_reserved() {
     for floor in [0.0, 1.0] {
         let clock = Hand::from(1 << 62);
         let budget = Budget::per_success(0.1).floor(floor).initial(2);
-        let mut account = budget.account_by(&clock);
-        assert!(account.withdraw_by(Class::Failed, &clock));
+        let mut account = budget.account_with_clock(&clock);
+        assert!(account.withdraw_with_clock(FailureClass::Failed, &clock));
         budget.reset();
         drop(account);
         assert_eq!(drain(&budget, &clock), 2, "{floor}");
@@ -68,7 +68,7 @@ fn a_clock_that_starts_over() {
             clock.set(7199.5);
             assert_eq!(drain(&budget, &clock), 0, "{origin}");
             clock.set(1.0);
-            let balance = budget.balance_by(&clock);
+            let balance = budget.balance_with_clock(&clock);
             assert!((balance - f64::from(initial)).abs() < 1e-6, "{balance}");
             assert_eq!(drain(&budget, &clock), u64::from(initial), "{origin}");
             assert_eq!(drain(&budget, &clock), 0, "{origin}");
@@ -115,6 +115,8 @@ fn another_has_the_settings_and_nothing_else() {
 
     let (budget, clock) = (Budget::grpc(4, 0.5).another(), Hand::from(0));
     assert!(withdraw(&budget, &clock));
-    budget.account_by(&clock).succeeded_by(&clock);
+    budget
+        .account_with_clock(&clock)
+        .succeeded_with_clock(&clock);
     assert!((budget.balance() - 4.0).abs() < f64::EPSILON);
 }

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::{Hand, bare, deposit, drain};
-use crate::budget::{Budget, Class};
+use crate::budget::{Budget, FailureClass};
 use crate::timer::{Clock, Timestamp};
 
 /// 10,000,000 operations of 4 threads on a clock that stands still: nothing is overdrawn, and nothing lost.
@@ -51,12 +51,12 @@ fn four_threads_and_time() {
 
 /// Three deposits, then a withdrawal, of which every fifth is given back; whether it was spent.
 fn mixed(budget: &Budget, clock: &impl Clock, step: u32) -> bool {
-    let mut account = budget.account_by(clock);
+    let mut account = budget.account_with_clock(clock);
     if step % 4 != 3 {
-        account.succeeded_by(clock);
+        account.succeeded_with_clock(clock);
         return false;
     }
-    let granted = account.withdraw_by(Class::Failed, clock);
+    let granted = account.withdraw_with_clock(FailureClass::Failed, clock);
     if step % 20 == 19 {
         return false;
     }

@@ -64,7 +64,7 @@ fn steady_traffic() {
             clock.set(f64::from(millis) / 1000.0);
             deposit(&budget, &clock, 1);
             if millis >= 10_000 && millis % 100 == 0 {
-                let balance = budget.balance_by(&clock);
+                let balance = budget.balance_with_clock(&clock);
                 assert!(
                     (900.0..=1000.01).contains(&balance),
                     "{balance} after {millis} ms from {origin}"
@@ -92,7 +92,7 @@ fn traffic_that_changes() {
         clock.set(f64::from(second));
         deposit(&budget, &reads, 1);
         if second == 90 {
-            let balance = budget.balance_by(&clock);
+            let balance = budget.balance_with_clock(&clock);
             assert!((9.0..=10.0).contains(&balance), "{balance}");
         }
     }
@@ -187,7 +187,7 @@ fn the_floor() {
             }
         );
         if initial == u32::MAX {
-            let balance = budget.balance_by(&clock);
+            let balance = budget.balance_with_clock(&clock);
             assert!((balance - f64::from(u32::MAX)).abs() < 1e-6, "{balance}");
             continue;
         }

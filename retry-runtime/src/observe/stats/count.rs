@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use super::snapshot::{LastError, OperationStats, Stats};
-use crate::observe::event::{Event, Facts};
+use crate::observe::event::{CallInfo, Event};
 
 /// Operations that are kept apart.
 const OPERATIONS: usize = 1000;
@@ -131,7 +131,7 @@ fn add_one(count: &mut u64) {
     *count = count.saturating_add(1);
 }
 
-fn last_error(facts: &Facts<'_>) -> Option<LastError> {
+fn last_error(facts: &CallInfo<'_>) -> Option<LastError> {
     let error = facts.error?;
     let message = error.message.as_deref();
     Some(LastError {

@@ -131,7 +131,7 @@ impl OperationStats {
 }
 
 impl LastError {
-    /// Its type, as [`Facts::error_type`](crate::observe::Facts::error_type) has it.
+    /// Its type, as [`CallInfo::error_type`](crate::observe::CallInfo::error_type) has it.
     pub const fn error_type(&self) -> &'static str {
         self.kind
     }

@@ -8,7 +8,7 @@ use super::count::Operations;
 use super::words::{OneLine, rounded};
 use super::{OperationStats, Stats};
 use crate::call::GiveUpReason;
-use crate::observe::event::{Event, Facts};
+use crate::observe::event::{CallInfo, Event};
 use crate::observe::support::{facts, told};
 
 const AT: SystemTime = UNIX_EPOCH;
@@ -214,7 +214,7 @@ fn durations_are_as_exact_as_they_need_be() {
 fn json_has_this_shape() {
     let operations = Operations::new();
     two_calls(&operations);
-    let untold: Facts<'_> = facts("untold", None);
+    let untold: CallInfo<'_> = facts("untold", None);
     operations.tell(&Event::Recovered(&untold));
     let expected = serde_json::json!({
         "at": "1970-01-01T00:00:00.000Z",

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::time::Duration;
 
-use crate::duration::Human;
+use reattempt_rules::duration::Human;
 
 /// A duration as exactly as a person wants to know it: three digits below a minute, seconds from there on.
 pub(in crate::observe) fn rounded(duration: Duration) -> Human {

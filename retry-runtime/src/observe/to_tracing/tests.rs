@@ -133,7 +133,7 @@ fn what_is_not_known_is_left_out() {
 fn levels_are_those_of_the_policy() {
     let levels = |telemetry: Telemetry, attempt| {
         let mut facts = facts("tracing_levels", None);
-        facts.telemetry = telemetry.give_up_every(Duration::ZERO);
+        facts.telemetry = telemetry.give_up_interval(Duration::ZERO);
         facts.attempt = attempt;
         let lines = Kept::read(|| {
             observer::tell(&Event::AttemptFailed(&facts));
@@ -264,7 +264,7 @@ fn the_next_line_says_how_many_were_left_out() {
     };
     assert_eq!(tell(6), [None]);
     let mut seldom = facts.clone();
-    seldom.telemetry = seldom.telemetry.give_up_every(Duration::ZERO);
+    seldom.telemetry = seldom.telemetry.give_up_interval(Duration::ZERO);
     let lines = Kept::read(|| observer::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
     assert_eq!(lines[0].1["left_out"], "5");
 }

@@ -18,7 +18,11 @@ fn what_counts_as_accepted() {
         let (throttle, clock) = (Throttle::adaptive(), Hand::new());
         assert!(call(&throttle, &clock, verdict));
         let expected = if accepted { 0.0 } else { 0.5 };
-        assert_eq!(throttle.rejection_by(&clock), expected, "{verdict:?}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            expected,
+            "{verdict:?}"
+        );
     }
 }
 
@@ -33,7 +37,7 @@ fn refuses_the_share_that_it_says() {
         );
     }
     // 200 requests, those that were refused too, and 50 accepts.
-    let share = throttle.rejection_by(&clock);
+    let share = throttle.rejection_probability_with_clock(&clock);
     assert_eq!(share, 100.0 / 201.0);
 
     // While everything is refused or fails, nearly everything is refused.
@@ -42,7 +46,7 @@ fn refuses_the_share_that_it_says() {
         .count();
     // The sum of 101 / (n + 1) for n from 200 to 10200 is 397.
     assert!((350..450).contains(&passed), "{passed}");
-    let hopeless = throttle.rejection_by(&clock);
+    let hopeless = throttle.rejection_probability_with_clock(&clock);
     assert_eq!(hopeless, 10_100.0 / 10_201.0);
 }
 
@@ -54,7 +58,7 @@ fn windows_to_come_back(throttle: &Throttle, window: Duration) -> u128 {
         call(throttle, &clock, Some(Verdict::Transient));
     }
     let outage = clock.now.get();
-    while throttle.rejection_by(&clock) > 0.1 {
+    while throttle.rejection_probability_with_clock(&clock) > 0.1 {
         clock.pass(SECOND / 100);
         call(throttle, &clock, None);
     }
@@ -77,7 +81,10 @@ fn no_more_is_refused_than_the_ceiling_says() {
         .filter(|_| call(&throttle, &clock, Some(Verdict::Transient)))
         .count();
     // The formula says what it says.
-    assert_eq!(throttle.rejection_by(&clock), 10_000.0 / 10_001.0);
+    assert_eq!(
+        throttle.rejection_probability_with_clock(&clock),
+        10_000.0 / 10_001.0
+    );
     assert!((2450..2550).contains(&passed), "{passed}");
 
     let throttle = Throttle::adaptive();
@@ -99,7 +106,7 @@ fn seconds_to_come_back(throttle: &Throttle, a_second: u32, seed: u64) -> (u64, 
     }
     let outage = clock.now.get();
     let below = |share: f64| {
-        while throttle.rejection_by(&clock) > share {
+        while throttle.rejection_probability_with_clock(&clock) > share {
             clock.pass(SECOND / a_second);
             call(throttle, &clock, None);
         }
@@ -125,8 +132,8 @@ fn comes_back_within_minutes() {
 fn few_calls_are_not_turned_away() {
     for (throttle, minimum) in [
         (Throttle::adaptive(), 10),
-        (Throttle::adaptive().minimum(1), 1),
-        (Throttle::adaptive().minimum(50), 50),
+        (Throttle::adaptive().min_requests(1), 1),
+        (Throttle::adaptive().min_requests(50), 50),
     ] {
         let clock = Hand::new();
         for round in 0..3 {
@@ -144,18 +151,21 @@ fn few_calls_are_not_turned_away() {
 
 #[test]
 fn as_new_after_a_reset() {
-    let (throttle, clock) = (Throttle::adaptive().minimum(1).factor(1.0), Hand::new());
+    let (throttle, clock) = (
+        Throttle::adaptive().min_requests(1).factor(1.0),
+        Hand::new(),
+    );
     for _ in 0..50 {
         clock.pass(SECOND);
         call(&throttle, &clock, Some(Verdict::Transient));
     }
-    assert!(throttle.rejection_by(&clock) > 0.9);
+    assert!(throttle.rejection_probability_with_clock(&clock) > 0.9);
     throttle.reset();
-    assert_eq!(throttle.rejection_by(&clock), 0.0);
+    assert_eq!(throttle.rejection_probability_with_clock(&clock), 0.0);
     // The settings stay.
     call(&throttle, &clock, None);
     call(&throttle, &clock, Some(Verdict::Transient));
-    assert_eq!(throttle.rejection_by(&clock), 1.0 / 3.0);
+    assert_eq!(throttle.rejection_probability_with_clock(&clock), 1.0 / 3.0);
 }
 
 #[test]
@@ -166,14 +176,30 @@ fn a_call_is_forgotten_with_its_window() {
         clock.now.set(Duration::from_secs(start));
         call(&throttle, &clock, Some(Verdict::Transient));
         clock.pass(SECOND * 15);
-        assert_eq!(throttle.rejection_by(&clock), 0.5, "{start}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            0.5,
+            "{start}"
+        );
         clock.pass(SECOND);
-        assert_eq!(throttle.rejection_by(&clock), 0.0, "{start}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            0.0,
+            "{start}"
+        );
         // In the place of the one that is forgotten.
         call(&throttle, &clock, Some(Verdict::Transient));
-        assert_eq!(throttle.rejection_by(&clock), 0.5, "{start}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            0.5,
+            "{start}"
+        );
         clock.pass(SECOND * 1000);
-        assert_eq!(throttle.rejection_by(&clock), 0.0, "{start}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            0.0,
+            "{start}"
+        );
     }
 }
 
@@ -185,7 +211,11 @@ fn the_factor_says_how_much_is_too_much() {
             let verdict = (n >= 50).then_some(Verdict::Transient);
             call(&throttle, &clock, verdict);
         }
-        assert_eq!(throttle.rejection_by(&clock), expected, "{factor}");
+        assert_eq!(
+            throttle.rejection_probability_with_clock(&clock),
+            expected,
+            "{factor}"
+        );
     }
 }
 
@@ -193,10 +223,10 @@ fn the_factor_says_how_much_is_too_much() {
 fn a_permit_without_a_result_says_nothing() {
     let (throttle, clock) = (Throttle::adaptive(), Hand::new());
     for _ in 0..100 {
-        drop(throttle.permit_by(&clock));
+        drop(throttle.permit_with_clock(&clock));
     }
-    assert_eq!(throttle.rejection_by(&clock), 0.0);
-    let Ok(permit) = throttle.permit_by(&clock) else {
+    assert_eq!(throttle.rejection_probability_with_clock(&clock), 0.0);
+    let Ok(permit) = throttle.permit_with_clock(&clock) else {
         panic!("nothing speaks against it");
     };
     assert_eq!(permit.wait(), Duration::ZERO);

@@ -50,7 +50,7 @@ fn limited(clock: &Hand) -> Throttle {
 }
 
 fn wait(throttle: &Throttle, clock: &Hand) -> Duration {
-    let Ok(mut permit) = throttle.permit_by(clock) else {
+    let Ok(mut permit) = throttle.permit_with_clock(clock) else {
         panic!("it refuses nothing");
     };
     permit.spend();
@@ -71,11 +71,11 @@ fn nobody_waits_before_the_service_throttles() {
         assert_eq!(throttle.fill_rate(), None);
     }
     // A permit of the time before owes nothing.
-    let before = throttle.permit_by(&clock);
+    let before = throttle.permit_with_clock(&clock);
     call(&throttle, &clock, Some(Verdict::Throttled(None)));
     drop(before);
     assert_eq!(wait(&throttle, &clock), SECOND * 2);
-    assert_eq!(throttle.rejection_by(&clock), 0.0);
+    assert_eq!(throttle.rejection_probability_with_clock(&clock), 0.0);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_dropped_permit_gives_its_token_back_until_it_is_spent() {
     let clock = Hand::new();
     let throttle = limited(&clock);
     for _ in 0..3 {
-        let permit = throttle.permit_by(&clock);
+        let permit = throttle.permit_with_clock(&clock);
         assert_eq!(permit.map(|permit| permit.wait()), Ok(SECOND * 2));
     }
     assert_eq!(wait(&throttle, &clock), SECOND * 2); // spent
@@ -102,12 +102,12 @@ fn serve(waiting: Vec<Permit<'_>>, clock: &Hand) -> Vec<(usize, Duration)> {
     while let Some(next) = (0..waiting.len()).min_by_key(|at| (waiting[*at].0, waiting[*at].1)) {
         let (at, n, mut permit) = waiting.swap_remove(next);
         clock.now.set(at);
-        let wait = permit.wait_by(clock);
+        let wait = permit.wait_with_clock(clock);
         assert!(wait <= SECOND / 2);
         assert_eq!(wait.is_zero(), permit.wait().is_zero());
         if wait.is_zero() {
             permit.spend();
-            permit.succeeded_by(clock);
+            permit.succeeded_with_clock(clock);
             served.push((n, at));
         } else {
             waiting.push((at + wait, n, permit));
@@ -118,7 +118,7 @@ fn serve(waiting: Vec<Permit<'_>>, clock: &Hand) -> Vec<(usize, Duration)> {
 
 fn permits<'t>(throttle: &'t Throttle, clock: &Hand, count: usize) -> Vec<Permit<'t>> {
     (0..count)
-        .filter_map(|_| throttle.permit_by(clock).ok())
+        .filter_map(|_| throttle.permit_with_clock(clock).ok())
         .collect()
 }
 
@@ -143,20 +143,20 @@ fn who_goes_away_leaves_its_place_to_those_behind() {
     let mut waiting = permits(&throttle, &clock, 4);
     drop(waiting.remove(1));
     drop(waiting.remove(0));
-    assert_eq!(waiting[0].wait_by(&clock), SECOND / 2);
+    assert_eq!(waiting[0].wait_with_clock(&clock), SECOND / 2);
     let waits: Vec<_> = waiting.iter().map(Permit::wait).collect();
     assert_eq!(waits, [SECOND * 2, SECOND * 8]); // the other one has not looked again
-    waiting[1].wait_by(&clock);
+    waiting[1].wait_with_clock(&clock);
     assert_eq!(waiting[1].wait(), SECOND * 4);
     // No two get the same moment, and who comes now gets none of before.
     assert_eq!(permits(&throttle, &clock, 1)[0].wait(), SECOND * 6);
     clock.pass(SECOND * 2);
     let late = permits(&throttle, &clock, 1);
-    assert_eq!(waiting[1].wait_by(&clock), SECOND / 2);
-    assert_eq!(waiting[0].wait_by(&clock), Duration::ZERO);
+    assert_eq!(waiting[1].wait_with_clock(&clock), SECOND / 2);
+    assert_eq!(waiting[0].wait_with_clock(&clock), Duration::ZERO);
     // A token that was not spent goes to the next.
     drop(waiting.remove(0));
-    assert_eq!(waiting[0].wait_by(&clock), Duration::ZERO);
+    assert_eq!(waiting[0].wait_with_clock(&clock), Duration::ZERO);
     assert_eq!(late[0].wait(), SECOND * 4);
 }
 
@@ -173,7 +173,7 @@ fn threads_lose_no_token() {
                 for round in 0..1000 {
                     let mut held = permits(throttle, &clock, 3);
                     drop(held.remove(round % 3));
-                    held[0].wait_by(&clock);
+                    held[0].wait_with_clock(&clock);
                     if n == 0 && round < 5 {
                         held[0].spend();
                     }
@@ -196,17 +196,17 @@ fn as_new_after_a_reset() {
         (throttle.fill_rate(), throttle.measured_rate()),
         (None, Some(0.0))
     );
-    assert_eq!(waiting[2].wait_by(&clock), Duration::ZERO);
+    assert_eq!(waiting[2].wait_with_clock(&clock), Duration::ZERO);
     assert_eq!(wait(&throttle, &clock), Duration::ZERO);
 
     // What is left of the time before means nothing to the new limit.
     call(&throttle, &clock, Some(Verdict::Throttled(None)));
     let mut new = permits(&throttle, &clock, 2);
-    assert_eq!(waiting[1].wait_by(&clock), Duration::ZERO);
+    assert_eq!(waiting[1].wait_with_clock(&clock), Duration::ZERO);
     waiting[0].spend();
     drop(waiting);
     let waits = [0, 1].map(|n| {
-        new[n].wait_by(&clock);
+        new[n].wait_with_clock(&clock);
         new[n].wait()
     });
     assert_eq!(waits, [SECOND * 2, SECOND * 4]);
@@ -236,13 +236,13 @@ fn only_answers_raise_the_rate() {
 fn what_has_begun_waits_for_nothing() {
     let clock = Hand::new();
     let throttle = limited(&clock);
-    let Ok(mut permit) = throttle.permit_by(&clock) else {
+    let Ok(mut permit) = throttle.permit_with_clock(&clock) else {
         panic!("it refuses nothing");
     };
-    assert_ne!(permit.wait_by(&clock), Duration::ZERO);
+    assert_ne!(permit.wait_with_clock(&clock), Duration::ZERO);
     permit.spend();
     // Whoever asks until it is 0 would ask for ever.
-    assert_eq!(permit.wait_by(&clock), Duration::ZERO);
+    assert_eq!(permit.wait_with_clock(&clock), Duration::ZERO);
 }
 
 /// Calls without a pause, of a service that takes 10 a second.
@@ -251,7 +251,7 @@ fn settles_near_what_the_service_takes() {
     let (throttle, clock) = (Throttle::cubic(), Hand::new());
     let (mut second, mut in_it, mut refused, mut accepted) = (0, 0, 0, 0);
     while clock.now.get() < SECOND * 100 {
-        let Ok(mut permit) = throttle.permit_by(&clock) else {
+        let Ok(mut permit) = throttle.permit_with_clock(&clock) else {
             panic!("it refuses nothing");
         };
         permit.spend();
@@ -262,10 +262,10 @@ fn settles_near_what_the_service_takes() {
         in_it += 1;
         if in_it > 10 {
             refused += 1;
-            permit.failed_by(Verdict::Throttled(None), &clock);
+            permit.failed_with_clock(Verdict::Throttled(None), &clock);
         } else {
             accepted += 1;
-            permit.succeeded_by(&clock);
+            permit.succeeded_with_clock(&clock);
         }
     }
     // Without a limit 9000 of 10000 calls would be refused.

@@ -46,12 +46,12 @@ impl Clock for Hand {
 const SECOND: Duration = Duration::from_secs(1);
 
 fn call(throttle: &Throttle, clock: &Hand, verdict: Option<Verdict>) -> bool {
-    let Ok(permit) = throttle.permit_by(clock) else {
+    let Ok(permit) = throttle.permit_with_clock(clock) else {
         return false;
     };
     match verdict {
-        None => permit.succeeded_by(clock),
-        Some(verdict) => permit.failed_by(verdict, clock),
+        None => permit.succeeded_with_clock(clock),
+        Some(verdict) => permit.failed_with_clock(verdict, clock),
     }
     true
 }
@@ -85,7 +85,7 @@ fn a_permit_is_small() {
     assert!(size_of::<Permit<'_>>() <= 32);
 }
 
-fn message(text: Option<&crate::text::Text>) -> String {
+fn message(text: Option<&reattempt_rules::Text>) -> String {
     text.map_or(String::new(), |text| text.as_str().to_owned())
 }
 
@@ -106,10 +106,10 @@ fn settings_that_make_no_sense() {
     }
     assert_eq!(message(checks::ceiling(1.0).as_ref()), "");
     assert_eq!(
-        message(checks::minimum(0).as_ref()),
-        "`minimum` is the number of requests below which none is turned away, at least 1, and this is 0; write `minimum(10)`"
+        message(checks::min_requests(0).as_ref()),
+        "`min_requests` is the number of requests below which none is turned away, at least 1, and this is 0; write `min_requests(10)`"
     );
-    assert_eq!(message(checks::minimum(1).as_ref()), "");
+    assert_eq!(message(checks::min_requests(1).as_ref()), "");
     for fine in [1.0, 2.0, 1e300] {
         assert_eq!(message(checks::factor(fine).as_ref()), "");
     }
@@ -130,9 +130,9 @@ fn shows_what_it_does() {
 }
 
 #[test]
-#[should_panic(expected = "`minimum` is for `Throttle::adaptive()`")]
+#[should_panic(expected = "`min_requests` is for `Throttle::adaptive()`")]
 fn cubic_has_no_minimum() {
-    let _ = Throttle::cubic().minimum(2);
+    let _ = Throttle::cubic().min_requests(2);
 }
 
 #[test]

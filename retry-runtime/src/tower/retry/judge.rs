@@ -50,9 +50,9 @@ impl<Req> AskRequest<Req> for AnyRequest {
 
 /// Requests of HTTP tell it by their method and their headers.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ByMethod;
+pub struct MethodIdempotency;
 
-impl<Req: HasMethod> AskRequest<Req> for ByMethod {
+impl<Req: HasMethod> AskRequest<Req> for MethodIdempotency {
     fn is_idempotent(&self, request: &Req) -> bool {
         request.is_idempotent()
     }
@@ -64,29 +64,29 @@ pub trait Asks {
     type Requests: Default;
 }
 
-impl Asks for ByErrors {
+impl Asks for ErrorClassifier {
     type Requests = AnyRequest;
 }
 
-impl Asks for ByStatus {
-    type Requests = ByMethod;
+impl Asks for StatusClassifier {
+    type Requests = MethodIdempotency;
 }
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
-impl Asks for ByGrpc {
+impl Asks for GrpcClassifier {
     type Requests = AnyRequest;
 }
 
-impl<F, A: Default> Asks for ByFunction<F, A> {
+impl<F, A: Default> Asks for FnClassifier<F, A> {
     type Requests = A;
 }
 
 /// The error says itself whether it is retried; every response is a success.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ByErrors;
+pub struct ErrorClassifier;
 
 #[diagnostic::do_not_recommend]
-impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
+impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
         answer.as_ref().err().map(Classify::classify)
     }
@@ -102,10 +102,10 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ByErrors {
 
 /// The error says itself whether it is retried, and of a response the status.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ByStatus(pub(super) Statuses);
+pub struct StatusClassifier(pub(super) Statuses);
 
 #[diagnostic::do_not_recommend]
-impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for ByStatus {
+impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for StatusClassifier {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
         match answer {
             Ok(response) => self.0.retried(response),
@@ -114,7 +114,7 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for B
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        ByMethod.is_idempotent(request)
+        MethodIdempotency.is_idempotent(request)
     }
 
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
@@ -131,11 +131,11 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for B
 /// comes after them is not looked at.
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ByGrpc;
+pub struct GrpcClassifier;
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 #[diagnostic::do_not_recommend]
-impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for ByGrpc {
+impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassifier {
     fn judge(&self, answer: &Result<http::Response<B>, E>) -> Option<Verdict> {
         match answer {
             Ok(response) if response.headers().contains_key("grpc-status") => {
@@ -173,12 +173,12 @@ const GATEWAYS: Statuses = Statuses::NONE
 
 /// A function judges the answer.
 #[derive(Debug, Clone, Copy)]
-pub struct ByFunction<F, A> {
+pub struct FnClassifier<F, A> {
     pub(super) on: F,
     pub(super) requests: A,
 }
 
-impl<Req, Res, E, V, F, A> JudgeAnswer<Req, Res, E> for ByFunction<F, A>
+impl<Req, Res, E, V, F, A> JudgeAnswer<Req, Res, E> for FnClassifier<F, A>
 where
     V: IntoVerdict,
     F: Fn(&Result<Res, E>) -> V,

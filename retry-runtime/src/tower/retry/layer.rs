@@ -8,17 +8,17 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::future::RetryFuture;
-use super::judge::{Asks, ByErrors, ByFunction, ByStatus, JudgeAnswer};
-use super::request::{Cloned, CopiedBy, CopyRequest};
+use super::judge::{Asks, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+use super::request::{CloneWith, Cloned, CopyRequest};
 use crate::attempt::Cause;
 use crate::budget::Budget;
 use crate::engine::{CallContext, Described, ErrorText, Until};
 use crate::http::Statuses;
 use crate::operation::ClientOperation;
 use crate::policy::Policy;
-use crate::rules::Refusal;
+use crate::rules::Violation;
 use crate::run::{ObserveRetry, Tell};
-use crate::timer::{ByFeature, ForAsync, Timer};
+use crate::timer::{DefaultTimer, IntoTimer, Timer};
 
 /// A layer that runs a [`Policy`] over a service.
 ///
@@ -75,7 +75,7 @@ use crate::timer::{ByFeature, ForAsync, Timer};
 /// ```
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
-pub struct RetryLayer<J = ByErrors, C = Cloned, O = (), T = ByFeature> {
+pub struct RetryLayer<J = ErrorClassifier, C = Cloned, O = (), T = DefaultTimer> {
     operation: ClientOperation,
     judge: J,
     copy: C,
@@ -116,28 +116,28 @@ impl RetryLayer {
     ///
     /// let refused = RetryLayer::try_new(Policy::new().max(0)).unwrap_err();
     ///
-    /// assert_eq!(refused.entry().id(), "R1");
+    /// assert_eq!(refused.rule().as_str(), "R1");
     /// ```
     #[expect(
         clippy::result_large_err,
         reason = "the message has its numbers in it; a layer is made once"
     )]
-    pub fn try_new(policy: Policy) -> Result<Self, Refusal> {
+    pub fn try_new(policy: Policy) -> Result<Self, Violation> {
         ClientOperation::try_new(policy)?.uncut().map(Self::of)
     }
 
     fn of(operation: ClientOperation) -> Self {
         Self {
             operation,
-            judge: ByErrors,
+            judge: ErrorClassifier,
             copy: Cloned,
             observer: (),
-            timer: ByFeature,
+            timer: DefaultTimer,
         }
     }
 }
 
-impl RetryLayer<ByStatus> {
+impl RetryLayer<StatusClassifier> {
     /// Retries responses by [`Statuses::STANDARD`] and their `Retry-After`, and what the error of the
     /// service says.
     ///
@@ -150,7 +150,7 @@ impl RetryLayer<ByStatus> {
     /// As [`new`](RetryLayer::new).
     #[track_caller]
     pub fn http(policy: Policy) -> Self {
-        RetryLayer::new(policy).judged(ByStatus(Statuses::STANDARD))
+        RetryLayer::new(policy).judged(StatusClassifier(Statuses::STANDARD))
     }
 
     /// Returns the same layer as [`http`](Self::http), for a policy that the running program has made.
@@ -162,19 +162,19 @@ impl RetryLayer<ByStatus> {
         clippy::result_large_err,
         reason = "the message has its numbers in it; a layer is made once"
     )]
-    pub fn try_http(policy: Policy) -> Result<Self, Refusal> {
-        RetryLayer::try_new(policy).map(|layer| layer.judged(ByStatus(Statuses::STANDARD)))
+    pub fn try_http(policy: Policy) -> Result<Self, Violation> {
+        RetryLayer::try_new(policy).map(|layer| layer.judged(StatusClassifier(Statuses::STANDARD)))
     }
 
     /// Retries by a table of your own.
     pub fn statuses(mut self, statuses: Statuses) -> Self {
-        self.judge = ByStatus(statuses);
+        self.judge = StatusClassifier(statuses);
         self
     }
 }
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
-impl RetryLayer<super::judge::ByGrpc> {
+impl RetryLayer<super::judge::GrpcClassifier> {
     /// Retries calls of gRPC by the status in the head of the answer, with its pushback, and what the
     /// error of the service says.
     ///
@@ -210,7 +210,7 @@ impl RetryLayer<super::judge::ByGrpc> {
     /// As [`new`](RetryLayer::new).
     #[track_caller]
     pub fn grpc(policy: Policy) -> Self {
-        RetryLayer::new(policy).judged(super::judge::ByGrpc)
+        RetryLayer::new(policy).judged(super::judge::GrpcClassifier)
     }
 
     /// Returns the same layer as [`grpc`](Self::grpc), for a policy that the running program has made.
@@ -222,8 +222,8 @@ impl RetryLayer<super::judge::ByGrpc> {
         clippy::result_large_err,
         reason = "the message has its numbers in it; a layer is made once"
     )]
-    pub fn try_grpc(policy: Policy) -> Result<Self, Refusal> {
-        RetryLayer::try_new(policy).map(|layer| layer.judged(super::judge::ByGrpc))
+    pub fn try_grpc(policy: Policy) -> Result<Self, Violation> {
+        RetryLayer::try_new(policy).map(|layer| layer.judged(super::judge::GrpcClassifier))
     }
 }
 
@@ -249,12 +249,12 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     ///     Err(_) => Verdict::Transient,
     /// });
     /// ```
-    pub fn on<F>(self, on: F) -> RetryLayer<ByFunction<F, J::Requests>, C, O, T>
+    pub fn on<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Requests>, C, O, T>
     where
         J: Asks,
     {
         let requests = J::Requests::default();
-        self.judged(ByFunction { on, requests })
+        self.judged(FnClassifier { on, requests })
     }
 
     pub(super) fn judged<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
@@ -271,11 +271,11 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// answers `None`, there is one attempt.
     ///
     /// It is called before the first attempt, which may use the request up, and for each further one.
-    pub fn copy_request<F>(self, copy: F) -> RetryLayer<J, CopiedBy<F>, O, T> {
+    pub fn copy_request<F>(self, copy: F) -> RetryLayer<J, CloneWith<F>, O, T> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
-            copy: CopiedBy(copy),
+            copy: CloneWith(copy),
             observer: self.observer,
             timer: self.timer,
         }
@@ -331,7 +331,7 @@ where
     J: Clone,
     C: Clone,
     O: Clone,
-    T: ForAsync + Clone,
+    T: IntoTimer + Clone,
 {
     type Service = RetryService<S, J, C, O, T::Timer>;
 

@@ -10,9 +10,10 @@ mod tests;
 
 pub use future::RetryFuture;
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
-pub use judge::ByGrpc;
+pub use judge::GrpcClassifier;
 pub use judge::{
-    AnyRequest, AskRequest, Asks, ByErrors, ByFunction, ByMethod, ByStatus, JudgeAnswer,
+    AnyRequest, AskRequest, Asks, ErrorClassifier, FnClassifier, JudgeAnswer, MethodIdempotency,
+    StatusClassifier,
 };
 pub use layer::{RetryLayer, RetryService};
-pub use request::{Cloned, CopiedBy, CopyRequest};
+pub use request::{CloneWith, Cloned, CopyRequest};

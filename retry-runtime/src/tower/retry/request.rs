@@ -24,9 +24,9 @@ impl<Req: Clone> CopyRequest<Req> for Cloned {
 
 /// A function makes the request anew.
 #[derive(Debug, Clone, Copy)]
-pub struct CopiedBy<F>(pub(super) F);
+pub struct CloneWith<F>(pub(super) F);
 
-impl<Req, F: Fn(&Req) -> Option<Req>> CopyRequest<Req> for CopiedBy<F> {
+impl<Req, F: Fn(&Req) -> Option<Req>> CopyRequest<Req> for CloneWith<F> {
     fn copy(&self, request: &Req) -> Option<Req> {
         (self.0)(request)
     }

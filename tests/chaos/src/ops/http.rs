@@ -12,7 +12,7 @@ use crate::calls::{Call, Wrong};
 use crate::log::Hook;
 use crate::ops::Op;
 
-type Failure = reattempt::http::Failure<reqwest::Error, Response>;
+type Failure = reattempt::http::RequestError<reqwest::Error, Response>;
 
 /// A request of an attempt, with its deadline in the headers.
 pub(super) async fn request(

@@ -25,7 +25,7 @@ pub fn block(least: u32) -> Result<u32, Fault> {
         jitter = "equal",
         fast_first,
         deadline = "30s",
-        patience = "1s",
+        max_retry_after = "1s",
         on = |fault| *fault == Fault::Busy,
         except = |fault: &Fault| *fault == Fault::Wrong,
         until = |value| *value > 3,

@@ -14,7 +14,7 @@ use crate::support::Fault;
 /// Shared by all.
 pub static BUDGET: Budget = Budget::per_success(0.1);
 /// Shared by all.
-pub static BREAKER: Breaker = Breaker::count(20);
+pub static BREAKER: Breaker = Breaker::count_window(20);
 /// Shared by all.
 pub static THROTTLE: Throttle = Throttle::adaptive();
 /// A policy with a budget.

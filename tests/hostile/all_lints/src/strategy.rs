@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Decision, Failure, RetryError, Strategy, retry, retry_block, strategy};
+use reattempt::{Decision, FailedAttempt, RetryError, Strategy, retry, retry_block, strategy};
 
 use crate::support::{Fault, Still, seen};
 
@@ -23,7 +23,7 @@ impl<E: ?Sized> Strategy<E> for Mine {
     }
 
     #[inline]
-    fn failed(&self, state: &mut u32, _: &Failure<'_, E>) -> Decision {
+    fn failed(&self, state: &mut u32, _: &FailedAttempt<'_, E>) -> Decision {
         *state = state.saturating_sub(1);
         if *state == 0 {
             return Decision::Stop;
@@ -35,7 +35,7 @@ impl<E: ?Sized> Strategy<E> for Mine {
 /// A function.
 #[inline]
 #[must_use]
-pub const fn stop(_: &Failure<'_, Fault>) -> Decision {
+pub const fn stop(_: &FailedAttempt<'_, Fault>) -> Decision {
     Decision::Stop
 }
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Classify, GaveUp, Jitter, Policy, Verdict};
 
 /// What can go wrong.
@@ -58,7 +58,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     #[inline]
     fn sleep(&self, _: Duration) {}
 }

@@ -7,7 +7,7 @@ use core::cell::Cell;
 use core::future::{Future, Ready, ready};
 use core::time::Duration;
 
-use reattempt::timer::{Blocking, Clock, Timer, Timestamp};
+use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Classify, GaveUp, Policy, Retry, RetryError, Verified, retry, retry_block};
 
 /// A clock that goes on only while somebody sleeps.
@@ -32,7 +32,7 @@ impl Clock for Hand {
     }
 }
 
-impl Blocking for Hand {
+impl BlockingTimer for Hand {
     fn sleep(&self, duration: Duration) {
         self.spend(duration);
     }
@@ -91,7 +91,7 @@ pub fn plain(timer: &Hand, calls: &Cell<u32>) -> Result<u32, Fault> {
     jitter = "equal",
     fast_first,
     deadline = "30s",
-    patience = "1s",
+    max_retry_after = "1s",
     on = |fault| *fault == Fault::Busy,
     except(Fault::Wrong),
     until = |value| *value > 2,
@@ -120,7 +120,7 @@ pub fn every_key(timer: &Hand, calls: &Cell<u32>, list: [u8; 3]) -> Result<u32, 
     jitter = 0.2,
     fast_first,
     deadline = "30s",
-    patience = "1s",
+    max_retry_after = "1s",
     on(Fault::Busy),
     except = |fault| *fault == Fault::Wrong,
     until = |value| *value > 2,
@@ -203,7 +203,7 @@ impl Clock for Still {
     }
 }
 
-impl Blocking for Still {
+impl BlockingTimer for Still {
     fn sleep(&self, _: Duration) {}
 }
 

@@ -43,7 +43,7 @@ impl ::core::convert::From<::reattempt::GaveUp> for Fault {
     jitter = "equal",
     fast_first,
     deadline = "30s",
-    patience = "1s",
+    max_retry_after = "1s",
     on(Fault::Busy),
     except(Fault::Wrong),
     until = |value| *value > operation,
@@ -114,7 +114,7 @@ pub fn parameters_in_a_strategy(
 }
 
 fn decided(most: ::core::primitive::u32) -> impl ::reattempt::Strategy<Fault> {
-    ::reattempt::strategy::from_fn(move |failure: &::reattempt::Failure<'_, Fault>| {
+    ::reattempt::strategy::from_fn(move |failure: &::reattempt::FailedAttempt<'_, Fault>| {
         if failure.attempt() == most {
             ::reattempt::Decision::Stop
         } else {
@@ -185,7 +185,7 @@ pub fn failed(
 }
 
 #[again(max = 2, backoff = "none", on(_), timer = timer)]
-pub fn own_timer<R: ::reattempt::timer::Blocking>(timer: R) -> Answer<()> {
+pub fn own_timer<R: ::reattempt::timer::BlockingTimer>(timer: R) -> Answer<()> {
     ::core::result::Result::Ok(())
 }
 
@@ -205,7 +205,7 @@ where
     }
 }
 
-static BREAKER: ::reattempt::Breaker = ::reattempt::Breaker::count(20);
+static BREAKER: ::reattempt::Breaker = ::reattempt::Breaker::count_window(20);
 static THROTTLE: ::reattempt::Throttle = ::reattempt::Throttle::cubic();
 
 // The limits, and parameters of the names that they have in the loop.

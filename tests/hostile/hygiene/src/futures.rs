@@ -20,7 +20,7 @@ type Count = ::core::cell::Cell<Number>;
     deadline = "30s",
     timeout = "20s",
     nested = "collapse",
-    patience = "1s",
+    max_retry_after = "1s",
     on = |e| *e == Fault::Busy && error,
     except = |e: &Fault| *e == Fault::Wrong && !error,
     until = |value| *value > operation,

@@ -14,7 +14,7 @@ pub(crate) struct Duration;
 pub(crate) struct Policy;
 pub(crate) struct Operation;
 pub(crate) struct Call;
-pub(crate) struct Shape;
+pub(crate) struct Backoff;
 pub(crate) struct Jitter;
 pub(crate) struct Until;
 pub(crate) struct Pending;

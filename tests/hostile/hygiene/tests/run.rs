@@ -28,7 +28,7 @@ fn functions_retry() {
     assert_eq!(functions::shared(1), Ok(1));
     let policy = reattempt::Policy::new()
         .max(3)
-        .backoff(reattempt::Shape::None);
+        .backoff(reattempt::Backoff::None);
     let calls = Cell::new(0);
     assert_eq!(functions::at_run_time(&policy, &calls), Err(Fault::Busy));
     assert_eq!(calls.get(), 3);
@@ -36,7 +36,7 @@ fn functions_retry() {
     assert_eq!(functions::own_backoff(), None);
     assert_eq!(functions::polled(1, 2), 3);
     assert_eq!(functions::failed(0).map_err(|e| e.attempts()), Err(2));
-    assert_eq!(functions::own_timer(reattempt::timer::Threads), Ok(()));
+    assert_eq!(functions::own_timer(reattempt::timer::ThreadTimer), Ok(()));
     assert_eq!(functions::generic(&[1, 2], |&s: &()| s, &()), Ok(&1));
 }
 
@@ -95,7 +95,7 @@ async fn limited_functions_retry() {
     assert_eq!(limits.get(), 24);
     let (budget, breaker) = (
         reattempt::Budget::per_success(0.1),
-        reattempt::Breaker::count(1),
+        reattempt::Breaker::count_window(1),
     );
     assert_eq!(functions::lent(&budget, &breaker, 1, 2).await, Ok(3));
 }

@@ -29,7 +29,7 @@ pub fn plain() -> Result<u32, Fault> {
     jitter = 0.2,
     fast_first,
     deadline = "30s",
-    patience = "1s",
+    max_retry_after = "1s",
     on(Fault::Busy),
     except = |fault| *fault == Fault::Over,
     until = |value| *value > 3,
@@ -39,7 +39,7 @@ pub fn plain() -> Result<u32, Fault> {
     context = attempt,
     clone(text),
     name = "renamed",
-    timer = again::timer::Threads
+    timer = again::timer::ThreadTimer
 )]
 pub fn every_key(text: String) -> Result<u32, Fault> {
     drop(text);
@@ -54,7 +54,7 @@ pub fn every_key(text: String) -> Result<u32, Fault> {
     cap = "1s",
     jitter = "equal",
     deadline = "30s",
-    patience = "1s",
+    max_retry_after = "1s",
     on = |fault| *fault == Fault::Busy,
     except(Fault::Over),
     until = |value| *value > 3,

@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use reattempt::timer::{ByFeature, Smol};
+use reattempt::timer::{DefaultTimer, Smol};
 use reattempt::{Policy, RetryError, retry};
 
 /// Answers at the third call.
@@ -40,7 +40,7 @@ const QUICK: Policy = Policy::new().base(Duration::from_micros(1));
 pub async fn run(service: &Service) -> Result<u32, Error> {
     QUICK
         .runner()
-        .timer(ByFeature)
+        .timer(DefaultTimer)
         .run_async(|| service.call())
         .await
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use reattempt::{Decision, Failure, RetryError, retry, strategy};
+use reattempt::{Decision, FailedAttempt, RetryError, retry, strategy};
 
 //~ bounded
 #[retry(
@@ -28,7 +28,7 @@ pub fn decided() -> io::Result<()> {
     Ok(())
 }
 
-fn five(failure: &Failure<'_, io::Error>) -> Decision {
+fn five(failure: &FailedAttempt<'_, io::Error>) -> Decision {
     if failure.attempt() < 5 {
         Decision::Retry(std::time::Duration::from_secs(1))
     } else {

@@ -282,7 +282,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         file: site.place.file.shown.clone(),
         line: site.place.line,
         column: site.place.column,
-        form: site.form.word(),
+        form: site.form.as_str(),
         operation: site.operation.clone(),
         package: site.package.clone(),
         targets: site.kinds.clone(),
@@ -295,7 +295,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         brings_budget: effective.is_some_and(|it| it.budget.is_some()),
         identity: site.identity.clone(),
         schedule: effective.map(schedule),
-        unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::word).collect()),
+        unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::as_str).collect()),
         calls,
         faults: faults(site, effective),
     }
@@ -354,8 +354,8 @@ fn schedule(effective: &Effective) -> Schedule {
         budget: effective.share,
         load: Count::of(effective).times(effective.copies).into(),
         delays: effective.knows_delays().then(|| delays.collect()),
-        sleeping_ns: worst.sleeping().filter(|_| limits).map(nanos),
-        wall_ns: worst.wall().filter(|_| limits).map(nanos),
+        sleeping_ns: worst.total_delay().filter(|_| limits).map(nanos),
+        wall_ns: worst.total_time().filter(|_| limits).map(nanos),
         deadline_ns: deadline
             .filter(|_| effective.knows(Key::Deadline))
             .map(nanos),

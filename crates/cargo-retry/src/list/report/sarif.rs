@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use serde_json::{Value, json};
 
 use super::{Attempts, Below, Listing, Row};
@@ -62,11 +62,11 @@ fn rule(id: &str) -> Value {
         id => title(id).unwrap_or_else(|| format!("Rule {id} about policies")),
     };
     let mut rule = json!({ "id": id, "shortDescription": { "text": words } });
-    if let (Some(entry), Some(rule)) = (
-        Entry::ALL.iter().find(|it| it.id() == id),
+    if let (Some(known), Some(rule)) = (
+        RuleId::ALL.iter().find(|it| it.as_str() == id),
         rule.as_object_mut(),
     ) {
-        rule.insert("helpUri".to_owned(), entry.address().into());
+        rule.insert("helpUri".to_owned(), known.url().into());
     }
     rule
 }

@@ -103,8 +103,7 @@ fn end(listing: &Listing, text: &mut String) {
 }
 
 /// What nobody knows before an error comes.
-const ASKED: &str =
-    "times do not count delays that an error asks for (`Retry-After`), each up to `patience`\n\n";
+const ASKED: &str = "times do not count delays that an error asks for (`Retry-After`), each up to `max_retry_after`\n\n";
 
 /// Retries below retries.
 fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {

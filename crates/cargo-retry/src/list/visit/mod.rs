@@ -379,7 +379,8 @@ fn is_retried(function: &Function<'_>) -> bool {
 
 /// As the macro sees it: without the attribute itself.
 fn without_ours(function: &Function<'_>) -> Option<reattempt_syntax::item::Function> {
-    let mut method = syn::parse2::<reattempt_syntax::item::Function>(function.tokens.clone()).ok()?;
+    let mut method =
+        syn::parse2::<reattempt_syntax::item::Function>(function.tokens.clone()).ok()?;
     let ours = method
         .attributes
         .iter()

@@ -148,7 +148,7 @@ fn what_only_the_program_knows_is_noted() {
     for word in [
         "`max = N`",
         "`budget = 0.1`, which has a `floor`",
-        "`Breaker::count(20)`",
+        "`Breaker::count_window(20)`",
         "`throttle` is not played",
     ] {
         assert!(said.contains(word), "{said}");

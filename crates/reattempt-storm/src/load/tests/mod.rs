@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use retry_runtime::{Breaker, Budget, Jitter, Policy, Shape};
+use retry_runtime::{Backoff, Breaker, Budget, Jitter, Policy};
 
 use super::*;
 use crate::record::{Record, Second};
@@ -10,7 +10,7 @@ use crate::server::Stale;
 mod limits;
 mod triggers;
 
-const IMMEDIATE: Policy = Policy::new().max(4).backoff(Shape::None);
+const IMMEDIATE: Policy = Policy::new().max(4).backoff(Backoff::None);
 
 const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -67,7 +67,7 @@ fn every_attempt_succeeds_or_times_out() {
 
 #[test]
 fn a_call_makes_the_attempts_of_its_policy() {
-    let policy = Policy::new().max(3).backoff(Shape::None);
+    let policy = Policy::new().max(3).backoff(Backoff::None);
     let scene = Scene {
         trigger: Trigger::outage(0..40),
         ..scene()

@@ -103,7 +103,7 @@ fn immediate_retries_are_a_storm_and_a_budget_is_none() {
         assert!(stormy < 280, "{kind:?}: {stormy}");
         let budget = Client::new(IMMEDIATE).budget(Budget::per_success(0.1));
         assert!(at_the_end(&scene, budget) >= 2_790, "{kind:?}");
-        let breaker = Client::new(IMMEDIATE).breaker(Breaker::count(20));
+        let breaker = Client::new(IMMEDIATE).breaker(Breaker::count_window(20));
         assert!(at_the_end(&scene, breaker) >= 2_790, "{kind:?}");
         let never = Client::new(Policy::new().max(1));
         assert!(at_the_end(&scene, never) >= 2_790, "{kind:?}");

@@ -98,7 +98,7 @@ async fn listen(connector: Connector, heard: Arc<Notify>, own: String) {
             })
             .await;
         }
-        tokio::time::sleep(DELAYS.draw(failures, None, rand::random)).await;
+        tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
         failures = failures.saturating_add(1);
     }
 }

@@ -27,6 +27,6 @@ impl Settings {
 }
 
 pub static SPENDING: Budget = Budget::per_success(0.2);
-pub static CARRIER: Breaker = Breaker::count(20);
+pub static CARRIER: Breaker = Breaker::count_window(20);
 pub static PRICES: Throttle = Throttle::adaptive();
 pub const COPIES: Hedge = Hedge::after(Duration::from_millis(50)).max(2);

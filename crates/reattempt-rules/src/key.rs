@@ -2,9 +2,10 @@
 
 use core::fmt;
 
-/// A key of a policy: the word in attributes and files, the method of the builder.
+/// A key of a policy: its name in attributes and files, and the method of the builder.
+///
+/// A minor release may add keys, so match with a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 #[expect(missing_docs, reason = "each stands for the method of its name")]
 pub enum Key {
     Max,
@@ -18,7 +19,7 @@ pub enum Key {
     ResetAfter,
     Deadline,
     Timeout,
-    Patience,
+    MaxRetryAfter,
     Idempotent,
     Nested,
     Budget,
@@ -39,7 +40,7 @@ impl Key {
         Self::ResetAfter,
         Self::Deadline,
         Self::Timeout,
-        Self::Patience,
+        Self::MaxRetryAfter,
         Self::Idempotent,
         Self::Nested,
         Self::Budget,
@@ -47,7 +48,7 @@ impl Key {
     ];
 
     /// The word for this key.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Max => "max",
             Self::Backoff => "backoff",
@@ -60,7 +61,7 @@ impl Key {
             Self::ResetAfter => "reset_after",
             Self::Deadline => "deadline",
             Self::Timeout => "timeout",
-            Self::Patience => "patience",
+            Self::MaxRetryAfter => "max_retry_after",
             Self::Idempotent => "idempotent",
             Self::Nested => "nested",
             Self::Budget => "budget",
@@ -71,7 +72,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -90,7 +91,8 @@ impl Keys {
     }
 
     /// Returns the keys of both sets.
-    pub(super) const fn and(self, other: Self) -> Self {
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -100,11 +102,12 @@ impl Keys {
     }
 
     /// Whether the two sets share a key.
-    pub const fn touches(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    pub(super) const fn of(keys: &[Key]) -> Self {
+    /// Returns the set of these keys.
+    pub const fn of(keys: &[Key]) -> Self {
         let (mut set, mut rest) = (Self::NONE, keys);
         while let [key, tail @ ..] = rest {
             set = set.with(*key);

@@ -4,7 +4,7 @@ use core::fmt;
 use std::error::Error;
 
 use super::place::Place;
-use crate::rules::{Entry, INDEX};
+use crate::rules::{INDEX, RuleId};
 
 /// One mistake in a configuration.
 ///
@@ -26,24 +26,24 @@ use crate::rules::{Entry, INDEX};
 /// );
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Diagnostic {
     place: Place,
     key: String,
-    entry: Entry,
+    rule: RuleId,
     message: String,
 }
 
-impl Fault {
+impl Diagnostic {
     pub(super) fn new(
         place: Place,
         key: impl Into<String>,
-        entry: Entry,
+        rule: RuleId,
         message: impl Into<String>,
     ) -> Self {
         Self {
             place,
             key: key.into(),
-            entry,
+            rule,
             message: message.into(),
         }
     }
@@ -68,15 +68,11 @@ impl Fault {
         &self.key
     }
 
-    /// The rule: `R3` or `X15` as in the list of rules; `type` for a value of another type, `word` for an unknown one,
-    /// `syntax` for what is no TOML, `file` for what cannot be read, `cut off` for what was read while it was written.
-    pub fn rule(&self) -> &str {
-        self.entry.id()
-    }
-
-    /// The same as an entry of the error index, which says why.
-    pub fn entry(&self) -> Entry {
-        self.entry
+    /// Returns the rule: `R3` or `X15` as in the list of rules; `type` for a value of another type, `word` for an unknown
+    /// one, `syntax` for what is not TOML, `file` for what cannot be read, `cut off` for a file that was read while it was
+    /// written.
+    pub fn rule(&self) -> RuleId {
+        self.rule
     }
 
     /// The rule in words, then the mend.
@@ -98,7 +94,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.source())?;
         if let Some(line) = self.line() {
@@ -107,44 +103,44 @@ impl fmt::Display for Fault {
         if !self.key.is_empty() {
             write!(f, ": {}", self.key)?;
         }
-        write!(f, ": {} [{}]", self.message, self.entry)
+        write!(f, ": {} [{}]", self.message, self.rule)
     }
 }
 
-impl fmt::Debug for Fault {
+impl fmt::Debug for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl Error for Fault {}
+impl Error for Diagnostic {}
 
-/// Everything that is wrong with a configuration: at least one [`Fault`].
+/// Everything that is wrong with a configuration: at least one [`Diagnostic`].
 ///
 /// In the order of the lines; `Display` gives each a line of its own, and so does `Debug`, which is what a `main` that
 /// returns the error shows. It ends with where their rules are explained.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Faults(Vec<Fault>);
+pub struct ConfigError(Vec<Diagnostic>);
 
-impl Faults {
-    pub(super) fn new(mut faults: Vec<Fault>) -> Self {
-        faults.sort_by_key(Fault::order);
+impl ConfigError {
+    pub(super) fn new(mut faults: Vec<Diagnostic>) -> Self {
+        faults.sort_by_key(Diagnostic::order);
         Self(faults)
     }
 
     /// Each of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
 }
 
-impl From<Fault> for Faults {
-    fn from(fault: Fault) -> Self {
+impl From<Diagnostic> for ConfigError {
+    fn from(fault: Diagnostic) -> Self {
         Self(vec![fault])
     }
 }
 
-impl fmt::Display for Faults {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, fault) in self.0.iter().enumerate() {
             if i > 0 {
@@ -154,16 +150,16 @@ impl fmt::Display for Faults {
         }
         // A line of a log stays one.
         match self.0.as_slice() {
-            [fault] => write!(f, " ({})", fault.entry.address()),
+            [fault] => write!(f, " ({})", fault.rule.url()),
             _ => write!(f, "\nrules: {INDEX}"),
         }
     }
 }
 
-impl fmt::Debug for Faults {
+impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl Error for Faults {}
+impl Error for ConfigError {}

@@ -15,7 +15,7 @@ pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Why a text is no duration; its `Display` names the mend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ParseDurationError {
     /// Nothing stands there.
     Empty,
     /// A number without a unit.
@@ -32,7 +32,7 @@ pub enum Fault {
     TooLong,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ParseDurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "a duration is a number and a unit; write `\"250ms\"`",
@@ -54,8 +54,7 @@ impl fmt::Display for Fault {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::error::Error for Fault {}
+impl core::error::Error for ParseDurationError {}
 
 /// Reads a duration such as `"250ms"`, `"1.5s"`, `"2m"` or `"1m 30s"`.
 ///
@@ -66,47 +65,47 @@ impl std::error::Error for Fault {}
 ///
 /// # Errors
 ///
-/// A [`Fault`] for everything else.
+/// A [`ParseDurationError`] for everything else.
 ///
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
+/// # use reattempt_rules as reattempt;
 /// use reattempt::duration::parse;
 /// use std::time::Duration;
 ///
 /// assert_eq!(parse("1m 30s")?, Duration::from_secs(90));
 /// assert_eq!(parse("1.5s")?, Duration::from_millis(1500));
 /// assert!(parse("250").is_err());
-/// # Ok::<(), reattempt::duration::Fault>(())
+/// # Ok::<(), reattempt::duration::ParseDurationError>(())
 /// ```
-pub fn parse(text: &str) -> Result<Duration, Fault> {
+pub fn parse(text: &str) -> Result<Duration, ParseDurationError> {
     let mut rest = text.trim();
     if rest.is_empty() {
-        return Err(Fault::Empty);
+        return Err(ParseDurationError::Empty);
     }
     if rest.starts_with('-') {
-        return Err(Fault::Negative);
+        return Err(ParseDurationError::Negative);
     }
     let mut total: u128 = 0;
     let mut above = u64::MAX;
     while !rest.is_empty() {
         let (nanos, scale, after) = part(rest)?;
         if scale >= above {
-            return Err(Fault::Order);
+            return Err(ParseDurationError::Order);
         }
         above = scale;
         total = total.saturating_add(nanos);
         rest = after.trim_start();
     }
     if total > LONGEST.as_nanos() {
-        return Err(Fault::TooLong);
+        return Err(ParseDurationError::TooLong);
     }
     Ok(from_nanos(total))
 }
 
 /// One number with its unit, in nanoseconds, the length of the unit, and what follows it.
-fn part(text: &str) -> Result<(u128, u64, &str), Fault> {
+fn part(text: &str) -> Result<(u128, u64, &str), ParseDurationError> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
         .unwrap_or(text.len());
@@ -117,7 +116,7 @@ fn part(text: &str) -> Result<(u128, u64, &str), Fault> {
         .unwrap_or(rest.len());
     let (unit, rest) = rest.split_at_checked(unit_end).unwrap_or((rest, ""));
     if number.is_empty() {
-        return Err(Fault::NotANumber);
+        return Err(ParseDurationError::NotANumber);
     }
     let scale: u64 = match unit {
         "ns" => 1,
@@ -126,18 +125,18 @@ fn part(text: &str) -> Result<(u128, u64, &str), Fault> {
         "s" => 1_000_000_000,
         "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
-        "" if rest.is_empty() => return Err(Fault::NoUnit),
-        "" => return Err(Fault::NotANumber),
-        _ => return Err(Fault::UnknownUnit),
+        "" if rest.is_empty() => return Err(ParseDurationError::NoUnit),
+        "" => return Err(ParseDurationError::NotANumber),
+        _ => return Err(ParseDurationError::UnknownUnit),
     };
     Ok((scaled(number, scale)?, scale, rest))
 }
 
 /// `number * scale` without a detour through floating point: "0.1s" is exact.
-fn scaled(number: &str, scale: u64) -> Result<u128, Fault> {
+fn scaled(number: &str, scale: u64) -> Result<u128, ParseDurationError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {
-        return Err(Fault::NotANumber);
+        return Err(ParseDurationError::NotANumber);
     }
     let digits = |text: &str| {
         text.bytes()
@@ -182,7 +181,7 @@ const fn from_nanos(nanos: u128) -> Duration {
 /// A duration in nanoseconds as a float, in which delays are computed: exact up
 /// to 104 days, beyond that rounded down, so that a cap stays a cap.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-pub(crate) struct Nanos(pub(crate) f64);
+pub struct Nanos(pub f64);
 
 impl fmt::Debug for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,8 +193,9 @@ impl Nanos {
     /// What is rounded from here on.
     const EXACT: f64 = 9_007_199_254_740_992.0;
 
+    /// Returns the nanoseconds of `duration`, rounded down where a float cannot hold them.
     #[expect(clippy::cast_precision_loss, reason = "made good for below")]
-    pub(crate) const fn new(duration: Duration) -> Self {
+    pub const fn new(duration: Duration) -> Self {
         let mut nanos = duration.as_secs() as f64 * NANOS_PER_SEC + duration.subsec_nanos() as f64;
         if nanos < Self::EXACT || duration.as_secs() == u64::MAX {
             return Self(nanos); // rounded up, the longest stays the longest
@@ -209,7 +209,7 @@ impl Nanos {
     /// The nearest duration: 0 for negative numbers and NaN, [`Duration::MAX`]
     /// for what is too large.
     #[inline]
-    pub(crate) const fn duration(self) -> Duration {
+    pub const fn duration(self) -> Duration {
         // Added to a number below it, what is left of a fraction is rounded away,
         // and the whole number stands in the low bits.
         const SHIFT: f64 = 4_503_599_627_370_496.0;
@@ -235,21 +235,23 @@ impl Nanos {
         from_nanos((self.0 + half) as u128)
     }
 
+    /// Returns the smaller one.
+    #[must_use]
     #[inline]
-    pub(crate) const fn min(self, other: Self) -> Self {
+    pub const fn min(self, other: Self) -> Self {
         if other.0 < self.0 { other } else { self }
     }
 }
 
 /// The shorter of two; `Ord::min` is not `const`.
 #[inline]
-pub(crate) const fn shorter(a: Duration, b: Duration) -> Duration {
+pub const fn shorter(a: Duration, b: Duration) -> Duration {
     if is_shorter(b, a) { b } else { a }
 }
 
 /// `a < b`; comparison operators are not `const` for durations.
 #[inline]
-pub(crate) const fn is_shorter(a: Duration, b: Duration) -> bool {
+pub const fn is_shorter(a: Duration, b: Duration) -> bool {
     let (left, right) = (a.as_secs(), b.as_secs());
     left < right || (left == right && a.subsec_nanos() < b.subsec_nanos())
 }
@@ -281,19 +283,19 @@ mod tests {
     #[test]
     fn refuses_with_the_mend() {
         for (text, fault) in [
-            ("", Fault::Empty),
-            ("250", Fault::NoUnit),
-            ("1m 30", Fault::NoUnit),
-            ("-1s", Fault::Negative),
-            ("1 fortnight", Fault::UnknownUnit),
-            ("soon", Fault::NotANumber),
-            ("1.s", Fault::NotANumber),
-            (".5s", Fault::NotANumber),
-            ("1.2.3s", Fault::NotANumber),
-            ("100ms100ms", Fault::Order),
-            ("30s 1m", Fault::Order),
-            ("25h", Fault::TooLong),
-            ("99999999999999999999999999h", Fault::TooLong),
+            ("", ParseDurationError::Empty),
+            ("250", ParseDurationError::NoUnit),
+            ("1m 30", ParseDurationError::NoUnit),
+            ("-1s", ParseDurationError::Negative),
+            ("1 fortnight", ParseDurationError::UnknownUnit),
+            ("soon", ParseDurationError::NotANumber),
+            ("1.s", ParseDurationError::NotANumber),
+            (".5s", ParseDurationError::NotANumber),
+            ("1.2.3s", ParseDurationError::NotANumber),
+            ("100ms100ms", ParseDurationError::Order),
+            ("30s 1m", ParseDurationError::Order),
+            ("25h", ParseDurationError::TooLong),
+            ("99999999999999999999999999h", ParseDurationError::TooLong),
         ] {
             assert_eq!(parse(text), Err(fault), "{text}");
         }

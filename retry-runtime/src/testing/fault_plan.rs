@@ -16,18 +16,18 @@ use super::script::{self, Run};
 ///
 /// ```
 /// # use retry_runtime as reattempt;
-/// use reattempt::testing::Faults;
+/// use reattempt::testing::FaultPlan;
 ///
-/// let faults = Faults::script("fail x2, ok", || "busy");
+/// let faults = FaultPlan::script("fail x2, ok", || "busy");
 /// assert_eq!(faults.check(), Err("busy"));
 /// assert_eq!(faults.check(), Err("busy"));
 /// assert_eq!(faults.check(), Ok(()));
 /// assert_eq!(faults.calls(), 3);
 ///
-/// let faults = Faults::from([Err("reset"), Ok(()), Err("gone")]);
+/// let faults = FaultPlan::from([Err("reset"), Ok(()), Err("gone")]);
 /// assert_eq!([(); 4].map(|()| faults.check()), [Err("reset"), Ok(()), Err("gone"), Err("gone")]);
 /// ```
-pub struct Faults<E> {
+pub struct FaultPlan<E> {
     entries: Vec<Entry<E>>,
     calls: AtomicUsize,
 }
@@ -40,7 +40,7 @@ struct Entry<E> {
 
 type Make<E> = Arc<dyn Fn() -> E + Send + Sync>;
 
-impl<E> Faults<E> {
+impl<E> FaultPlan<E> {
     /// Reads a script: `fail` and `ok`, separated by commas, each with a count if need be, as in
     /// `fail x3, ok`.
     ///
@@ -100,9 +100,9 @@ impl<E> Faults<E> {
     ///
     /// ```
     /// # use retry_runtime as reattempt;
-    /// use reattempt::testing::Faults;
+    /// use reattempt::testing::FaultPlan;
     ///
-    /// let faults = Faults::script("fail", || "reset").then(Faults::always(|| "gone"));
+    /// let faults = FaultPlan::script("fail", || "reset").then(FaultPlan::always(|| "gone"));
     /// assert_eq!([(); 3].map(|()| faults.check()), [Err("reset"), Err("gone"), Err("gone")]);
     /// ```
     #[must_use]
@@ -161,7 +161,7 @@ impl<E> Entry<E> {
 }
 
 /// One call each; the last one repeats.
-impl<E: Clone + Send + Sync + 'static, const N: usize> From<[Result<(), E>; N]> for Faults<E> {
+impl<E: Clone + Send + Sync + 'static, const N: usize> From<[Result<(), E>; N]> for FaultPlan<E> {
     fn from(results: [Result<(), E>; N]) -> Self {
         const { assert!(N > 0, "a fault script needs at least one call") };
         let entry = |result: Result<(), E>| match result {
@@ -172,13 +172,13 @@ impl<E: Clone + Send + Sync + 'static, const N: usize> From<[Result<(), E>; N]> 
     }
 }
 
-impl<E> fmt::Debug for Faults<E> {
+impl<E> fmt::Debug for FaultPlan<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let runs = self.entries.iter().map(|entry| Run {
             calls: entry.calls,
             fails: entry.fault.is_some(),
         });
-        f.debug_struct("Faults")
+        f.debug_struct("FaultPlan")
             .field("script", &script::text(runs))
             .field("calls", &self.calls())
             .finish()
@@ -192,7 +192,7 @@ mod tests {
     const fn is_shared<T: Send + Sync>(_: &T) {}
 
     /// What the first calls do: `.` for a success.
-    fn story(faults: &Faults<char>) -> String {
+    fn story(faults: &FaultPlan<char>) -> String {
         (0..6)
             .map(|_| faults.check().err().unwrap_or('.'))
             .collect()
@@ -202,17 +202,20 @@ mod tests {
     fn every_kind() {
         let x = || 'x';
         for (faults, expected) in [
-            (Faults::script("fail, fail, ok", x), "xx...."),
-            (Faults::script("ok x2, fail, ok x0", x), "..xxxx"),
-            (Faults::always(x), "xxxxxx"),
-            (Faults::never(), "......"),
-            (Faults::after(3, x), "...xxx"),
-            (Faults::after(0, x), "xxxxxx"),
-            (Faults::at(1, x), "x....."),
-            (Faults::at(3, x), "..x..."),
-            (Faults::at(0, x), "......"),
-            (Faults::from([Err('a'), Ok(()), Err('b')]), "a.bbbb"),
-            (Faults::always(x).then(Faults::from([Err('y')])), "xyyyyy"),
+            (FaultPlan::script("fail, fail, ok", x), "xx...."),
+            (FaultPlan::script("ok x2, fail, ok x0", x), "..xxxx"),
+            (FaultPlan::always(x), "xxxxxx"),
+            (FaultPlan::never(), "......"),
+            (FaultPlan::after(3, x), "...xxx"),
+            (FaultPlan::after(0, x), "xxxxxx"),
+            (FaultPlan::at(1, x), "x....."),
+            (FaultPlan::at(3, x), "..x..."),
+            (FaultPlan::at(0, x), "......"),
+            (FaultPlan::from([Err('a'), Ok(()), Err('b')]), "a.bbbb"),
+            (
+                FaultPlan::always(x).then(FaultPlan::from([Err('y')])),
+                "xyyyyy",
+            ),
         ] {
             is_shared(&faults);
             assert_eq!(story(&faults), expected, "{faults:?}");
@@ -225,15 +228,15 @@ mod tests {
         expected = "`nope` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; the script is `fail, nope`"
     )]
     fn a_wrong_script() {
-        drop(Faults::script("fail, nope", || ()));
+        drop(FaultPlan::script("fail, nope", || ()));
     }
 
     #[test]
     fn shows_its_script() {
-        let faults = Faults::after(3, || ());
+        let faults = FaultPlan::after(3, || ());
         assert_eq!(
             format!("{faults:?}"),
-            r#"Faults { script: "ok x3, fail", calls: 0 }"#
+            r#"FaultPlan { script: "ok x3, fail", calls: 0 }"#
         );
     }
 }

@@ -11,34 +11,34 @@ use crate::verdict::{Classify, Verdict};
 /// A request that failed: there was no response, or one of a bad status.
 ///
 /// `?` makes it from the errors of the clients whose features are on, and from [`BadStatus`]; of
-/// others with `map_err(Failure::Transport)`. With `reqwest`:
+/// others with `map_err(RequestError::Transport)`. With `reqwest`:
 ///
 /// ```ignore
 /// use reattempt::{http::CheckStatus, retry};
 /// use reqwest::Client;
 ///
-/// type Failure = reattempt::http::Failure<reqwest::Error, reqwest::Response>;
+/// type RequestError = reattempt::http::RequestError<reqwest::Error, reqwest::Response>;
 ///
 /// #[retry(max = 5)]
-/// async fn page(client: &Client, url: &str) -> Result<String, Failure> {
+/// async fn page(client: &Client, url: &str) -> Result<String, RequestError> {
 ///     Ok(client.get(url).send().await?.check_status()?.text().await?)
 /// }
 /// ```
-pub enum Failure<E, R> {
+pub enum RequestError<E, R> {
     /// There was no response, or it broke off.
     Transport(E),
     /// The response has a bad status.
     Status(BadStatus<R>),
 }
 
-impl<E, R> From<BadStatus<R>> for Failure<E, R> {
+impl<E, R> From<BadStatus<R>> for RequestError<E, R> {
     fn from(bad: BadStatus<R>) -> Self {
         Self::Status(bad)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: Classify, R> Classify for Failure<E, R> {
+impl<E: Classify, R> Classify for RequestError<E, R> {
     fn classify(&self) -> Verdict {
         match self {
             Self::Transport(error) => error.classify(),
@@ -54,7 +54,7 @@ impl<E: Classify, R> Classify for Failure<E, R> {
     }
 }
 
-impl<E, R: HasStatus> HasStatus for Failure<E, R> {
+impl<E, R: HasStatus> HasStatus for RequestError<E, R> {
     fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Transport(_) => None,
@@ -70,7 +70,7 @@ impl<E, R: HasStatus> HasStatus for Failure<E, R> {
     }
 }
 
-impl<E: fmt::Debug, R> fmt::Debug for Failure<E, R> {
+impl<E: fmt::Debug, R> fmt::Debug for RequestError<E, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => f.debug_tuple("Transport").field(error).finish(),
@@ -79,7 +79,7 @@ impl<E: fmt::Debug, R> fmt::Debug for Failure<E, R> {
     }
 }
 
-impl<E: fmt::Display, R> fmt::Display for Failure<E, R> {
+impl<E: fmt::Display, R> fmt::Display for RequestError<E, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
@@ -88,7 +88,7 @@ impl<E: fmt::Display, R> fmt::Display for Failure<E, R> {
     }
 }
 
-impl<E: Error + 'static, R> Error for Failure<E, R> {
+impl<E: Error + 'static, R> Error for RequestError<E, R> {
     /// The cause of the error; the error itself is the message.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {

@@ -1,10 +1,10 @@
-//! The faults of one use of a macro: collected, then reported together. Each names its entry of the error index.
+//! The faults of one use of a macro: collected, then reported together. Each names its rule of the error index.
 
 use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use retry_runtime::rules::Entry;
+use retry_runtime::rules::RuleId;
 use retry_runtime::words::Wrong;
 
 /// The tokens that a fault is about, from the first to the last: the compiler underlines all of them.
@@ -43,18 +43,18 @@ impl From<Span> for Place {
 
 /// One fault: where, which rule, and in words.
 #[derive(Clone)]
-pub struct Fault {
+pub struct Diagnostic {
     place: Place,
-    entry: Entry,
+    rule: RuleId,
     message: String,
 }
 
-impl Fault {
+impl Diagnostic {
     /// A fault at `place`.
-    pub fn new(place: impl Into<Place>, entry: Entry, message: impl fmt::Display) -> Self {
+    pub fn new(place: impl Into<Place>, rule: RuleId, message: impl fmt::Display) -> Self {
         Self {
             place: place.into(),
-            entry,
+            rule,
             message: message.to_string(),
         }
     }
@@ -63,14 +63,14 @@ impl Fault {
     pub fn of(place: impl Into<Place>, wrong: Wrong) -> Self {
         Self {
             place: place.into(),
-            entry: wrong.rule,
+            rule: wrong.rule,
             message: wrong.message,
         }
     }
 
     /// What the parser of Rust has found.
     pub fn syntax(fault: &syn::Error) -> Self {
-        Self::new(fault.span(), Entry::Syntax, fault)
+        Self::new(fault.span(), RuleId::Syntax, fault)
     }
 
     /// Returns where it begins.
@@ -79,8 +79,8 @@ impl Fault {
     }
 
     /// What the error index says about it.
-    pub fn entry(&self) -> Entry {
-        self.entry
+    pub fn rule(&self) -> RuleId {
+        self.rule
     }
 
     /// The rule with the user's value, then the mend.
@@ -90,31 +90,31 @@ impl Fault {
 
     /// The message, and below it where the rule is explained: editors show the first line alone.
     fn to_compile_error(&self) -> TokenStream {
-        let text = format!("{}\n{}", self.message, self.entry.line());
+        let text = format!("{}\n{}", self.message, self.rule.footer());
         let (first, last) = (self.place.first, self.place.last);
         let (first, last) = (quote_spanned!(first=> _), quote_spanned!(last=> _));
         syn::Error::new_spanned(quote::quote!(#first #last), text).to_compile_error()
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}]", self.message, self.entry)
+        write!(f, "{} [{}]", self.message, self.rule)
     }
 }
 
-/// Faults in the order in which they were found.
+/// Diagnostics in the order in which they were found.
 #[derive(Default)]
-pub struct Faults(Vec<Fault>);
+pub struct Diagnostics(Vec<Diagnostic>);
 
-impl Faults {
+impl Diagnostics {
     /// Adds a fault at `place`.
-    pub fn push(&mut self, place: impl Into<Place>, entry: Entry, message: impl fmt::Display) {
-        self.0.push(Fault::new(place, entry, message));
+    pub fn push(&mut self, place: impl Into<Place>, rule: RuleId, message: impl fmt::Display) {
+        self.0.push(Diagnostic::new(place, rule, message));
     }
 
     /// Adds a fault.
-    pub fn add(&mut self, fault: Fault) {
+    pub fn add(&mut self, fault: Diagnostic) {
         self.0.push(fault);
     }
 
@@ -122,7 +122,7 @@ impl Faults {
     /// said once.
     pub fn merge(&mut self, other: Self) {
         // Spans have no equality; what they show has.
-        let shown = |fault: &Fault| format!("{fault} {:?}", fault.span());
+        let shown = |fault: &Diagnostic| format!("{fault} {:?}", fault.span());
         for fault in other.0 {
             if !self.0.iter().any(|known| shown(known) == shown(&fault)) {
                 self.0.push(fault);
@@ -149,34 +149,34 @@ impl Faults {
     }
 
     /// Each of them, in the order in which they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
     }
 
     /// As errors of the compiler, at their places.
     pub fn into_compile_errors(self) -> TokenStream {
-        self.0.iter().map(Fault::to_compile_error).collect()
+        self.0.iter().map(Diagnostic::to_compile_error).collect()
     }
 }
 
-impl<'f> IntoIterator for &'f Faults {
-    type Item = &'f Fault;
-    type IntoIter = std::slice::Iter<'f, Fault>;
+impl<'f> IntoIterator for &'f Diagnostics {
+    type Item = &'f Diagnostic;
+    type IntoIter = std::slice::Iter<'f, Diagnostic>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl From<Fault> for Faults {
-    fn from(fault: Fault) -> Self {
+impl From<Diagnostic> for Diagnostics {
+    fn from(fault: Diagnostic) -> Self {
         Self(vec![fault])
     }
 }
 
-impl From<syn::Error> for Faults {
+impl From<syn::Error> for Diagnostics {
     fn from(fault: syn::Error) -> Self {
         let faults = fault.into_iter();
-        Self(faults.map(|fault| Fault::syntax(&fault)).collect())
+        Self(faults.map(|fault| Diagnostic::syntax(&fault)).collect())
     }
 }

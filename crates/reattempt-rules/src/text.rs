@@ -1,31 +1,34 @@
-//! A short text that can be put together while a constant is evaluated, so that
-//! a compile error can carry the numbers of the policy it is about.
+//! A short text that can be put together while a constant is evaluated, so that a compile error can carry the numbers of
+//! the policy it is about.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;
 use core::time::Duration;
 
-pub(crate) const CAPACITY: usize = 320;
+/// Bytes of a [`Text`].
+pub const CAPACITY: usize = 320;
 
 /// At most 320 bytes; what does not fit is cut off.
-pub(crate) type Text = Letters<CAPACITY>;
+pub type Text = Letters<CAPACITY>;
 
 /// At most `MOST` bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Letters<const MOST: usize> {
+pub struct Letters<const MOST: usize> {
     bytes: [u8; MOST],
     length: usize,
 }
 
 impl<const MOST: usize> Letters<MOST> {
-    pub(crate) const fn new() -> Self {
+    /// Returns an empty text.
+    pub const fn new() -> Self {
         Self {
             bytes: [0; MOST],
             length: 0,
         }
     }
 
-    pub(crate) const fn as_str(&self) -> &str {
+    /// Returns what was appended so far.
+    pub const fn as_str(&self) -> &str {
         let Some((used, _)) = self.bytes.split_at_checked(self.length) else {
             return "";
         };
@@ -38,7 +41,7 @@ impl<const MOST: usize> Letters<MOST> {
     /// Appends `text`, or nothing when it does not fit.
     #[expect(clippy::indexing_slicing, reason = "both lengths are compared before")]
     #[expect(clippy::arithmetic_side_effects, reason = "bounded by the capacity")]
-    pub(crate) const fn push(mut self, text: &str) -> Self {
+    pub const fn push(mut self, text: &str) -> Self {
         let from = text.as_bytes();
         if from.len() <= MOST - self.length {
             let mut i = 0;
@@ -52,12 +55,13 @@ impl<const MOST: usize> Letters<MOST> {
     }
 
     /// Appends a name in backticks.
-    pub(crate) const fn key(self, name: &str) -> Self {
+    pub const fn key(self, name: &str) -> Self {
         self.push("`").push(name).push("`")
     }
 
+    /// Appends a number.
     #[expect(clippy::indexing_slicing, reason = "a digit is below ten")]
-    pub(crate) const fn number(self, value: u64) -> Self {
+    pub const fn number(self, value: u64) -> Self {
         let this = if value >= 10 {
             self.number(value / 10)
         } else {
@@ -72,7 +76,7 @@ impl<const MOST: usize> Letters<MOST> {
         clippy::cast_sign_loss,
         reason = "`as` saturates; a message needs no more"
     )]
-    pub(crate) const fn float(self, value: f64) -> Self {
+    pub const fn float(self, value: f64) -> Self {
         if value.is_nan() {
             return self.push("NaN");
         }
@@ -102,7 +106,7 @@ impl<const MOST: usize> Letters<MOST> {
     }
 
     /// Appends a duration; `gap` stands between a number and its unit.
-    pub(crate) const fn duration(self, duration: Duration, gap: &str) -> Self {
+    pub const fn duration(self, duration: Duration, gap: &str) -> Self {
         let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos() as u64);
         match (seconds, nanos) {
             (0, 0) => self.push("0").push(gap).push("s"),
