@@ -207,15 +207,13 @@ impl Drop for Inside<'_> {
 #[cfg(feature = "std")]
 use with_threads::{inherit, inherited};
 #[cfg(feature = "std")]
-pub(crate) use with_threads::{is_virtual, now};
+pub(crate) use reattempt_core::process::now;
 
 #[cfg(feature = "std")]
 mod with_threads {
     use std::cell::Cell;
 
     use super::Inherited;
-    use crate::timer::{Clock as _, Timestamp};
-
     // On some platforms it cannot be read in the last moments of a thread: nothing is inherited then.
     thread_local! {
         static INHERITED: Cell<Inherited> = const { Cell::new(Inherited::NOTHING) };
@@ -231,26 +229,6 @@ mod with_threads {
     #[inline(always)]
     pub(super) fn inherit(inherited: Inherited) {
         let _set = INHERITED.try_with(|now| now.set(inherited));
-    }
-
-    /// Whether [`now`] is the virtual time of a test.
-    pub(crate) fn is_virtual() -> bool {
-        #[cfg(feature = "test-util")]
-        return crate::testing::virtual_now().is_some();
-        #[cfg(not(feature = "test-util"))]
-        return false;
-    }
-
-    /// Returns the time on the clock of deadlines that travel: tokio's, which may stand still, where there is tokio.
-    pub(crate) fn now() -> Timestamp {
-        #[cfg(feature = "test-util")]
-        if let Some(now) = crate::testing::virtual_now() {
-            return now;
-        }
-        #[cfg(feature = "tokio")]
-        return crate::timer::Tokio.now();
-        #[cfg(not(feature = "tokio"))]
-        return crate::timer::ThreadTimer.now();
     }
 }
 

@@ -47,6 +47,9 @@ mod failure;
 pub mod http;
 #[cfg(feature = "std")]
 #[doc(hidden)]
+pub mod process;
+#[cfg(feature = "std")]
+#[doc(hidden)]
 pub mod random;
 mod reason;
 #[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]

@@ -25,7 +25,7 @@ pub use change::{Change, State};
 pub(crate) use permit::Pass;
 pub use permit::Permit;
 
-use crate::timer::{Clock, Shared, Timestamp};
+use crate::timer::{Clock, ProcessClock, Timestamp};
 use crate::verdict::Verdict;
 use settings::Settings;
 use told::Told;
@@ -92,7 +92,7 @@ impl Breaker {
     ///
     /// One whose cool-down is over shows as half-open, also before a call has come to be the probe.
     pub fn state(&self) -> State {
-        self.state_with_clock(&Shared)
+        self.state_with_clock(&ProcessClock)
     }
 
     /// The same by a clock of your own, the one that the calls are counted by.

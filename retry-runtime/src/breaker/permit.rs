@@ -2,7 +2,7 @@
 
 use super::word::Seen;
 use super::{Breaker, Open};
-use crate::timer::{Clock, Shared, Timestamp};
+use crate::timer::{Clock, ProcessClock, Timestamp};
 use crate::verdict::Verdict;
 
 /// A permit apart from its breaker.
@@ -59,7 +59,7 @@ impl Breaker {
     /// ```
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Open> {
-        self.permit_with_clock(&Shared)
+        self.permit_with_clock(&ProcessClock)
     }
 
     /// The same by a clock of your own, which all calls of this breaker then have to be counted by.
@@ -90,7 +90,7 @@ impl Permit<'_> {
     /// The call succeeded.
     #[inline]
     pub fn succeeded(self) {
-        self.succeeded_with_clock(&Shared);
+        self.succeeded_with_clock(&ProcessClock);
     }
 
     /// The same by a clock of your own.
@@ -107,7 +107,7 @@ impl Permit<'_> {
     /// dropped.
     #[inline]
     pub fn failed(self, verdict: Verdict) {
-        self.failed_with_clock(verdict, &Shared);
+        self.failed_with_clock(verdict, &ProcessClock);
     }
 
     /// The same by a clock of your own.

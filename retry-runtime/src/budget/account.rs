@@ -4,7 +4,7 @@
 
 use super::deposits::Source;
 use super::{Budget, Kind, THOUSANDTHS};
-use crate::timer::{Clock, Shared};
+use crate::timer::{Clock, ProcessClock};
 use crate::verdict::Verdict;
 
 /// What a failure costs depends on what it was.
@@ -126,7 +126,7 @@ impl Budget {
     /// ```
     #[inline]
     pub fn account(&self) -> Account<'_> {
-        self.account_with_clock(&Shared)
+        self.account_with_clock(&ProcessClock)
     }
 
     /// The same by another clock, which all that share the budget must have.
@@ -205,7 +205,7 @@ impl Budget {
     /// ```
     #[must_use = "what is paid for should be made"]
     pub fn try_withdraw_hedge(&self) -> bool {
-        self.try_withdraw_hedge_with_clock(&Shared)
+        self.try_withdraw_hedge_with_clock(&ProcessClock)
     }
 
     /// The same by the clock that the accounts have.
@@ -283,7 +283,7 @@ impl Account<'_> {
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
     #[must_use = "a retry that is not paid for should not be made"]
     pub fn withdraw(&mut self, class: FailureClass) -> bool {
-        self.withdraw_with_clock(class, &Shared)
+        self.withdraw_with_clock(class, &ProcessClock)
     }
 
     /// The same by the clock that the account was made with.
@@ -307,7 +307,7 @@ impl Account<'_> {
     /// Counts a call that was answered, at its end.
     #[inline]
     pub fn succeeded(self) {
-        self.succeeded_with_clock(&Shared);
+        self.succeeded_with_clock(&ProcessClock);
     }
 
     /// The same by the clock that the account was made with.

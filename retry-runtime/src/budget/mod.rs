@@ -20,7 +20,7 @@ use settings::obey;
 use core::fmt;
 
 use crate::rules::{RuleId, budget as rules};
-use crate::timer::{Clock, Shared};
+use crate::timer::{Clock, ProcessClock};
 
 /// How many retries all calls of a service may make together.
 ///
@@ -219,7 +219,7 @@ impl Budget {
 
     /// The tokens that are left now; of a budget of deposits with those of the reserve.
     pub fn balance(&self) -> f64 {
-        self.balance_with_clock(&Shared)
+        self.balance_with_clock(&ProcessClock)
     }
 
     /// The same by the clock that the accounts have.

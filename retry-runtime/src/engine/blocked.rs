@@ -18,7 +18,7 @@ pub(super) fn warn_in_async(site: &'static Location<'static>) {
         return;
     }
     #[cfg(feature = "test-util")]
-    if crate::testing::virtual_now().is_some() {
+    if reattempt_core::process::is_virtual() {
         return;
     }
     if !is_in_async() {

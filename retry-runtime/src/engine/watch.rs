@@ -158,7 +158,7 @@ impl Began {
 #[cfg(feature = "observe")]
 fn now() -> Timestamp {
     #[cfg(feature = "tokio")]
-    if crate::timer::is_over() {
+    if reattempt_core::process::is_thread_ending() {
         return crate::timer::ThreadTimer.now();
     }
     ambient::now()

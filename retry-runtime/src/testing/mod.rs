@@ -18,4 +18,4 @@ pub use seed::{Seeded, seed};
 pub use time::{VirtualTime, virtual_time};
 
 pub(crate) use record::note;
-pub(crate) use time::{sleep, virtual_now};
+pub(crate) use time::sleep;

@@ -70,6 +70,7 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 /// assert_eq!(time.elapsed(), Duration::from_secs(5 + 10));
 /// ```
 pub fn virtual_time() -> VirtualTime {
+    reattempt_core::process::set_virtual_clock(virtual_now);
     // From the time that holds here, so that deadlines from above keep their sense.
     let clock = clock().unwrap_or_else(|| Virtual {
         now: ambient::now(),

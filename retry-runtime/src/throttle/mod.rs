@@ -5,7 +5,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::timer::{Clock, Shared, Timestamp};
+use crate::timer::{Clock, ProcessClock, Timestamp};
 
 mod adaptive;
 mod bucket;
@@ -134,7 +134,7 @@ impl Throttle {
     /// [`Refused`], from `adaptive` only.
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Refused> {
-        self.permit_with_clock(&Shared)
+        self.permit_with_clock(&ProcessClock)
     }
 
     /// [`permit`](Self::permit) with a clock.
@@ -157,7 +157,7 @@ impl Throttle {
     /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
     /// [`min_requests`](Self::min_requests), this number is not.
     pub fn rejection_probability(&self) -> f64 {
-        self.rejection_probability_with_clock(&Shared)
+        self.rejection_probability_with_clock(&ProcessClock)
     }
 
     /// [`rejection`](Self::rejection) with a clock.

@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use super::{Kind, Throttle};
-use crate::timer::{Clock, Shared};
+use crate::timer::{Clock, ProcessClock};
 use crate::verdict::{Classify, Verdict};
 
 /// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_with_clock`](Self::wait_with_clock).
@@ -125,7 +125,7 @@ impl<'t> Permit<'t> {
 
     /// The attempt succeeded.
     pub fn succeeded(self) {
-        self.succeeded_with_clock(&Shared);
+        self.succeeded_with_clock(&ProcessClock);
     }
 
     /// [`succeeded`](Self::succeeded) with a clock.
@@ -143,7 +143,7 @@ impl<'t> Permit<'t> {
     /// [`Verdict::Permanent`] is an answer: the service is well. Any other verdict is none; only
     /// [`Verdict::Throttled`] lowers the rate of [`Throttle::cubic`].
     pub fn failed(self, verdict: Verdict) {
-        self.failed_with_clock(verdict, &Shared);
+        self.failed_with_clock(verdict, &ProcessClock);
     }
 
     /// [`failed`](Self::failed) with a clock.

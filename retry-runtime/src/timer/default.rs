@@ -34,7 +34,7 @@ impl Clock for DefaultTimer {
     }
 
     fn shared(&self) -> Timestamp {
-        crate::ambient::now()
+        reattempt_core::process::now()
     }
 
     fn carries_deadlines(&self) -> bool {

@@ -3,10 +3,9 @@
 use core::future::Future;
 use core::time::Duration;
 
-pub use reattempt_core::{Clock, Timestamp};
-
 #[cfg(feature = "std")]
-use crate::ambient;
+pub use reattempt_core::process::ProcessClock;
+pub use reattempt_core::{Clock, Timestamp};
 
 #[cfg(feature = "std")]
 mod default;
@@ -27,22 +26,6 @@ pub use smol::{Smol, SmolSleep};
 pub use threads::ThreadTimer;
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
-#[cfg(all(feature = "tokio", feature = "observe"))]
-pub(crate) use tokio::is_over;
-
-/// The clock by which deadlines travel, and by which budgets and breakers count where nobody gives
-/// another: tokio's where there is tokio, which may stand still, and virtual time in tests.
-#[cfg(feature = "std")]
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Shared;
-
-#[cfg(feature = "std")]
-impl Clock for Shared {
-    #[inline]
-    fn now(&self) -> Timestamp {
-        ambient::now()
-    }
-}
 
 /// How an async function waits.
 #[diagnostic::on_unimplemented(

@@ -22,11 +22,11 @@ impl Clock for TimerThread {
     }
 
     fn shared(&self) -> Timestamp {
-        crate::ambient::now()
+        reattempt_core::process::now()
     }
 
     fn carries_deadlines(&self) -> bool {
-        cfg!(not(feature = "tokio")) && !crate::ambient::is_virtual()
+        cfg!(not(feature = "tokio")) && !reattempt_core::process::is_virtual()
     }
 }
 

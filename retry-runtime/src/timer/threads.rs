@@ -10,15 +10,11 @@ pub struct ThreadTimer;
 
 impl Clock for ThreadTimer {
     fn now(&self) -> Timestamp {
-        #[cfg(feature = "test-util")]
-        if let Some(now) = crate::testing::virtual_now() {
-            return now;
-        }
-        Instant::now().into()
+        reattempt_core::process::virtual_now().unwrap_or_else(|| Instant::now().into())
     }
 
     fn shared(&self) -> Timestamp {
-        crate::ambient::now()
+        reattempt_core::process::now()
     }
 
     fn carries_deadlines(&self) -> bool {

@@ -1,27 +1,10 @@
 //! tokio's clock and timer; both stand still while tokio's time is paused.
 
 use std::time::Duration;
-#[cfg(any(debug_assertions, feature = "test-util"))]
-use std::time::Instant;
+
+use reattempt_core::process;
 
 use super::{Clock, Timer, Timestamp};
-
-/// Whether this thread is in its last moments, when its variables are dropped: tokio's paused clock cannot be read
-/// any more then. Ours is dropped before that.
-#[cfg(any(debug_assertions, feature = "test-util", feature = "observe"))]
-pub(crate) fn is_over() -> bool {
-    struct Alive;
-
-    impl Drop for Alive {
-        fn drop(&mut self) {}
-    }
-
-    thread_local!(static ALIVE: Alive = {
-        let _made_before = tokio::time::Instant::now();
-        Alive
-    });
-    ALIVE.try_with(|_| ()).is_err()
-}
 
 /// Sleeps on tokio's timer: the timer of async functions.
 ///
@@ -34,20 +17,15 @@ pub struct Tokio;
 
 impl Clock for Tokio {
     fn now(&self) -> Timestamp {
-        // A paused clock is for tests: what is built for use need not ask.
-        #[cfg(any(debug_assertions, feature = "test-util"))]
-        if is_over() {
-            return Instant::now().into();
-        }
-        tokio::time::Instant::now().into_std().into()
+        process::tokio_now()
     }
 
     fn shared(&self) -> Timestamp {
-        crate::ambient::now()
+        process::now()
     }
 
     fn carries_deadlines(&self) -> bool {
-        !crate::ambient::is_virtual()
+        !process::is_virtual()
     }
 
     // Its timer ends at whole milliseconds.

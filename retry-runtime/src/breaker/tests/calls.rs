@@ -64,7 +64,7 @@ fn a_panic_returns_the_permit() {
         let call = || breaker.call(|| -> Result<(), Error> { panic!("in the call") });
         assert!(catch_unwind(call).is_err());
         // It was a probe each time, and another may be one.
-        assert!(!breaker.refuses_with_clock(&Shared));
+        assert!(!breaker.refuses_with_clock(&ProcessClock));
     }
     assert!(breaker.call(|| Ok::<_, Error>(())).is_ok());
     assert_eq!(breaker.state(), State::Closed);
@@ -76,7 +76,7 @@ fn a_judge_that_panics_returns_the_permit() {
     let on = |_: &Error| -> bool { panic!("in the judge") };
     let call = AssertUnwindSafe(|| breaker.call_on(on, || Err::<(), _>(timed_out())));
     assert!(catch_unwind(call).is_err());
-    assert!(!breaker.refuses_with_clock(&Shared));
+    assert!(!breaker.refuses_with_clock(&ProcessClock));
 }
 
 /// Pending so many times.
@@ -109,7 +109,7 @@ fn a_future_that_is_dropped_returns_the_permit() {
                 ));
             }
         }
-        assert!(!breaker.refuses_with_clock(&Shared), "after {polls} polls");
+        assert!(!breaker.refuses_with_clock(&ProcessClock), "after {polls} polls");
         let mut call = pin!(breaker.call_async(After(2)));
         while call.as_mut().poll(&mut context).is_pending() {}
         assert_eq!(breaker.state(), State::Closed);
