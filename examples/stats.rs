@@ -23,7 +23,7 @@ async fn rate(failures: &mut u32) -> Result<f64, Error> {
 }
 
 async fn page() -> Html<String> {
-    Html(reattempt::stats().to_html_refreshed(Duration::from_secs(5)))
+    Html(reattempt::stats_page(Some(Duration::from_secs(5))))
 }
 
 async fn json() -> impl IntoResponse {

@@ -19,6 +19,8 @@
 pub use retry_macros::{Classify, retry, retry_block};
 pub use retry_runtime::*;
 // By name, so that the compiler tells which feature is missing.
+#[cfg(feature = "stats-page")]
+pub use reattempt_stats_page::stats_page;
 #[cfg(feature = "keyed")]
 pub use retry_runtime::Keyed;
 #[cfg(feature = "config")]
@@ -27,8 +29,6 @@ pub use retry_runtime::config;
 pub use retry_runtime::http;
 #[cfg(feature = "observe")]
 pub use retry_runtime::observe;
-#[cfg(feature = "stats-page")]
-pub use retry_runtime::stats_page;
 #[cfg(feature = "tower")]
 pub use retry_runtime::tower;
 #[cfg(feature = "stats")]

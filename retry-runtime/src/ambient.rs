@@ -205,9 +205,9 @@ impl Drop for Inside<'_> {
 }
 
 #[cfg(feature = "std")]
-use with_threads::{inherit, inherited};
-#[cfg(feature = "std")]
 pub(crate) use reattempt_core::process::now;
+#[cfg(feature = "std")]
+use with_threads::{inherit, inherited};
 
 #[cfg(feature = "std")]
 mod with_threads {

@@ -26,7 +26,7 @@ use reattempt_rules::duration::Nanos;
 ///     Duration::from_millis(u64::from(retry).saturating_mul(u64::from(retry)))
 /// }
 /// const POLICY: Policy = Policy::new().backoff(Backoff::Custom(&squares));
-/// assert_eq!(POLICY.jitter(Jitter::None).draw(3, None, || 0), Duration::from_millis(9));
+/// assert_eq!(POLICY.jitter(Jitter::None).sample_delay(3, None, || 0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no backoff",

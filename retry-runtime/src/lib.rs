@@ -31,10 +31,6 @@ mod adapt;
 mod ambient;
 mod attempt;
 mod backoff;
-#[cfg(feature = "std")]
-pub mod breaker;
-#[cfg(feature = "std")]
-pub mod budget;
 mod call;
 #[cfg(feature = "config")]
 pub mod config;
@@ -49,31 +45,20 @@ mod hedge;
 #[cfg(feature = "http")]
 pub mod http;
 mod jitter;
-#[cfg(feature = "keyed")]
-mod keyed;
 #[cfg(feature = "std")]
 pub mod nesting;
 #[cfg(not(feature = "std"))]
 #[path = "nesting/alone.rs"]
 mod nesting;
-#[cfg(feature = "observe")]
-pub mod observe;
 mod operation;
 mod outcome;
 mod policy;
 pub mod rules;
 mod run;
-#[cfg(feature = "observe")]
-mod said;
 pub mod strategy;
-#[cfg(feature = "std")]
-mod sync;
-mod telemetry;
 #[cfg(feature = "test-util")]
 pub mod testing;
 
-#[cfg(feature = "std")]
-pub mod throttle;
 pub mod timer;
 #[cfg(feature = "tower")]
 pub mod tower;
@@ -96,33 +81,29 @@ pub mod words;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, BackoffFn};
-#[cfg(feature = "std")]
-pub use breaker::Breaker;
-#[cfg(feature = "std")]
-pub use budget::Budget;
 pub use call::{Call, CallEnv};
 pub use explain::Explanation;
 #[cfg(feature = "std")]
 pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
-#[cfg(feature = "keyed")]
-pub use keyed::Keyed;
-#[cfg(feature = "stats")]
-pub use observe::stats::{Stats, stats};
-#[cfg(feature = "stats-page")]
-pub use observe::stats_page;
 pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
 pub use reattempt_core::{
     Absent, Classify, GaveUp, GiveUpReason, IntoVerdict, RetryError, Verdict,
 };
+#[cfg(feature = "observe")]
+pub use reattempt_observe as observe;
+#[cfg(feature = "stats")]
+pub use reattempt_observe::stats::{Stats, stats};
+pub use reattempt_observe::{Level, Telemetry};
+#[cfg(feature = "keyed")]
+pub use reattempt_overload::Keyed;
+#[cfg(feature = "std")]
+pub use reattempt_overload::{Breaker, Budget, Throttle, breaker, budget, throttle};
 pub use run::{
     ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
 };
 pub use strategy::{Decision, FailedAttempt, Strategy};
-pub use telemetry::{Level, Telemetry};
-#[cfg(feature = "std")]
-pub use throttle::Throttle;
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

@@ -9,7 +9,7 @@ use crate::backoff::Backoff;
 use crate::budget::Budget;
 use crate::jitter::Jitter;
 use crate::rules::{Key, Keys, Rule};
-use crate::telemetry::Telemetry;
+use reattempt_observe::Telemetry;
 use reattempt_rules::duration::Nanos;
 
 /// How often an operation is attempted, and how long to wait between attempts.
@@ -577,8 +577,8 @@ impl Policy {
         self.has_limit()
             || self.reset_after.is_some()
             || self.is_budgeted()
-            || self.telemetry.timings
-            || self.telemetry.spans
+            || self.telemetry.has_timings()
+            || self.telemetry.has_spans()
     }
 
     /// Whether the rules of several values must know `key` to be the user's.

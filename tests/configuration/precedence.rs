@@ -148,7 +148,7 @@ fn what_is_told() {
     for (value, telemetry) in [
         ("\"default\"", Telemetry::new()),
         ("\"quiet\"", Telemetry::quiet()),
-        ("\"times\"", Telemetry::new().timings()),
+        ("\"timings\"", Telemetry::new().timings()),
         ("\"spans\"", Telemetry::new().spans()),
         (
             "{ first_retry = \"warn\", retry = \"off\", timings = true, spans = false }",

@@ -190,6 +190,6 @@ fn asked_before() {
         )
     );
     let policy = Policy::new().deadline(2 * SECOND);
-    assert!(Hedge::after(SECOND).max(3).refusal(&policy).is_some());
-    assert_eq!(Hedge::after(SECOND).max(2).refusal(&policy), None);
+    assert!(Hedge::after(SECOND).max(3).violation(&policy).is_some());
+    assert_eq!(Hedge::after(SECOND).max(2).violation(&policy), None);
 }

@@ -17,7 +17,7 @@ fn told() -> (Receiver<String>, observe::ObserverHandle) {
     let tell = std::sync::Mutex::new(tell);
     let added = observe::add(move |event: &Event<'_>| {
         let said = match event {
-            Event::Reloaded => event.name().to_owned(),
+            Event::Reloaded { .. } => event.name().to_owned(),
             Event::ReloadRefused(faults) => format!("{}: {faults}", event.name()),
             _ => return,
         };
@@ -76,7 +76,10 @@ fn an_observer_that_panics_ends_nothing() {
     let file = File::new("[policies.watched]\nmax = 2\n");
     let watching = config::watch(file.path()).unwrap();
     let panics = observe::add(|event: &Event<'_>| {
-        assert!(!matches!(event, Event::Reloaded), "an observer panics");
+        assert!(
+            !matches!(event, Event::Reloaded { .. }),
+            "an observer panics"
+        );
     });
     let (told, added) = told();
     let next = || told.recv_timeout(BOUND).unwrap();

@@ -24,4 +24,6 @@ mod violation;
 pub use id::{INDEX, RuleId};
 pub use key::{Key, Keys};
 pub use text::{CAPACITY, Letters, Text};
+#[doc(hidden)]
+pub use violation::consequence;
 pub use violation::{Severity, Violation};

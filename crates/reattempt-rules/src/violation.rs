@@ -118,6 +118,16 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
+/// Returns what follows for the calls of an operation whose policy breaks a rule while the program runs.
+#[doc(hidden)]
+pub const fn consequence(is_tamed: bool) -> &'static str {
+    if is_tamed {
+        "calls keep to the nearest values that are accepted"
+    } else {
+        "calls make a single attempt"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,8 @@ use figment::value::Value;
 
 use super::read::{Reader, read};
 use crate::budget::Budget;
-use crate::rules::{RuleId, Violation, budget as rules};
+use crate::budget::rules;
+use crate::rules::{RuleId, Violation};
 use crate::words::{self, Share, Whole, Word, Wrong};
 
 /// What a call brings.

@@ -19,7 +19,7 @@ use crate::rules::{INDEX, RuleId};
 /// let faults = Config::from_toml("[policies.storage]\nbase = 250\n").unwrap_err();
 /// let fault = faults.iter().next().unwrap();
 ///
-/// assert_eq!((fault.line(), fault.key(), fault.rule()), (Some(2), "policies.storage.base", "R17"));
+/// assert_eq!((fault.line(), fault.key(), fault.rule().as_str()), (Some(2), "policies.storage.base", "R17"));
 /// assert_eq!(
 ///     fault.message(),
 ///     "a bare number is no duration; write `\"250ms\"` or `\"250s\"`"

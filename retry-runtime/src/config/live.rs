@@ -65,7 +65,9 @@ impl Came {
             Self::Same => Ok(()),
             Self::Installed { switched, warnings } => {
                 #[cfg(feature = "observe")]
-                crate::observe::report(&crate::observe::Event::Reloaded);
+                reattempt_observe::report(&reattempt_observe::Event::Reloaded {
+                    from: status().from(),
+                });
                 if let Some(on) = switched {
                     switch::tell(on);
                 }
@@ -82,7 +84,7 @@ impl Came {
 
 fn refused(faults: &ConfigError) {
     #[cfg(feature = "observe")]
-    crate::observe::report(&crate::observe::Event::ReloadRefused(faults));
+    reattempt_observe::report(&reattempt_observe::Event::ReloadRefused(faults));
     #[cfg(not(feature = "observe"))]
     let _ = faults;
 }
@@ -333,7 +335,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::load_again;
-    use crate::observe::{self, Event};
+    use reattempt_observe::{self as observe, Event};
 
     /// Whatever is written beside a broken file makes a watcher read it again: that is told once.
     #[test]

@@ -68,7 +68,7 @@ pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
 /// Told to observers, where no lock is held.
 pub(super) fn tell(on: bool) {
     #[cfg(feature = "observe")]
-    crate::observe::report(&crate::observe::Event::RetriesSwitched { on });
+    reattempt_observe::report(&reattempt_observe::Event::RetriesSwitched { on });
     #[cfg(not(feature = "observe"))]
     let _ = on;
 }

@@ -4,8 +4,8 @@ use figment::value::Value;
 
 use super::read::Reader;
 use crate::rules::RuleId;
-use crate::telemetry::Telemetry;
 use crate::words;
+use reattempt_observe::Telemetry;
 
 /// The settings of telemetry. `retry` is that of every retry and gives way to `first_retry`.
 pub(super) const TELEMETRY: &[&str] = &[

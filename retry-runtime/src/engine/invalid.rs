@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::operation::Operation;
 use crate::rules::Violation;
+use reattempt_rules::consequence;
 
 /// What is reported in all; of operations that come later nothing is.
 const REPORTS: usize = 1000;
@@ -24,7 +25,7 @@ pub(super) fn report(operation: Operation<'_>, violation: &Violation, is_tamed: 
         return;
     }
     #[cfg(feature = "observe")]
-    if crate::observe::invalid_policy(operation.name(), violation, is_tamed) {
+    if reattempt_observe::invalid_policy(operation.name(), violation, is_tamed) {
         return;
     }
     if cfg!(debug_assertions) {
@@ -38,13 +39,4 @@ fn complain(operation: &str, violation: &Violation, is_tamed: bool) {
         "{operation}: the policy breaks a rule, and {}: {violation}",
         consequence(is_tamed)
     );
-}
-
-/// Returns what follows from it for the calls.
-pub(crate) const fn consequence(is_tamed: bool) -> &'static str {
-    if is_tamed {
-        "calls keep to the nearest values that are accepted"
-    } else {
-        "calls make a single attempt"
-    }
 }

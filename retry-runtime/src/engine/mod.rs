@@ -30,8 +30,6 @@ pub use bare::{endured, limited, limited_hook};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
-#[cfg(feature = "observe")]
-pub(crate) use invalid::consequence;
 pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall};
 #[cfg(feature = "std")]
@@ -44,7 +42,7 @@ pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{endured, limited, limited_hook};
-#[cfg(any(feature = "observe", feature = "test-util"))]
+#[cfg(feature = "test-util")]
 pub(crate) use watch::Ending;
 pub use watch::{Described, ErrorText};
 #[cfg(feature = "test-util")]

@@ -20,7 +20,7 @@ pub fn attempt_span<T: Clock>(
     let _ = (context, call);
     AttemptSpan {
         #[cfg(feature = "tracing")]
-        span: (context.operation.policy().telemetry.spans)
+        span: (context.operation.policy().telemetry.has_spans())
             .then(|| Box::new(with_tracing::span(context.operation, call.failures()))),
     }
 }
@@ -69,8 +69,8 @@ mod with_tracing {
     use pin_project_lite::pin_project;
 
     use super::AttemptSpan;
-    use crate::observe::attempt_span;
     use crate::operation::Operation;
+    use reattempt_observe::attempt_span;
 
     pin_project! {
         /// An attempt that may have a span.
@@ -103,6 +103,10 @@ mod with_tracing {
     #[cold]
     #[inline(never)]
     pub(super) fn span(operation: Operation<'_>, failures: u32) -> tracing::Span {
-        attempt_span(operation, failures.saturating_add(1))
+        attempt_span(
+            operation.name(),
+            failures.saturating_add(1),
+            operation.policy().attempts(),
+        )
     }
 }

@@ -12,9 +12,9 @@ use crate::policy::Policy;
 use crate::timer::{Clock, Timestamp};
 
 #[cfg(feature = "observe")]
-pub use crate::observe::ErrorText;
-#[cfg(feature = "observe")]
 use crate::{ambient, observe};
+#[cfg(feature = "observe")]
+pub use reattempt_observe::ErrorText;
 
 /// What an error says of itself, where nobody watches.
 #[cfg(not(feature = "observe"))]
@@ -119,7 +119,7 @@ impl Began {
     /// Returns the beginning of a call. Only a policy that asks for it reads the clock.
     #[inline(always)]
     pub(super) fn start(policy: &Policy) -> Self {
-        if !policy.telemetry.timings && policy.deadline.is_none() {
+        if !policy.telemetry.has_timings() && policy.deadline.is_none() {
             return Self::UNKNOWN;
         }
         let now = now();
@@ -162,6 +162,19 @@ fn now() -> Timestamp {
         return crate::timer::ThreadTimer.now();
     }
     ambient::now()
+}
+
+/// Returns the call as events describe it.
+#[cfg(feature = "observe")]
+fn reported(operation: Operation<'_>) -> observe::Call {
+    let policy = operation.policy();
+    observe::Call {
+        operation: operation.name(),
+        policy: operation.policy_name(),
+        max: policy.attempts(),
+        budget_balance: policy.budget.map(crate::budget::Budget::balance),
+        telemetry: policy.telemetry,
+    }
 }
 
 impl<P: Place> LiveCall<P> {
@@ -226,7 +239,7 @@ impl<P: Place> LiveCall<P> {
                 self.failures().saturating_add(1),
                 self.began.times(self.failures(), context),
             );
-            observe::recovered(context.operation, attempt, times);
+            observe::recovered(reported(context.operation), attempt, times);
         }
     }
 
@@ -303,7 +316,7 @@ impl Report {
         );
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
-            observe::retries(operation, self.attempt, &failure, delay);
+            observe::retries(reported(operation), self.attempt, &failure, delay);
         }
     }
 
@@ -323,13 +336,20 @@ impl Report {
             What::GaveUp(ending, reason),
         );
         #[cfg(feature = "observe")]
-        observe::gives_up(
-            operation,
-            self.attempt,
-            self.failure.as_ref(),
-            ending,
-            reason,
-        );
+        if observe::is_watched() {
+            let failure = self.failure.or_else(|| {
+                (ending == Ending::Attempt(AttemptResult::CutOff)).then(|| {
+                    observe::FailedAttempt::new(ErrorText::cut_off(), observe::Times::default())
+                })
+            });
+            observe::gives_up(
+                reported(operation),
+                self.attempt,
+                failure.as_ref(),
+                ending != Ending::BetweenAttempts,
+                reason,
+            );
+        }
     }
 }
 

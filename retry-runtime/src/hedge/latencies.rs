@@ -7,7 +7,7 @@ mod tests;
 use core::fmt;
 use core::time::Duration;
 
-use crate::sync::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Nanoseconds of the first bucket, as a power of two: 512 ns.
 const SHORTEST: u32 = 9;

@@ -148,7 +148,7 @@ pub const fn paying(budget: crate::Budget) -> crate::Budget {
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_budget(budget: &crate::Budget) {
-    if let Some(refusal) = budget.refusal() {
+    if let Some(refusal) = budget.violation() {
         refusal.refuse();
     }
 }
@@ -162,7 +162,7 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
             "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them",
         );
     }
-    if let Some(refusal) = hedge.refusal(policy) {
+    if let Some(refusal) = hedge.violation(policy) {
         refusal.refuse();
     }
 }
@@ -171,7 +171,7 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
-    if let Some(refusal) = breaker.refusal(policy) {
+    if let Some(refusal) = breaker.violation_under(policy.timeout) {
         refusal.refuse();
     }
 }

@@ -36,7 +36,7 @@ impl IgnoredTimeout {
     #[inline(never)]
     fn report(&self, site: &Site) {
         if !self.is_reported.swap(true, Ordering::Relaxed) {
-            crate::observe::report(&crate::observe::Event::TimeoutIgnored(site.name()));
+            reattempt_observe::report(&reattempt_observe::Event::TimeoutIgnored(site.name()));
         }
     }
 

@@ -94,7 +94,7 @@ macro_rules! __named {
 mod observed {
     use core::fmt;
 
-    use crate::said::{said, shown};
+    use reattempt_observe::{said, shown};
 
     /// An error that describes itself as its type allows: the method that needs fewer references is found first.
     #[derive(Debug)]

@@ -3,12 +3,6 @@
 //! it is loaded: all three run the functions of `checks`.
 #![warn(clippy::arithmetic_side_effects)]
 
-#[cfg_attr(
-    not(feature = "std"),
-    expect(dead_code, reason = "breakers need `std`")
-)]
-pub(crate) mod breaker;
-pub(crate) mod budget;
 mod checks;
 pub(crate) mod hedge;
 mod refusal;
@@ -21,12 +15,15 @@ use Key::{
     Timeout,
 };
 pub(crate) use checks::SHORTEST_TIMEOUT;
+#[cfg(feature = "std")]
+pub use reattempt_overload::{
+    breaker::rules::window_below_timeout as breaker_window, budget::rules::ratio as budget_share,
+};
 #[cfg(feature = "config")]
 pub(crate) use reattempt_rules::INDEX;
 pub use reattempt_rules::{Key, Keys, RuleId, Severity, Violation};
 pub use refusal::{
-    breaker_window, budget_share, hedge_beyond_deadline, hedge_beyond_timeout, hedge_copies,
-    hedge_delay, hedge_quantile,
+    hedge_beyond_deadline, hedge_beyond_timeout, hedge_copies, hedge_delay, hedge_quantile,
 };
 pub(crate) use tame::Broken;
 

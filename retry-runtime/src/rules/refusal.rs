@@ -1,26 +1,12 @@
-//! Rules about what stands beside a policy: budgets, breakers, hedges.
+//! Rules about hedges.
 
 use core::time::Duration;
 
-use super::{Violation, breaker, budget, hedge};
-#[cfg(feature = "std")]
-use crate::breaker::Breaker;
-#[cfg(feature = "std")]
-use crate::budget::Budget;
+use super::{Violation, hedge};
 #[cfg(feature = "std")]
 use crate::hedge::{Hedge, When};
 #[cfg(feature = "std")]
 use crate::policy::Policy;
-
-/// R11: why [`Budget::per_success`](crate::Budget::per_success) refuses a share.
-pub const fn budget_share(ratio: f64) -> Option<Violation> {
-    budget::ratio(ratio)
-}
-
-/// X10: why a breaker with a time window does not fit attempts of this time-out.
-pub const fn breaker_window(window: Duration, timeout: Duration) -> Option<Violation> {
-    breaker::window_below_timeout(window, timeout)
-}
 
 /// R12: why [`Hedge::max`](crate::Hedge::max) refuses a number of copies.
 pub const fn hedge_copies(copies: u32) -> Option<Violation> {
@@ -56,39 +42,12 @@ pub const fn hedge_beyond_timeout(
 }
 
 #[cfg(feature = "std")]
-impl Budget {
-    /// R11: why this budget never pays for a retry: it has fewer tokens than one costs.
-    ///
-    /// `#[retry]` asks this of constants.
-    pub const fn refusal(&self) -> Option<Violation> {
-        match self.capacity_and_cost() {
-            Some((capacity, cost)) => budget::tokens(capacity, cost),
-            None => None,
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl Breaker {
-    /// X10: why this breaker does not fit attempts under `policy`: its window of time is too short for their
-    /// `timeout`.
-    ///
-    /// `#[retry]` asks this of constants, [`Runner::breaker`](crate::Runner::breaker) when it runs.
-    pub const fn refusal(&self, policy: &Policy) -> Option<Violation> {
-        match (self.window(), policy.timeout) {
-            (Some(window), Some(timeout)) => breaker_window(window, timeout),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(feature = "std")]
 impl Hedge {
     /// X12: why this hedge does not fit attempts under `policy`: its `timeout` or its `deadline` is over before the
     /// last copy starts.
     ///
     /// `#[retry]` asks this of constants.
-    pub const fn refusal(&self, policy: &Policy) -> Option<Violation> {
+    pub const fn violation(&self, policy: &Policy) -> Option<Violation> {
         let When::After(delay) = self.when else {
             return None;
         };

@@ -147,13 +147,13 @@ impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     ///
     /// # Panics
     ///
-    /// When its window of time is below twice the policy's `timeout` ([`Breaker::refusal`]).
+    /// When its window of time is below twice the policy's `timeout` ([`Breaker::violation_under`]).
     #[track_caller]
     pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>, S>
     where
         G: Into<Gated<'p>>,
     {
-        if let Some(refusal) = breaker.refusal(self.plan.policy) {
+        if let Some(refusal) = breaker.violation_under(self.plan.policy.timeout) {
             refusal.refuse();
         }
         self.gated(|gates| gates.breaker = Some(breaker))

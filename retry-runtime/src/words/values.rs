@@ -12,7 +12,7 @@ use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Nested;
 use crate::rules::{RuleId, budget_share};
-use crate::telemetry::{Level, Telemetry};
+use reattempt_observe::{Level, Telemetry};
 use reattempt_rules::duration;
 
 /// The number of attempts; `u32::MAX` is "unlimited".

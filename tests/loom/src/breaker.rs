@@ -1,14 +1,14 @@
 //! Breakers: their word, and the windows of calls.
 
 #[expect(dead_code, reason = "the models need not all of it")]
-#[path = "../../../retry-runtime/src/breaker/buckets.rs"]
+#[path = "../../../crates/reattempt-overload/src/breaker/buckets.rs"]
 mod buckets;
 #[expect(dead_code, reason = "the models need not all of it")]
-#[path = "../../../retry-runtime/src/breaker/ring.rs"]
+#[path = "../../../crates/reattempt-overload/src/breaker/ring.rs"]
 mod ring;
 #[expect(dead_code, reason = "the models need not all of it")]
-#[path = "../../../retry-runtime/src/breaker/word.rs"]
-mod word;
+#[path = "../../../crates/reattempt-overload/src/breaker/state_word.rs"]
+mod state_word;
 
 use std::num::NonZeroU64;
 
@@ -18,7 +18,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 use ring::{Marks, Ring};
-use word::{Kind, Limits, Seen, Word};
+use state_word::{Kind, Limits, Seen, Word};
 
 const COOLDOWN: u32 = 100;
 const TWO: NonZeroU64 = NonZeroU64::MIN.saturating_add(1);

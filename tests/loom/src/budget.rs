@@ -1,22 +1,22 @@
 //! The words of a budget: never overdrawn, and nothing lost.
 
-#[path = "../../../retry-runtime/src/budget/credit.rs"]
+#[path = "../../../crates/reattempt-overload/src/budget/credit.rs"]
 mod credit;
-#[path = "../../../retry-runtime/src/budget/purse.rs"]
-mod purse;
-#[path = "../../../retry-runtime/src/budget/reserve.rs"]
+#[path = "../../../crates/reattempt-overload/src/budget/reserve.rs"]
 mod reserve;
-#[path = "../../../retry-runtime/src/budget/samples.rs"]
+#[path = "../../../crates/reattempt-overload/src/budget/samples.rs"]
 mod samples;
+#[path = "../../../crates/reattempt-overload/src/budget/token_count.rs"]
+mod token_count;
 
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 
 use credit::{Credit, TOKEN};
-use purse::Purse;
 use reserve::Reserve;
 use samples::{LIFE, Samples};
+use token_count::TokenCount;
 
 /// Every order with at most so many preemptions.
 fn model(preemptions: usize, act: impl Fn() + Sync + Send + 'static) {
@@ -179,7 +179,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
 #[test]
 fn a_purse_is_neither_overdrawn_nor_lost() {
     model(2, || {
-        let purse = Arc::new(Purse::new(10));
+        let purse = Arc::new(TokenCount::new(10));
         assert!(purse.take(3));
         let taken = together(
             &purse,
@@ -209,7 +209,7 @@ fn a_purse_is_neither_overdrawn_nor_lost() {
 #[test]
 fn a_purse_is_never_above_its_capacity() {
     model(3, || {
-        let purse = Arc::new(Purse::new(10));
+        let purse = Arc::new(TokenCount::new(10));
         assert!(purse.take(1));
         together(
             &purse,

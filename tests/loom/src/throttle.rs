@@ -3,9 +3,9 @@
 use loom::sync::Arc;
 use loom::thread;
 
-#[path = "../../../retry-runtime/src/throttle/bucket.rs"]
+#[path = "../../../crates/reattempt-overload/src/throttle/bucket.rs"]
 mod bucket;
-#[path = "../../../retry-runtime/src/throttle/meter.rs"]
+#[path = "../../../crates/reattempt-overload/src/throttle/meter.rs"]
 mod meter;
 
 use bucket::Bucket;

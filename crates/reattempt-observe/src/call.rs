@@ -1,0 +1,128 @@
+//! From the steps of a call to events.
+
+use std::time::{Duration, SystemTime};
+
+use reattempt_core::GiveUpReason;
+
+use crate::breaker::Change;
+use crate::event::{CallInfo, ErrorText, Event};
+use crate::telemetry::Telemetry;
+use crate::{observer, scope};
+
+/// The call that an event is about, as whoever makes it knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    /// The name of the operation.
+    pub operation: &'static str,
+    /// The kind of its policy.
+    pub policy: &'static str,
+    /// The attempts that the policy allows; `None` means without limit.
+    pub max: Option<u32>,
+    /// The tokens that are left in its budget.
+    pub budget_balance: Option<f64>,
+    /// Which of its events are logged.
+    pub telemetry: Telemetry,
+}
+
+/// How long an attempt and the call have taken, as far as anybody has looked at a clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// The attempt.
+    pub attempt: Option<Duration>,
+    /// The call so far.
+    pub call: Option<Duration>,
+}
+
+/// A failed attempt: what its error says of itself, and when it ended.
+#[derive(Debug)]
+pub struct FailedAttempt {
+    error: ErrorText,
+    times: Times,
+    ended_at: SystemTime,
+}
+
+impl FailedAttempt {
+    /// Returns an attempt that has just failed.
+    pub fn new(error: ErrorText, times: Times) -> Self {
+        Self {
+            error,
+            times,
+            ended_at: SystemTime::now(),
+        }
+    }
+}
+
+/// Returns whether anybody watches.
+pub fn is_watched() -> bool {
+    observer::is_anybody_there()
+}
+
+/// Reports that another attempt follows.
+#[cold]
+#[inline(never)]
+pub fn retries(call: Call, attempt: u32, failure: &FailedAttempt, delay: Duration) {
+    report(call, attempt, Some(failure), |facts| {
+        observer::tell(&Event::AttemptFailed(facts));
+        observer::tell(&Event::Retry(facts, delay));
+    });
+}
+
+/// Reports that the call ends without success: after an attempt, or after a delay.
+#[cold]
+#[inline(never)]
+pub fn gives_up(
+    call: Call,
+    attempt: u32,
+    failure: Option<&FailedAttempt>,
+    is_after_attempt: bool,
+    reason: GiveUpReason,
+) {
+    report(call, attempt, failure, |facts| {
+        if is_after_attempt {
+            observer::tell(&Event::AttemptFailed(facts));
+        }
+        observer::tell(&Event::GaveUp(facts, reason));
+    });
+}
+
+/// Reports that the call succeeds after a retry.
+pub fn recovered(call: Call, attempt: u32, times: Times) {
+    report(call, attempt, None, |facts| {
+        let facts = CallInfo {
+            elapsed: times.attempt,
+            call_elapsed: times.call,
+            ..facts.clone()
+        };
+        observer::tell(&Event::Recovered(&facts));
+    });
+}
+
+/// Reports that a breaker has changed its state.
+pub fn breaker_changed(change: &dyn Fn() -> Change) {
+    if is_watched() {
+        observer::tell(&Event::BreakerChanged(&change()));
+    }
+}
+
+fn report(
+    call: Call,
+    attempt: u32,
+    failure: Option<&FailedAttempt>,
+    tell: impl FnOnce(&CallInfo<'_>),
+) {
+    let request_id = scope::request_id();
+    let times = failure.map_or_else(Times::default, |failure| failure.times);
+    tell(&CallInfo {
+        operation: call.operation,
+        policy: call.policy,
+        request_id: request_id.as_deref(),
+        attempt,
+        max: call.max,
+        ended_at: failure.map_or_else(SystemTime::now, |failure| failure.ended_at),
+        elapsed: times.attempt,
+        call_elapsed: times.call,
+        error: failure.map(|failure| &failure.error),
+        budget_balance: call.budget_balance,
+        telemetry: call.telemetry,
+    });
+}

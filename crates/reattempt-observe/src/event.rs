@@ -1,0 +1,313 @@
+//! What observers are told: one event for each thing that happens to a call.
+
+use core::error::Error;
+use core::fmt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use reattempt_core::GiveUpReason;
+use reattempt_rules::{Violation, consequence};
+
+use crate::breaker::Change;
+use crate::said::said;
+use crate::telemetry::Telemetry;
+
+/// Something that happened.
+///
+/// A call that succeeds at once tells nothing.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// An attempt failed; the next event says what follows.
+    AttemptFailed(&'a CallInfo<'a>),
+    /// Another attempt follows after this delay.
+    Retry(&'a CallInfo<'a>, Duration),
+    /// The call ended without success.
+    GaveUp(&'a CallInfo<'a>, GiveUpReason),
+    /// The call succeeded after a retry.
+    Recovered(&'a CallInfo<'a>),
+    /// A breaker changed its state.
+    BreakerChanged(&'a Change),
+    /// An operation with `cut_off = false` has a policy with a `timeout`, which is not applied. Reported once for each place in
+    /// the code; holds the name of the operation.
+    TimeoutIgnored(&'static str),
+    /// A policy that the running program has made breaks a rule. It is reported once for each operation, when a call has
+    /// failed under it.
+    InvalidPolicy {
+        /// The name of the operation.
+        operation: &'static str,
+        /// The rule, with the numbers of the policy and a fix.
+        violation: &'a Violation,
+        /// Whether its calls keep to the nearest values that are accepted; otherwise they make a single attempt.
+        is_tamed: bool,
+    },
+    /// Other policies hold from now on.
+    Reloaded {
+        /// The file that they come from.
+        from: Option<&'a Path>,
+    },
+    /// A configuration was refused, and what held before holds on; or one does not go with the keys in the code of
+    /// an operation that has just run for the first time, and those hold. The error is a `config::ConfigError`.
+    ReloadRefused(&'a (dyn Error + 'static)),
+    /// Retries were switched off, or on again, by the kill switch or by the configuration.
+    RetriesSwitched {
+        /// Whether they are on now.
+        on: bool,
+    },
+}
+
+impl<'a> Event<'a> {
+    /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
+    /// `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`, `retries_switched`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::AttemptFailed(_) => "attempt_failed",
+            Self::Retry(..) => "retry",
+            Self::GaveUp(..) => "gave_up",
+            Self::Recovered(_) => "recovered",
+            Self::BreakerChanged(_) => "breaker_changed",
+            Self::TimeoutIgnored(_) => "timeout_ignored",
+            Self::InvalidPolicy { .. } => "invalid_policy",
+            Self::Reloaded { .. } => "reloaded",
+            Self::ReloadRefused(_) => "reload_refused",
+            Self::RetriesSwitched { .. } => "retries_switched",
+        }
+    }
+
+    /// The call it happened to, and its last attempt; `None` where it is about no call.
+    pub const fn facts(&self) -> Option<&'a CallInfo<'a>> {
+        match *self {
+            Self::AttemptFailed(facts)
+            | Self::Retry(facts, _)
+            | Self::GaveUp(facts, _)
+            | Self::Recovered(facts) => Some(facts),
+            Self::BreakerChanged(_) | Self::TimeoutIgnored(_) | Self::InvalidPolicy { .. } => None,
+            Self::Reloaded { .. } | Self::ReloadRefused(_) | Self::RetriesSwitched { .. } => None,
+        }
+    }
+}
+
+/// A call and its last attempt, as far as they are known.
+#[derive(Debug, Clone)]
+pub struct CallInfo<'a> {
+    #[doc(hidden)]
+    pub operation: &'static str,
+    #[doc(hidden)]
+    pub policy: &'static str,
+    #[doc(hidden)]
+    pub request_id: Option<&'a str>,
+    #[doc(hidden)]
+    pub attempt: u32,
+    #[doc(hidden)]
+    pub max: Option<u32>,
+    #[doc(hidden)]
+    pub ended_at: SystemTime,
+    #[doc(hidden)]
+    pub elapsed: Option<Duration>,
+    #[doc(hidden)]
+    pub call_elapsed: Option<Duration>,
+    #[doc(hidden)]
+    pub error: Option<&'a ErrorText>,
+    #[doc(hidden)]
+    pub budget_balance: Option<f64>,
+    #[doc(hidden)]
+    pub telemetry: Telemetry,
+}
+
+/// What an error says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct ErrorText {
+    #[doc(hidden)]
+    pub kind: &'static str,
+    #[doc(hidden)]
+    pub message: Option<String>,
+}
+
+impl ErrorText {
+    /// Returns the name of the error's type, and what it says.
+    pub fn new<E: ?Sized>(_: &E, message: Option<String>) -> Self {
+        Self {
+            kind: kind_of::<E>(),
+            message,
+        }
+    }
+
+    /// Returns the same where its message is asked for as a trait object.
+    pub fn message<E: ?Sized>(error: &E, message: Option<&dyn fmt::Display>) -> Self {
+        Self::new(error, message.map(said))
+    }
+
+    /// Returns what an answer says that is a result itself.
+    pub fn of_answer<R, E>(
+        answer: &Result<R, E>,
+        message: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let kind = match answer {
+            Ok(_) => "bad_status",
+            Err(_) => kind_of::<E>(),
+        };
+        Self {
+            kind,
+            message: message(),
+        }
+    }
+
+    /// Returns the text of an attempt that timed out.
+    pub fn timed_out() -> Self {
+        Self::without_error("timeout", "the attempt timed out")
+    }
+
+    /// Returns the text of a value that `until` does not accept.
+    pub fn not_final() -> Self {
+        Self::without_error("not_final", "the value is not final yet")
+    }
+
+    /// Returns the text of an attempt that the deadline ended.
+    pub fn cut_off() -> Self {
+        Self::without_error("deadline", "the deadline cut the attempt off")
+    }
+
+    fn without_error(kind: &'static str, message: &str) -> Self {
+        Self {
+            kind,
+            message: Some(message.to_owned()),
+        }
+    }
+}
+
+/// Returns the type as the compiler names it; one of ours by its name alone, whatever crate it is made in.
+fn kind_of<E: ?Sized>() -> &'static str {
+    let path = core::any::type_name::<E>();
+    match path.strip_prefix("retry_runtime::") {
+        Some(ours) if !ours.contains('<') => ours.rsplit("::").next().unwrap_or(ours),
+        _ => path,
+    }
+}
+
+impl<'a> CallInfo<'a> {
+    /// The name of the operation: `module::function` unless the key `name` says otherwise.
+    pub const fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// The kind of its policy: the name in the configuration, or the shape of its delays, such as `exp`.
+    pub const fn policy(&self) -> &'static str {
+        self.policy
+    }
+
+    /// The id of the request that this call is part of ([`request`](super::request)).
+    pub const fn request_id(&self) -> Option<&'a str> {
+        self.request_id
+    }
+
+    /// The number of the last attempt, from 1; 0 where the call was turned away before its first.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Attempts that the policy allows in all; `None` means without limit.
+    pub const fn max(&self) -> Option<u32> {
+        self.max
+    }
+
+    /// When the last attempt began, by the wall clock; `None` where nobody has looked at a clock then: in the first attempt of
+    /// a policy without `deadline` and without [`timings`](Telemetry::timings).
+    pub fn started_at(&self) -> Option<SystemTime> {
+        self.ended_at.checked_sub(self.elapsed?)
+    }
+
+    /// When it ended, by the wall clock.
+    pub const fn ended_at(&self) -> SystemTime {
+        self.ended_at
+    }
+
+    /// How long it took, by the monotonic clock; known where [`started_at`](Self::started_at) is.
+    pub const fn elapsed(&self) -> Option<Duration> {
+        self.elapsed
+    }
+
+    /// How long the call has taken, attempts and delays together; known where the start of its first attempt is.
+    pub const fn call_elapsed(&self) -> Option<Duration> {
+        self.call_elapsed
+    }
+
+    /// The type of the last error, as the compiler names it; `timeout` for an attempt that timed out and `not_final` for a value
+    /// that `until` does not accept.
+    pub fn error_type(&self) -> Option<&str> {
+        self.error.map(|error| error.kind)
+    }
+
+    /// The last error in words: its `Display`, or its `Debug` where it has none.
+    pub fn error_message(&self) -> Option<&str> {
+        self.error?.message.as_deref()
+    }
+
+    /// The tokens that are left in the policy's budget; `None` without a budget, and where it was not asked.
+    pub const fn budget_balance(&self) -> Option<f64> {
+        self.budget_balance
+    }
+
+    /// What the policy says about telemetry.
+    pub const fn telemetry(&self) -> &Telemetry {
+        &self.telemetry
+    }
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AttemptFailed(facts) => write!(f, "{facts} failed{}", Because(facts)),
+            Self::Retry(facts, delay) => {
+                write!(f, "{facts} failed{}; retry in {delay:?}", Because(facts))
+            }
+            Self::GaveUp(facts, reason) => {
+                write!(f, "{facts} failed{}; gave up: {reason}", Because(facts))
+            }
+            Self::Recovered(facts) => write!(f, "{facts} succeeded"),
+            Self::BreakerChanged(change) => {
+                write!(f, "breaker {} is {}", change.name(), change.to())
+            }
+            Self::TimeoutIgnored(operation) => write!(
+                f,
+                "{operation}: the `timeout` of its policy is not applied, since it has `cut_off = false`"
+            ),
+            Self::InvalidPolicy {
+                operation,
+                violation,
+                is_tamed,
+            } => write!(
+                f,
+                "{operation}: the policy breaks a rule, and {}: {violation}",
+                consequence(*is_tamed)
+            ),
+            Self::Reloaded { .. } => f.write_str("the configuration was loaded"),
+            Self::ReloadRefused(error) => write!(f, "the configuration was refused: {error}"),
+            Self::RetriesSwitched { on: true } => f.write_str("retries are on again"),
+            Self::RetriesSwitched { on: false } => f.write_str("retries are switched off"),
+        }
+    }
+}
+
+/// `: connection lost`, or the type of the error, if there is one.
+struct Because<'a>(&'a CallInfo<'a>);
+
+impl fmt::Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.error_message().or(self.0.error_type()) {
+            Some(error) => write!(f, ": {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `payments.charge: attempt 2 of 5`.
+impl fmt::Display for CallInfo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: attempt {}", self.operation, self.attempt)?;
+        match self.max {
+            Some(max) => write!(f, " of {max}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Statistics for machines. The keys are part of the interface.
+
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+
+use super::snapshot::{LastError, OperationStats, Stats};
+use crate::time::rfc3339;
+use reattempt_core::GiveUpReason;
+
+/// `{"at": ..., "operations": [...]}`; times are texts as in RFC 3339, durations numbers of seconds.
+impl Serialize for Stats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut stats = serializer.serialize_struct("Stats", 2)?;
+        stats.serialize_field("at", &rfc3339(self.at))?;
+        stats.serialize_field("operations", &self.operations)?;
+        stats.end()
+    }
+}
+
+/// `{"operation": "payments.charge", "calls": 3, "failed_attempts": 5, "retries": 4, "recovered": 2, "gave_up": 1,
+/// "give_ups": {"deadline": 1}, "delay": 0.75, "last_error": {...} or null}`.
+impl Serialize for OperationStats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut operation = serializer.serialize_struct("OperationStats", 9)?;
+        operation.serialize_field("operation", self.name)?;
+        operation.serialize_field("calls", &self.calls())?;
+        operation.serialize_field("failed_attempts", &self.failed_attempts)?;
+        operation.serialize_field("retries", &self.retries)?;
+        operation.serialize_field("recovered", &self.recoveries)?;
+        operation.serialize_field("gave_up", &self.gave_up())?;
+        operation.serialize_field("give_ups", &Reasons(&self.give_ups))?;
+        operation.serialize_field("delay", &self.delay.as_secs_f64())?;
+        operation.serialize_field("last_error", &self.last_error)?;
+        operation.end()
+    }
+}
+
+/// By the word of the reason.
+struct Reasons<'a>(&'a [(GiveUpReason, u64)]);
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut reasons = serializer.serialize_map(Some(self.0.len()))?;
+        for (reason, count) in self.0 {
+            reasons.serialize_entry(reason.as_str(), count)?;
+        }
+        reasons.end()
+    }
+}
+
+/// `{"type": "shop::Error", "message": "503" or null, "at": ...}`.
+impl Serialize for LastError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut error = serializer.serialize_struct("LastError", 3)?;
+        error.serialize_field("type", self.kind)?;
+        error.serialize_field("message", &self.message)?;
+        error.serialize_field("at", &rfc3339(self.at))?;
+        error.end()
+    }
+}

@@ -1,0 +1,49 @@
+//! What was retried since the start, for each operation of the process: counted where something fails, read as a
+//! snapshot.
+
+mod count;
+mod json;
+mod snapshot;
+mod table;
+mod words;
+
+#[doc(hidden)]
+pub use crate::time::rfc3339;
+pub use count::reset;
+pub(crate) use count::tell;
+pub use snapshot::{LastError, OperationStats, Stats};
+#[doc(hidden)]
+pub use words::{is_harmless, rounded};
+
+/// What was retried since the start, for each operation: calls that recovered or gave up, attempts that failed,
+/// delays, and the last error.
+///
+/// Its `Display` is a table, [`serde::Serialize`] gives the same for machines. Taking it costs a lock of each
+/// operation for as long as it takes to copy it; what succeeds at once never comes to that lock.
+///
+/// At most 1000 operations are kept apart; those that come later are counted together, as `(others)`.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::Policy;
+/// use std::io::{Error, ErrorKind};
+/// use std::time::Duration;
+///
+/// let policy = Policy::new().max(2).base(Duration::from_nanos(1));
+/// let answer: Result<(), Error> = policy.run(|| Err(ErrorKind::TimedOut.into()));
+/// assert!(answer.is_err());
+///
+/// let stats = reattempt::stats();
+/// println!("{stats}");
+/// for operation in stats.operations() {
+///     assert!(operation.calls() >= operation.recoveries());
+/// }
+/// ```
+pub fn stats() -> Stats {
+    count::snapshot(std::time::SystemTime::now())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The numbers of a moment, and questions about them.
+
+use std::time::{Duration, SystemTime};
+
+use reattempt_core::GiveUpReason;
+
+/// What was retried since the start, for each operation: made by [`stats`](crate::stats()).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    pub(super) at: SystemTime,
+    pub(super) operations: Vec<OperationStats>,
+}
+
+/// The numbers of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationStats {
+    pub(super) name: &'static str,
+    pub(super) failed_attempts: u64,
+    pub(super) retries: u64,
+    pub(super) recoveries: u64,
+    /// In the order of the words for them.
+    pub(super) give_ups: Vec<(GiveUpReason, u64)>,
+    pub(super) delay: Duration,
+    pub(super) last_error: Option<LastError>,
+}
+
+/// The error of the last attempt that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastError {
+    pub(super) kind: &'static str,
+    pub(super) message: Option<String>,
+    pub(super) at: SystemTime,
+}
+
+impl Stats {
+    /// When this was taken, by the wall clock.
+    pub const fn at(&self) -> SystemTime {
+        self.at
+    }
+
+    /// The operations that failed at least once, in the order of their names.
+    pub fn operations(&self) -> &[OperationStats] {
+        &self.operations
+    }
+
+    /// The operation of this name; `None` when it has never failed.
+    pub fn operation(&self, name: &str) -> Option<&OperationStats> {
+        let mut operations = self.operations.iter();
+        operations.find(|operation| operation.name == name)
+    }
+
+    /// Whether nothing has failed.
+    pub const fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Returns statistics of nothing.
+    #[doc(hidden)]
+    pub const fn empty(at: SystemTime) -> Self {
+        let operations = Vec::new();
+        Self { at, operations }
+    }
+
+    /// Returns the sum over all operations.
+    #[doc(hidden)]
+    pub fn sum(&self, count: impl Fn(&OperationStats) -> u64) -> u64 {
+        self.operations
+            .iter()
+            .map(count)
+            .fold(0, u64::saturating_add)
+    }
+}
+
+impl OperationStats {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            failed_attempts: 0,
+            retries: 0,
+            recoveries: 0,
+            give_ups: Vec::new(),
+            delay: Duration::ZERO,
+            last_error: None,
+        }
+    }
+
+    /// The name of the operation; `(others)` for those beyond the first 1000.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Calls that ended after a failure: those that recovered and those that gave up. Calls that are
+    /// under way and futures that were dropped are not among them.
+    pub fn calls(&self) -> u64 {
+        self.recoveries.saturating_add(self.gave_up())
+    }
+
+    /// Attempts that failed.
+    pub const fn failed_attempts(&self) -> u64 {
+        self.failed_attempts
+    }
+
+    /// Retries that were decided on.
+    pub const fn retries(&self) -> u64 {
+        self.retries
+    }
+
+    /// Calls that succeeded after a failure.
+    pub const fn recoveries(&self) -> u64 {
+        self.recoveries
+    }
+
+    /// Calls that ended without success.
+    pub fn gave_up(&self) -> u64 {
+        let counts = self.give_ups.iter().map(|(_, count)| *count);
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// The same by reason, each that occurred.
+    pub fn give_ups(&self) -> &[(GiveUpReason, u64)] {
+        &self.give_ups
+    }
+
+    /// All delays before retries together.
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The error of the last attempt that failed.
+    pub const fn last_error(&self) -> Option<&LastError> {
+        self.last_error.as_ref()
+    }
+}
+
+impl LastError {
+    /// Its type, as [`CallInfo::error_type`](crate::CallInfo::error_type) has it.
+    pub const fn error_type(&self) -> &'static str {
+        self.kind
+    }
+
+    /// In words: the first 500 characters.
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    /// When the attempt ended, by the wall clock.
+    pub const fn at(&self) -> SystemTime {
+        self.at
+    }
+}

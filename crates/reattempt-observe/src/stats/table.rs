@@ -1,0 +1,100 @@
+//! Statistics for a terminal.
+
+use core::fmt;
+
+use super::snapshot::{OperationStats, Stats};
+use super::words::{OneLine, rounded};
+use crate::time::rfc3339;
+
+/// Characters of a name and of an error in the table.
+const WIDEST: usize = 60;
+
+const HEAD: [&str; 8] = [
+    "operation",
+    "calls",
+    "failed attempts",
+    "retries",
+    "recovered",
+    "gave up",
+    "delay",
+    "last error",
+];
+/// The columns that are texts, which begin at the left.
+const TEXTS: [usize; 3] = [0, 5, 7];
+
+/// A table with a line for each operation.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("nothing has failed since the start");
+        }
+        let head = HEAD.map(str::to_owned);
+        let lines: Vec<_> = core::iter::once(head)
+            .chain(self.operations.iter().map(cells))
+            .collect();
+        let mut widths = [0; HEAD.len()];
+        for line in &lines {
+            for (width, cell) in widths.iter_mut().zip(line) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for (number, line) in lines.iter().enumerate() {
+            if number > 0 {
+                f.write_str("\n")?;
+            }
+            write_line(f, line, &widths)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_line(f: &mut fmt::Formatter<'_>, line: &[String], widths: &[usize]) -> fmt::Result {
+    for (column, (cell, &width)) in line.iter().zip(widths).enumerate() {
+        if column > 0 {
+            f.write_str("  ")?;
+        }
+        if column.saturating_add(1) == line.len() {
+            f.write_str(cell)?;
+        } else if TEXTS.contains(&column) {
+            write!(f, "{cell:<width$}")?;
+        } else {
+            write!(f, "{cell:>width$}")?;
+        }
+    }
+    Ok(())
+}
+
+fn cells(operation: &OperationStats) -> [String; HEAD.len()] {
+    [
+        OneLine(operation.name, WIDEST).to_string(),
+        operation.calls().to_string(),
+        operation.failed_attempts.to_string(),
+        operation.retries.to_string(),
+        operation.recoveries.to_string(),
+        gave_up(operation),
+        rounded(operation.delay).to_string(),
+        last_error(operation),
+    ]
+}
+
+/// `3 (attempts 2, deadline 1)`.
+fn gave_up(operation: &OperationStats) -> String {
+    let reasons = operation.give_ups.iter();
+    let reasons = reasons.map(|(reason, count)| format!("{} {count}", reason.as_str()));
+    match reasons.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "0".to_owned(),
+        reasons => format!("{} ({reasons})", operation.gave_up()),
+    }
+}
+
+/// `2026-03-01T12:00:00.250Z shop::Error: 503`.
+fn last_error(operation: &OperationStats) -> String {
+    let Some(error) = &operation.last_error else {
+        return "-".to_owned();
+    };
+    let (at, kind) = (rfc3339(error.at), OneLine(error.kind, WIDEST));
+    match &error.message {
+        Some(message) => format!("{at} {kind}: {}", OneLine(message, WIDEST)),
+        None => format!("{at} {kind}"),
+    }
+}

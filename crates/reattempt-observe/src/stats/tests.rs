@@ -1,0 +1,269 @@
+//! What is counted, and how it is written.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::count::Operations;
+use super::words::{OneLine, rounded};
+use super::{OperationStats, Stats};
+use crate::event::{CallInfo, Event};
+use crate::support::{facts, told};
+use reattempt_core::GiveUpReason;
+
+const AT: SystemTime = UNIX_EPOCH;
+
+fn of(operations: &Operations) -> Stats {
+    operations.snapshot(AT)
+}
+
+/// Two calls: one that recovers after two failures, one that gives up.
+fn two_calls(operations: &Operations) {
+    let error = told("503 from shop");
+    let facts = facts("shop.pay", Some(&error));
+    for event in [
+        Event::AttemptFailed(&facts),
+        Event::Retry(&facts, Duration::from_millis(100)),
+        Event::AttemptFailed(&facts),
+        Event::Retry(&facts, Duration::from_millis(150)),
+        Event::Recovered(&facts),
+        Event::AttemptFailed(&facts),
+        Event::GaveUp(&facts, GiveUpReason::Deadline),
+    ] {
+        operations.tell(&event);
+    }
+}
+
+#[test]
+fn calls_are_those_that_ended_after_a_failure() {
+    let operations = Operations::new();
+    assert!(of(&operations).is_empty());
+    two_calls(&operations);
+    let stats = of(&operations);
+    assert_eq!((stats.at(), stats.operations().len()), (AT, 1));
+    let pay = stats.operation("shop.pay").expect("it is there");
+    assert_eq!((pay.calls(), pay.failed_attempts()), (2, 3));
+    assert_eq!((pay.retries(), pay.recoveries(), pay.gave_up()), (2, 1, 1));
+    assert_eq!(pay.give_ups(), [(GiveUpReason::Deadline, 1)]);
+    assert_eq!(pay.delay(), Duration::from_millis(250));
+    let error = pay.last_error().expect("it is there");
+    assert_eq!(error.error_type(), "shop::Unavailable");
+    assert_eq!(error.message(), Some("503 from shop"));
+    assert_eq!(error.at(), facts("", None).ended_at());
+    assert!(stats.operation("shop").is_none());
+}
+
+#[test]
+fn reasons_are_counted_each_by_itself() {
+    let operations = Operations::new();
+    let facts = facts("reasons", None);
+    for reason in [
+        GiveUpReason::Throttle,
+        GiveUpReason::Budget,
+        GiveUpReason::Throttle,
+    ] {
+        operations.tell(&Event::GaveUp(&facts, reason));
+    }
+    let stats = of(&operations);
+    let reasons = stats.operations()[0].give_ups();
+    assert_eq!(
+        reasons,
+        [(GiveUpReason::Budget, 1), (GiveUpReason::Throttle, 2)]
+    );
+    // No attempt failed: nobody has an error.
+    assert!(stats.operations()[0].last_error().is_none());
+}
+
+#[test]
+fn the_last_error_stays_where_a_later_failure_has_none() {
+    let operations = Operations::new();
+    two_calls(&operations);
+    let nothing = facts("shop.pay", None);
+    operations.tell(&Event::AttemptFailed(&nothing));
+    assert!(of(&operations).operations()[0].last_error().is_some());
+}
+
+#[test]
+fn messages_are_cut_off_between_characters() {
+    let operations = Operations::new();
+    let error = told(&"ä€😀".repeat(400));
+    operations.tell(&Event::AttemptFailed(&facts("long", Some(&error))));
+    let stats = of(&operations);
+    let message = stats.operations()[0]
+        .last_error()
+        .expect("it is there")
+        .message();
+    assert_eq!(message.expect("it is there").chars().count(), 500);
+    assert!(message.expect("it is there").ends_with("ä€"));
+}
+
+#[test]
+fn operations_are_in_order_and_bounded() {
+    let operations = Operations::new();
+    for number in (0..1200).rev() {
+        let name: &'static str = format!("operation {number:04}").leak();
+        operations.tell(&Event::Recovered(&facts(name, None)));
+    }
+    // One that is known keeps its own numbers.
+    operations.tell(&Event::Recovered(&facts("operation 1199", None)));
+    let stats = of(&operations);
+    assert_eq!(stats.operations().len(), 1001);
+    let names = stats.operations().iter().map(OperationStats::name);
+    assert!(names.is_sorted());
+    assert_eq!(
+        stats
+            .operation("(others)")
+            .expect("it is there")
+            .recoveries(),
+        200
+    );
+    assert_eq!(
+        stats
+            .operation("operation 1199")
+            .expect("it is there")
+            .recoveries(),
+        2
+    );
+}
+
+#[test]
+fn threads_lose_nothing() {
+    let operations = Operations::new();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..500 {
+                    two_calls(&operations);
+                }
+            });
+        }
+    });
+    let stats = of(&operations);
+    let pay = &stats.operations()[0];
+    assert_eq!((pay.failed_attempts(), pay.calls()), (6000, 4000));
+    assert_eq!(pay.delay(), Duration::from_secs(500));
+}
+
+#[test]
+fn a_panic_leaves_it_usable() {
+    let operations = Operations::new();
+    two_calls(&operations);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        operations.panic_while_locked("shop.pay");
+    }));
+    assert!(panicked.is_err());
+    two_calls(&operations);
+    assert_eq!(of(&operations).operations()[0].calls(), 4);
+    operations.reset();
+    assert!(of(&operations).is_empty());
+}
+
+#[test]
+fn a_table_reads_well() {
+    let operations = Operations::new();
+    assert_eq!(
+        of(&operations).to_string(),
+        "nothing has failed since the start"
+    );
+    two_calls(&operations);
+    let long = facts("a.much.longer.name", None);
+    operations.tell(&Event::Retry(&long, Duration::from_secs(90)));
+    operations.tell(&Event::GaveUp(&long, GiveUpReason::Budget));
+    operations.tell(&Event::GaveUp(&long, GiveUpReason::Attempts));
+    assert_eq!(
+        of(&operations).to_string(),
+        "\
+operation           calls  failed attempts  retries  recovered  gave up                      delay  last error
+a.much.longer.name      2                0        1          0  2 (attempts 1, budget 1)  1 m 30 s  -
+shop.pay                2                3        2          1  1 (deadline 1)              250 ms  2009-02-13T23:31:30.123Z shop::Unavailable: 503 from shop"
+    );
+}
+
+#[test]
+fn a_table_has_a_line_for_each_whatever_errors_say() {
+    let operations = Operations::new();
+    let error = told("\u{1b}[31mred\nnext\r\u{202e}dlrow");
+    operations.tell(&Event::AttemptFailed(&facts("hostile", Some(&error))));
+    let table = of(&operations).to_string();
+    assert_eq!(table.lines().count(), 2);
+    assert!(
+        table.ends_with(": \u{fffd}[31mred next\u{fffd}\u{fffd}dlrow"),
+        "{table}"
+    );
+}
+
+#[test]
+fn what_is_long_is_cut_off() {
+    assert_eq!(OneLine("abcdef", 6).to_string(), "abcdef");
+    assert_eq!(OneLine("abcdefg", 6).to_string(), "abcdef...");
+}
+
+#[test]
+fn durations_are_as_exact_as_they_need_be() {
+    let human = |nanos| rounded(Duration::from_nanos(nanos)).to_string();
+    assert_eq!(human(0), "0 s");
+    assert_eq!(human(999), "999 ns");
+    assert_eq!(human(1_999), "1 us");
+    assert_eq!(human(15_678_901), "15 ms");
+    assert_eq!(human(1_567_890_123), "1.56 s");
+    assert_eq!(human(15_678_901_234), "15.6 s");
+    assert_eq!(human(3_661_999_999_999), "1 h 1 m 1 s");
+}
+
+#[test]
+fn json_has_this_shape() {
+    let operations = Operations::new();
+    two_calls(&operations);
+    let untold: CallInfo<'_> = facts("untold", None);
+    operations.tell(&Event::Recovered(&untold));
+    let expected = serde_json::json!({
+        "at": "1970-01-01T00:00:00.000Z",
+        "operations": [
+            {
+                "operation": "shop.pay",
+                "calls": 2,
+                "failed_attempts": 3,
+                "retries": 2,
+                "recovered": 1,
+                "gave_up": 1,
+                "give_ups": { "deadline": 1 },
+                "delay": 0.25,
+                "last_error": {
+                    "type": "shop::Unavailable",
+                    "message": "503 from shop",
+                    "at": "2009-02-13T23:31:30.123Z",
+                },
+            },
+            {
+                "operation": "untold",
+                "calls": 1,
+                "failed_attempts": 0,
+                "retries": 0,
+                "recovered": 1,
+                "gave_up": 0,
+                "give_ups": {},
+                "delay": 0.0,
+                "last_error": null,
+            },
+        ],
+    });
+    assert_eq!(
+        serde_json::to_value(of(&operations)).expect("it is there"),
+        expected
+    );
+}
+
+#[test]
+fn events_of_the_process_are_counted() {
+    let facts = facts("stats_of_the_process", None);
+    crate::observer::tell(&Event::Recovered(&facts));
+    let stats = super::stats();
+    assert_eq!(
+        stats
+            .operation("stats_of_the_process")
+            .expect("it is there")
+            .calls(),
+        1
+    );
+    assert!(stats.at() > UNIX_EPOCH);
+}

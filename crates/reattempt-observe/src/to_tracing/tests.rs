@@ -1,0 +1,302 @@
+//! What a subscriber reads of an event.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber, subscriber::with_default};
+
+use super::*;
+use crate::observer;
+use crate::support::{change, facts, told};
+use crate::telemetry::Telemetry;
+use reattempt_core::GiveUpReason;
+
+type Fields = BTreeMap<&'static str, String>;
+
+/// Keeps what it reads: level and fields of lines, names and fields of spans.
+#[derive(Default, Clone)]
+struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
+
+impl Kept {
+    fn read(tell: impl FnOnce()) -> Vec<(String, Fields)> {
+        let kept = Self::default();
+        with_default(kept.clone(), tell);
+        kept.0.lock().expect("no panic").clone()
+    }
+
+    fn keep(&self, name: &str, record: impl FnOnce(&mut Fields)) {
+        let mut fields = Fields::new();
+        record(&mut fields);
+        self.0
+            .lock()
+            .expect("no panic")
+            .push((name.to_owned(), fields));
+    }
+}
+
+struct Into<'a>(&'a mut Fields);
+
+impl Visit for Into<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.insert(field.name(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name(), value.to_owned());
+    }
+}
+
+impl Subscriber for Kept {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "reattempt"
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.keep(span.metadata().name(), |fields| {
+            span.record(&mut Into(fields));
+        });
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        let mut kept = self.0.lock().expect("no panic");
+        let (_, fields) = kept.last_mut().expect("it is there");
+        values.record(&mut Into(fields));
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        assert!(event.is_contextual());
+        self.keep(event.metadata().level().as_str(), |fields| {
+            event.record(&mut Into(fields));
+        });
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn fields<const N: usize>(fields: [(&'static str, &str); N]) -> Fields {
+    fields.map(|(name, value)| (name, value.to_owned())).into()
+}
+
+#[test]
+fn a_retry_has_every_field() {
+    let error = told("503 from \"shop\"");
+    let facts = facts("tracing_retry", Some(&error));
+    let lines = Kept::read(|| observer::tell(&Event::Retry(&facts, Duration::from_millis(1500))));
+    let expected = fields([
+        ("message", "retry"),
+        ("operation", "tracing_retry"),
+        ("request_id", "r-17"),
+        ("policy", "exp"),
+        ("attempt", "2"),
+        ("max", "4"),
+        ("delay", "1.5"),
+        ("started_at", "2009-02-13T23:31:29.873Z"),
+        ("ended_at", "2009-02-13T23:31:30.123Z"),
+        ("elapsed", "0.25"),
+        ("error.type", "shop::Unavailable"),
+        ("error.message", "503 from \"shop\""),
+    ]);
+    assert_eq!(lines, [("INFO".to_owned(), expected)]);
+}
+
+#[test]
+fn what_is_not_known_is_left_out() {
+    let mut facts = facts("tracing_unknown", None);
+    facts.request_id = None;
+    facts.max = None;
+    facts.elapsed = None;
+    facts.call_elapsed = None;
+    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
+    let expected = fields([
+        ("message", "gave up"),
+        ("operation", "tracing_unknown"),
+        ("policy", "exp"),
+        ("attempt", "2"),
+        ("ended_at", "2009-02-13T23:31:30.123Z"),
+        ("reason", "throttle"),
+    ]);
+    assert_eq!(lines, [("WARN".to_owned(), expected)]);
+}
+
+#[test]
+fn levels_are_those_of_the_policy() {
+    let levels = |telemetry: Telemetry, attempt| {
+        let mut facts = facts("tracing_levels", None);
+        facts.telemetry = telemetry.give_up_interval(Duration::ZERO);
+        facts.attempt = attempt;
+        let lines = Kept::read(|| {
+            observer::tell(&Event::AttemptFailed(&facts));
+            observer::tell(&Event::Retry(&facts, Duration::ZERO));
+            observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+            observer::tell(&Event::Recovered(&facts));
+        });
+        let lines = lines.iter();
+        lines
+            .map(|(level, fields)| format!("{level} {}", fields["message"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        levels(Telemetry::new(), 1),
+        [
+            "TRACE attempt failed",
+            "DEBUG retry",
+            "WARN gave up",
+            "INFO recovered"
+        ]
+    );
+    assert_eq!(
+        levels(Telemetry::new(), 2),
+        [
+            "TRACE attempt failed",
+            "INFO retry",
+            "WARN gave up",
+            "INFO recovered"
+        ]
+    );
+    let loud = Telemetry::new().retry(Level::Warn).give_up(Level::Error);
+    assert_eq!(
+        levels(loud.recovery(Level::Off), 1),
+        ["TRACE attempt failed", "WARN retry", "ERROR gave up"]
+    );
+    assert!(levels(Telemetry::quiet(), 1).is_empty());
+    assert!(levels(Telemetry::quiet(), 2).is_empty());
+}
+
+#[test]
+fn a_breaker_that_opens_is_a_warning() {
+    let changes = [
+        change("tracing_breaker", State::Closed, State::ForcedOpen, None),
+        change("tracing_breaker", State::ForcedOpen, State::Closed, None),
+    ];
+    let lines = Kept::read(|| {
+        for change in &changes {
+            observer::tell(&Event::BreakerChanged(change));
+        }
+    });
+    let opened = fields([
+        ("message", "breaker is open"),
+        ("breaker", "tracing_breaker"),
+        ("from", "closed"),
+        ("to", "forced_open"),
+    ]);
+    let closed = fields([
+        ("message", "breaker is closed"),
+        ("breaker", "tracing_breaker"),
+        ("from", "forced_open"),
+        ("to", "closed"),
+    ]);
+    assert_eq!(
+        lines,
+        [("WARN".to_owned(), opened), ("INFO".to_owned(), closed)]
+    );
+}
+
+#[test]
+fn a_breaker_says_how_long_it_cools_down() {
+    let cooldown = Duration::from_millis(5_250);
+    let change = change(
+        "tracing_tripped",
+        State::Closed,
+        State::Open,
+        Some(cooldown),
+    );
+    let lines = Kept::read(|| observer::tell(&Event::BreakerChanged(&change)));
+    let (level, fields) = &lines[0];
+    let cooldown = cooldown.as_secs_f64();
+    assert_eq!((level.as_str(), &*fields["to"]), ("WARN", "open"));
+    assert_eq!(fields["cooldown"], format!("{cooldown:?}"));
+}
+
+#[test]
+fn repeated_give_ups_are_left_out_and_counted() {
+    let every = Duration::from_secs(10);
+    let at = |seconds| Timestamp::from_origin(Duration::from_secs(seconds));
+    let mut lines = Lines(BTreeMap::new());
+    assert_eq!(lines.may_tell("a", every, at(100)), Some(0));
+    assert_eq!(lines.may_tell("a", every, at(100)), None);
+    assert_eq!(lines.may_tell("b", every, at(101)), Some(0));
+    assert_eq!(lines.may_tell("a", every, at(109)), None);
+    assert_eq!(lines.may_tell("a", every, at(110)), Some(2));
+    assert_eq!(lines.may_tell("a", every, at(130)), Some(0));
+    assert_eq!(lines.may_tell("a", Duration::ZERO, at(130)), Some(0));
+    // Another clock: nothing is known of the time between.
+    assert_eq!(lines.may_tell("a", every, at(7)), Some(0));
+    assert_eq!(lines.may_tell("a", every, at(8)), None);
+}
+
+#[test]
+fn operations_beyond_the_bound_share_a_limit() {
+    let every = Duration::from_secs(10);
+    let now = Timestamp::from_origin(every);
+    let mut lines = Lines(BTreeMap::new());
+    for number in 0..OPERATIONS {
+        let name = format!("operation {number}").leak();
+        assert_eq!(lines.may_tell(name, every, now), Some(0));
+    }
+    assert_eq!(lines.may_tell("one more", every, now), Some(0));
+    assert_eq!(lines.may_tell("another", every, now), None);
+    assert_eq!(lines.may_tell("operation 7", every, now), None);
+    assert_eq!(lines.0.len(), OPERATIONS + 1);
+}
+
+#[test]
+fn the_next_line_says_how_many_were_left_out() {
+    let facts = facts("tracing_left_out", None);
+    let tell = |times| {
+        let lines = Kept::read(|| {
+            for _ in 0..times {
+                observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+            }
+        });
+        lines
+            .iter()
+            .map(|(_, fields)| fields.get("left_out").cloned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(tell(6), [None]);
+    let mut seldom = facts.clone();
+    seldom.telemetry = seldom.telemetry.give_up_interval(Duration::ZERO);
+    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
+    assert_eq!(lines[0].1["left_out"], "5");
+}
+
+#[test]
+fn nothing_is_counted_that_nobody_would_read() {
+    let facts = facts("tracing_unread", None);
+    // Without a subscriber on this thread; another test's may be there.
+    let mut quiet = facts.clone();
+    quiet.telemetry = Telemetry::quiet();
+    let lines = Kept::read(|| {
+        observer::tell(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
+        observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+    });
+    assert_eq!(lines.len(), 1);
+    assert!(!lines[0].1.contains_key("left_out"));
+}
+
+#[test]
+fn a_span_says_whose_attempt_it_is() {
+    let spans = Kept::read(|| {
+        let _span = scope::request_blocking("r-9", || attempt_span("tracing_span", 2, Some(3)));
+    });
+    let expected = fields([
+        ("operation", "tracing_span"),
+        ("attempt", "2"),
+        ("max", "3"),
+        ("request_id", "r-9"),
+    ]);
+    assert_eq!(spans, [("attempt".to_owned(), expected)]);
+
+    let spans = Kept::read(|| drop(attempt_span("tracing_span", 7, None)));
+    let expected = fields([("operation", "tracing_span"), ("attempt", "7")]);
+    assert_eq!(spans, [("attempt".to_owned(), expected)]);
+}

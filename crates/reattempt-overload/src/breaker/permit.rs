@@ -1,0 +1,132 @@
+//! A permit for one call, and how it is settled.
+
+use super::state_word::Seen;
+use super::{Breaker, Open};
+use reattempt_core::Verdict;
+use reattempt_core::process::ProcessClock;
+use reattempt_core::{Clock, Timestamp};
+
+/// A permit apart from its breaker.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass {
+    pub(super) permit: Seen,
+    /// Where slow calls count.
+    pub(super) started: Timestamp,
+}
+
+impl Breaker {
+    /// The call begins later than the permit was given.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn begin(&self, pass: &mut Pass, clock: &impl Clock) {
+        if self.settings.slow.is_some() {
+            pass.started = clock.shared();
+        }
+    }
+}
+
+impl Pass {
+    /// Settled: it counts nothing any more.
+    /// No permit.
+    pub const NOTHING: Self = Self {
+        permit: Seen::NOTHING,
+        started: super::ORIGIN,
+    };
+
+    /// Whether dropping it takes a probe with it.
+    #[inline(always)]
+    /// Returns whether it is that of a probe.
+    pub const fn is_probe(self) -> bool {
+        self.permit.is_probe()
+    }
+}
+
+impl Breaker {
+    /// Asks for a permit to call the service; how the call ended is told to the permit.
+    ///
+    /// # Errors
+    ///
+    /// [`Open`] while calls are refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Breaker, Verdict};
+    ///
+    /// static PAYMENTS: Breaker = Breaker::count_window(1);
+    ///
+    /// PAYMENTS.permit()?.succeeded();
+    /// PAYMENTS.permit()?.failed(Verdict::Transient);
+    /// assert!(PAYMENTS.permit().is_err());
+    /// # Ok::<(), reattempt::breaker::Open>(())
+    /// ```
+    #[inline]
+    pub fn permit(&self) -> Result<Permit<'_>, Open> {
+        self.permit_with_clock(&ProcessClock)
+    }
+
+    /// The same by a clock of your own, which all calls of this breaker then have to be counted by.
+    ///
+    /// # Errors
+    ///
+    /// [`Open`] while calls are refused.
+    #[inline]
+    pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Open> {
+        let pass = self.admit(clock)?;
+        Ok(Permit {
+            breaker: self,
+            pass,
+        })
+    }
+}
+
+/// A permit for one call. Dropped without a result it counts nothing, and where it was a probe another call
+/// may be one.
+#[derive(Debug)]
+#[must_use = "dropped without a result the call counts nothing"]
+pub struct Permit<'b> {
+    breaker: &'b Breaker,
+    pass: Pass,
+}
+
+impl Permit<'_> {
+    /// The call succeeded.
+    #[inline]
+    pub fn succeeded(self) {
+        self.succeeded_with_clock(&ProcessClock);
+    }
+
+    /// The same by a clock of your own.
+    #[inline(always)]
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
+        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
+        if self.breaker.succeeded(pass) {
+            self.breaker.settle_success(pass, clock);
+        }
+    }
+
+    /// The call failed. `Permanent` is the answer of a service that works: a probe has succeeded, and the window of a
+    /// closed breaker leaves the call out. `RetryForbidden` says nothing about health: as if the permit had been
+    /// dropped.
+    #[inline]
+    pub fn failed(self, verdict: Verdict) {
+        self.failed_with_clock(verdict, &ProcessClock);
+    }
+
+    /// The same by a clock of your own.
+    #[inline]
+    pub fn failed_with_clock(mut self, verdict: Verdict, clock: &impl Clock) {
+        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
+        self.breaker.settle_error(pass, verdict, clock);
+    }
+}
+
+impl Drop for Permit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.pass.is_probe() {
+            self.breaker.give_back(self.pass);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What one call does with a budget. Futures keep the parts, because they pay for what they keep:
+//! `Paid` while an attempt runs, a `Reservation` during a delay.
+#![warn(clippy::arithmetic_side_effects)]
+
+use super::deposits::Source;
+use super::{Budget, Kind, THOUSANDTHS};
+use reattempt_core::Clock;
+use reattempt_core::Verdict;
+use reattempt_core::process::ProcessClock;
+
+/// What a failure costs depends on what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureClass {
+    /// Any that is none of the others.
+    Failed,
+    /// An attempt that took too long: it may have kept the service busy.
+    TimedOut,
+    /// The service said that it is overloaded.
+    Throttled,
+}
+
+impl FailureClass {
+    /// The class of an attempt that failed with this verdict.
+    pub const fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Throttled(_) => Self::Throttled,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// What the last retry of a call cost: what its success brings back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Paid(u32);
+
+impl Paid {
+    pub(crate) const NOTHING: Self = Self(0);
+}
+
+/// The price of a retry that has not started: given back when it is dropped.
+#[derive(Debug)]
+#[must_use = "what is reserved is given back when this is dropped"]
+pub(crate) struct Reservation<'b> {
+    budget: &'b Budget,
+    held: Held,
+}
+
+/// In one number, so that none at all is told by the reference beside it: a loop would copy the parts of an `enum`.
+/// 0 is nothing, 1 and 2 are where a token of deposits came from, and other tokens are counted in the upper half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Held(u64);
+
+impl Held {
+    const NOTHING: Self = Self(0);
+    const CREDIT: Self = Self(1);
+    const RESERVE: Self = Self(2);
+
+    const fn deposit(source: Source) -> Self {
+        match source {
+            Source::Credit => Self::CREDIT,
+            Source::Reserve => Self::RESERVE,
+        }
+    }
+
+    const fn tokens(cost: u32) -> Self {
+        Self((cost as u64) << 32)
+    }
+
+    const fn cost(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+impl Reservation<'_> {
+    /// The retry starts.
+    pub(crate) fn spend(mut self) -> Paid {
+        Paid(core::mem::replace(&mut self.held, Held::NOTHING).cost())
+    }
+}
+
+impl Drop for Reservation<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.budget.give_back(self.held);
+    }
+}
+
+impl Budget {
+    // By value: what a loop holds need not lie in memory for it.
+    #[inline(never)]
+    fn give_back(&self, held: Held) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
+                Held::CREDIT => deposits.give_back(Source::Credit),
+                Held::RESERVE => deposits.give_back(Source::Reserve),
+                _ => {}
+            },
+            Kind::Tokens(tokens) => tokens.purse.put(held.cost()),
+            Kind::Grpc(_) => {}
+        }
+    }
+}
+
+impl Budget {
+    /// A call begins.
+    ///
+    /// # Cancel safety
+    ///
+    /// What is reserved for a retry that did not start is given back when the account is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Verdict, budget::FailureClass};
+    ///
+    /// static STORE: Budget = Budget::tokens(500);
+    ///
+    /// let mut call = STORE.account();
+    /// call.failed(Verdict::Transient);
+    /// assert!(call.withdraw(FailureClass::Failed)); // then the delay
+    /// call.spend(); // the second attempt
+    /// assert_eq!(STORE.balance(), 495.0);
+    /// call.succeeded();
+    /// assert_eq!(STORE.balance(), 500.0);
+    /// ```
+    #[inline]
+    pub fn account(&self) -> Account<'_> {
+        self.account_with_clock(&ProcessClock)
+    }
+
+    /// The same by another clock, which all that share the budget must have.
+    #[inline]
+    pub fn account_with_clock(&self, clock: &impl Clock) -> Account<'_> {
+        self.begin(clock);
+        Account {
+            budget: self,
+            paid: Paid::NOTHING,
+            noted: None,
+            reserved: None,
+        }
+    }
+
+    /// A call begins.
+    #[inline(always)]
+    pub(crate) fn begin(&self, clock: &impl Clock) {
+        if let Kind::PerRequest(deposits) = &self.kind {
+            deposits.requested(clock);
+        }
+    }
+
+    /// An attempt failed: whether that leaves enough for a retry, where failures cost and retries do not.
+    pub(crate) fn note(&self, verdict: Verdict) -> bool {
+        match &self.kind {
+            Kind::Grpc(grpc) if verdict != Verdict::Permanent => {
+                grpc.purse.lose(THOUSANDTHS) > grpc.purse.capacity() / 2
+            }
+            _ => true,
+        }
+    }
+
+    /// The price of a retry, if there is enough for it.
+    pub(crate) fn reserve(
+        &self,
+        class: FailureClass,
+        clock: &impl Clock,
+    ) -> Option<Reservation<'_>> {
+        let held = match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
+                Held::deposit(deposits.withdraw(clock)?)
+            }
+            Kind::Tokens(tokens) => {
+                let cost = match class {
+                    FailureClass::Failed => tokens.cost,
+                    FailureClass::TimedOut => tokens.timeout_cost,
+                    FailureClass::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
+                };
+                if !tokens.purse.take(cost) {
+                    return None;
+                }
+                Held::tokens(cost)
+            }
+            // The failure was the price.
+            Kind::Grpc(_) => Held::NOTHING,
+        };
+        Some(Reservation { budget: self, held })
+    }
+
+    /// Whether a copy of an attempt is paid for, which starts at once. It costs what a retry costs after a failure
+    /// of the class [`FailureClass::Failed`]; if there is not enough, nothing is taken.
+    ///
+    /// A budget of [`grpc`](Self::grpc) has no price for what has not failed: the answer is whether more than half of its tokens are left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// # use core::time::Duration;
+    /// use reattempt::{Budget, Hedge};
+    ///
+    /// static SHOP: Budget = Budget::per_success(0.1).initial(2);
+    ///
+    /// let search = Hedge::after(Duration::from_millis(50)).runner().pay(|| SHOP.try_withdraw_hedge());
+    /// # drop(search);
+    /// ```
+    #[must_use = "what is paid for should be made"]
+    pub fn try_withdraw_hedge(&self) -> bool {
+        self.try_withdraw_hedge_with_clock(&ProcessClock)
+    }
+
+    /// The same by the clock that the accounts have.
+    #[must_use = "what is paid for should be made"]
+    pub fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
+        self.is_well()
+            && self
+                .reserve(FailureClass::Failed, clock)
+                .map(Reservation::spend)
+                .is_some()
+    }
+
+    /// Whether there is enough where no failure has been the price.
+    fn is_well(&self) -> bool {
+        match &self.kind {
+            Kind::Grpc(grpc) => grpc.purse.balance() > grpc.purse.capacity() / 2,
+            _ => true,
+        }
+    }
+
+    /// A call succeeded. Answers whether there is more to do about it, which is for [`settle`](Self::settle) and
+    /// rare.
+    #[inline(always)]
+    pub(crate) fn succeeded(&self) -> bool {
+        match &self.kind {
+            Kind::PerSuccess(deposits) => deposits.deposit(),
+            Kind::Tokens(tokens) => !tokens.purse.is_full(),
+            _ => self.is_unsettled(),
+        }
+    }
+
+    // Not in line: two tests for the usual kinds instead of a table of four.
+    #[inline(never)]
+    fn is_unsettled(&self) -> bool {
+        match &self.kind {
+            Kind::PerSuccess(_) | Kind::PerRequest(_) | Kind::Tokens(_) => false,
+            Kind::Grpc(grpc) => !grpc.purse.is_full(),
+        }
+    }
+
+    /// The rest of a success.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle(&self, paid: Paid, clock: &impl Clock) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
+            Kind::Tokens(tokens) => tokens.purse.put(paid.0.max(1)),
+            Kind::Grpc(grpc) => grpc.purse.put(grpc.gain),
+        }
+    }
+}
+
+/// What one call has of a [`Budget`]: made by [`Budget::account`] when the call begins.
+///
+/// A loop tells it of every failed attempt, withdraws before the delay, says when the retry starts, and
+/// at the end if the call succeeded.
+#[derive(Debug)]
+#[must_use = "an account does nothing unless it is told how the call goes"]
+pub struct Account<'b> {
+    budget: &'b Budget,
+    paid: Paid,
+    // By the last failure; none has come yet, or none that counts.
+    noted: Option<bool>,
+    reserved: Option<Reservation<'b>>,
+}
+
+impl Account<'_> {
+    /// Counts a failed attempt.
+    pub fn failed(&mut self, verdict: Verdict) {
+        if verdict != Verdict::Permanent {
+            self.noted = Some(self.budget.note(verdict));
+        }
+    }
+
+    /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
+    #[must_use = "a retry that is not paid for should not be made"]
+    pub fn withdraw(&mut self, class: FailureClass) -> bool {
+        self.withdraw_with_clock(class, &ProcessClock)
+    }
+
+    /// The same by the clock that the account was made with.
+    #[must_use = "a retry that is not paid for should not be made"]
+    pub fn withdraw_with_clock(&mut self, class: FailureClass, clock: &impl Clock) -> bool {
+        // What was reserved for a retry that never started goes back first.
+        self.reserved = None;
+        if self.noted.unwrap_or_else(|| self.budget.is_well()) {
+            self.reserved = self.budget.reserve(class, clock);
+        }
+        self.reserved.is_some()
+    }
+
+    /// The retry starts: what is reserved is spent.
+    pub fn spend(&mut self) {
+        if let Some(reservation) = self.reserved.take() {
+            self.paid = reservation.spend();
+        }
+    }
+
+    /// Counts a call that was answered, at its end.
+    #[inline]
+    pub fn succeeded(self) {
+        self.succeeded_with_clock(&ProcessClock);
+    }
+
+    /// The same by the clock that the account was made with.
+    #[inline]
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
+        self.settle(clock);
+    }
+
+    /// Asks whether a copy of the attempt is paid for.
+    #[doc(hidden)]
+    pub fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
+        self.budget.try_withdraw_hedge_with_clock(clock)
+    }
+
+    /// Counts a call that was answered.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn settle(&mut self, clock: &impl Clock) {
+        if self.budget.succeeded() {
+            self.budget.settle(self.paid, clock);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Whether the service as a whole is well enough for another retry: one count of tokens for all calls
+//! that share it. What one call does with it is in `account`, the words that threads share are in `credit`,
+//! `samples`, `reserve` and `purse`.
+
+mod account;
+mod credit;
+mod deposits;
+mod reserve;
+#[doc(hidden)]
+pub mod rules;
+mod samples;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod token_count;
+
+pub use account::{Account, FailureClass};
+use deposits::Deposits;
+use settings::obey;
+use token_count::TokenCount;
+
+use core::fmt;
+
+use reattempt_rules::{RuleId, Violation};
+
+use reattempt_core::Clock;
+use reattempt_core::process::ProcessClock;
+
+/// How many retries all calls of a service may make together.
+///
+/// Calls of one service share one, as a `static`. However many attempts a policy allows, a service that
+/// fails as a whole gets hardly more calls than without retries. A retry is paid for when it is decided on,
+/// before the delay, and paid back if the call is dropped during it.
+///
+/// | made by | a call brings | a retry costs |
+/// |---|---|---|
+/// | [`per_success`](Self::per_success) | `ratio` tokens when it succeeds | one |
+/// | [`per_request`](Self::per_request) | `ratio` tokens when it begins | one |
+/// | [`tokens`](Self::tokens) | what its last retry cost, or one if it needed none, when it succeeds | by the class of the failure |
+/// | [`grpc`](Self::grpc) | `token_ratio` tokens when it succeeds | nothing; each failure costs one |
+///
+/// `RetryLayer::budget(&SHOP)` of the feature `tower` and `RetryMiddleware::budget(&SHOP)` of
+/// `reqwest-middleware` take one; for other loops there is [`account`](Self::account).
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::{Budget, budget::FailureClass};
+///
+/// static SHOP: Budget = Budget::per_success(0.1).initial(1);
+///
+/// let mut call = SHOP.account();
+/// assert!(call.withdraw(FailureClass::Failed)); // the initial one
+/// call.spend(); // the retry starts
+/// assert!(!call.withdraw(FailureClass::Failed));
+/// ```
+pub struct Budget {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    PerSuccess(Deposits),
+    PerRequest(Deposits),
+    Tokens(Tokens),
+    Grpc(Grpc),
+}
+
+#[derive(Debug)]
+struct Tokens {
+    purse: TokenCount,
+    cost: u32,
+    timeout_cost: u32,
+    throttled_cost: Option<u32>,
+}
+
+/// In thousandths of a token.
+#[derive(Debug)]
+struct Grpc {
+    purse: TokenCount,
+    gain: u32,
+}
+
+const THOUSANDTHS: u32 = 1000;
+
+impl Budget {
+    /// Each successful call allows `ratio` retries of any call, for `ttl`.
+    ///
+    /// When everything fails nothing is deposited, and the retries end with the reserve: `initial` ones at
+    /// once, `floor` ones a second.
+    ///
+    /// # Units and ranges
+    ///
+    /// Above 0.0 up to 1.0. Counted in thousand millionths of a token: 0.3 is 3000 retries for 10,000 successes.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range; in a `static` that is an error of the compiler.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn per_success(ratio: f64) -> Self {
+        obey(rules::ratio(ratio).as_ref());
+        Self {
+            kind: Kind::PerSuccess(Deposits::new(ratio)),
+        }
+    }
+
+    /// Each call allows `ratio` retries of any call when it begins, for `ttl`.
+    ///
+    /// Retries are never more than this share of the calls and the reserve, but go on in an outage.
+    ///
+    /// # Units and ranges
+    ///
+    /// As of [`per_success`](Self::per_success).
+    ///
+    /// # Panics
+    ///
+    /// Outside this range; in a `static` that is an error of the compiler.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn per_request(ratio: f64) -> Self {
+        obey(rules::ratio(ratio).as_ref());
+        Self {
+            kind: Kind::PerRequest(Deposits::new(ratio)),
+        }
+    }
+
+    /// As the SDKs of AWS count: full at the start; a retry costs [`cost`](Self::cost), and a success brings
+    /// back the cost of its call's last retry, or one token if there was none.
+    ///
+    /// # Units and ranges
+    ///
+    /// `capacity` from 1; the SDKs have 500. A retry that costs more than what is left is refused, and takes
+    /// nothing: below the cost of a retry there never is one.
+    ///
+    /// # Panics
+    ///
+    /// For a capacity of 0; in a `static` that is an error of the compiler.
+    ///
+    /// # Source
+    ///
+    /// The [standard retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html) of
+    /// the AWS SDKs.
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn tokens(capacity: u32) -> Self {
+        if capacity == 0 {
+            RuleId::R11.refuse("`tokens` of 0 would never allow a retry; the SDKs of AWS have 500");
+        }
+        Self {
+            kind: Kind::Tokens(Tokens {
+                purse: TokenCount::new(capacity),
+                cost: 5,
+                timeout_cost: 10,
+                throttled_cost: None,
+            }),
+        }
+    }
+
+    /// As gRPC counts: full at the start, a failure costs a token, a success brings `token_ratio` of
+    /// one, and retries are allowed while more than half of `max_tokens` are left.
+    ///
+    /// Failures that are retried count, and those for which the service forbade it; others say
+    /// nothing about its health.
+    ///
+    /// # Units and ranges
+    ///
+    /// `max_tokens` from 1 to 1000. `token_ratio` from 0.001, finite; three decimals count, the others
+    /// are cut off. What exceeds `max_tokens` is lost.
+    ///
+    /// # Panics
+    ///
+    /// Outside these ranges; in a `static` that is an error of the compiler.
+    ///
+    /// # Source
+    ///
+    /// gRPC's [retry throttling](https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::{Budget, Verdict, budget::FailureClass};
+    ///
+    /// static SHOP: Budget = Budget::grpc(4, 0.5);
+    ///
+    /// let mut call = SHOP.account();
+    /// call.failed(Verdict::Transient);
+    /// assert!(call.withdraw(FailureClass::Failed)); // 3 of 4 tokens are left
+    /// call.spend();
+    /// call.failed(Verdict::Transient);
+    /// assert!(!call.withdraw(FailureClass::Failed)); // 2 are no more than half
+    /// SHOP.account().succeeded();
+    /// assert_eq!(SHOP.balance(), 2.5);
+    /// ```
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn grpc(max_tokens: u32, token_ratio: f64) -> Self {
+        if max_tokens == 0 || max_tokens > 1000 {
+            RuleId::R11.refuse("`max_tokens` is from 1 to 1000; gRPC's own examples have 10");
+        }
+        if !(token_ratio.is_finite() && token_ratio >= 0.001) {
+            RuleId::R11.refuse(
+                "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes",
+            );
+        }
+        Self {
+            kind: Kind::Grpc(Grpc {
+                purse: TokenCount::new(max_tokens.saturating_mul(THOUSANDTHS)),
+                gain: thousandths(token_ratio),
+            }),
+        }
+    }
+
+    /// Returns the violation of R11 by a budget that never pays for a retry: it has fewer tokens than one costs.
+    ///
+    /// `#[retry]` asks this of constants.
+    pub const fn violation(&self) -> Option<Violation> {
+        match self.capacity_and_cost() {
+            Some((capacity, cost)) => rules::tokens(capacity, cost),
+            None => None,
+        }
+    }
+
+    /// Returns how many tokens there are, and how many a retry takes; `None` for other budgets than those of tokens.
+    const fn capacity_and_cost(&self) -> Option<(u32, u32)> {
+        match &self.kind {
+            Kind::Tokens(tokens) => Some((tokens.purse.capacity(), tokens.cost)),
+            _ => None,
+        }
+    }
+
+    /// The tokens that are left now; of a budget of deposits with those of the reserve.
+    pub fn balance(&self) -> f64 {
+        self.balance_with_clock(&ProcessClock)
+    }
+
+    /// The same by the clock that the accounts have.
+    pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
+            Kind::Tokens(tokens) => f64::from(tokens.purse.balance()),
+            Kind::Grpc(grpc) => f64::from(grpc.purse.balance()) / f64::from(THOUSANDTHS),
+        }
+    }
+
+    /// As new: without deposits, with the reserve or the tokens that it had at the start. For tests that share a
+    /// `static`, and for people.
+    ///
+    /// What calls under way have paid is forgotten; what they give back is not more than there was at the start,
+    /// but for the deposits of a retry that was decided on before and then did not start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::Budget;
+    ///
+    /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
+    ///
+    /// assert!(SHOP.try_withdraw_hedge());
+    /// assert!(!SHOP.try_withdraw_hedge());
+    /// SHOP.reset();
+    /// assert!(SHOP.try_withdraw_hedge());
+    /// ```
+    pub fn reset(&self) {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.reset(),
+            Kind::Tokens(Tokens { purse, .. }) | Kind::Grpc(Grpc { purse, .. }) => {
+                purse.put(purse.capacity());
+            }
+        }
+    }
+
+    /// Another budget with the settings of this one, as new: that of another process, in a simulation.
+    #[doc(hidden)]
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    pub const fn another(&self) -> Self {
+        let kind = match &self.kind {
+            Kind::PerSuccess(deposits) => Kind::PerSuccess(deposits.another()),
+            Kind::PerRequest(deposits) => Kind::PerRequest(deposits.another()),
+            Kind::Tokens(tokens) => Kind::Tokens(Tokens {
+                purse: TokenCount::new(tokens.purse.capacity()),
+                cost: tokens.cost,
+                timeout_cost: tokens.timeout_cost,
+                throttled_cost: tokens.throttled_cost,
+            }),
+            Kind::Grpc(grpc) => Kind::Grpc(Grpc {
+                purse: TokenCount::new(grpc.purse.capacity()),
+                gain: grpc.gain,
+            }),
+        };
+        Self { kind }
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.kind {
+            Kind::PerSuccess(_) => "per_success",
+            Kind::PerRequest(_) => "per_request",
+            Kind::Tokens(_) => "tokens",
+            Kind::Grpc(_) => "grpc",
+        };
+        f.debug_struct("Budget")
+            .field("kind", &kind)
+            .field("balance", &self.balance())
+            .finish_non_exhaustive()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cut off on purpose; a positive number that is too large becomes the largest"
+)]
+const fn thousandths(ratio: f64) -> u32 {
+    // A hair more: 1.001 times 1000 is a hair below 1001.
+    (ratio * 1000.0 + 1e-6) as u32
+}

@@ -1,0 +1,77 @@
+//! A balance between nothing and a capacity, in one word.
+#![warn(clippy::arithmetic_side_effects)]
+
+use crate::sync::{AtomicU32, Ordering, constant};
+
+/// Tokens, all there at the start.
+#[derive(Debug)]
+pub(crate) struct TokenCount {
+    balance: AtomicU32,
+    capacity: u32,
+}
+
+impl TokenCount {
+    constant! {
+        pub(crate) fn new(capacity: u32) -> Self {
+            Self {
+                balance: AtomicU32::new(capacity),
+                capacity,
+            }
+        }
+    }
+
+    pub(crate) const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(crate) fn balance(&self) -> u32 {
+        self.balance.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.balance.load(Ordering::Relaxed) == self.capacity
+    }
+
+    /// Takes `cost`, or nothing where there is less.
+    pub(crate) fn take(&self, cost: u32) -> bool {
+        self.change(|balance| balance.checked_sub(cost)).is_some()
+    }
+
+    /// Takes `cost`, or what there is, and answers with what is left.
+    pub(crate) fn lose(&self, cost: u32) -> u32 {
+        let left = self.change(|balance| Some(balance.saturating_sub(cost)));
+        left.unwrap_or_default()
+    }
+
+    /// Puts `tokens` in; what exceeds the capacity is lost.
+    #[inline]
+    pub(crate) fn put(&self, tokens: u32) {
+        self.change(|balance| Some(balance.saturating_add(tokens).min(self.capacity)));
+    }
+
+    /// The balance after the change, if there is a next one.
+    // Relaxed: all changes of one word have one order, whatever the threads see of other memory,
+    // and nothing else is published through it. The loop loses no change, because an exchange
+    // fails when another came between; one that changes nothing is not written at all.
+    #[inline]
+    fn change(&self, next: impl Fn(u32) -> Option<u32>) -> Option<u32> {
+        let mut seen = self.balance();
+        loop {
+            let after = next(seen)?;
+            if after == seen {
+                return Some(after);
+            }
+            let exchanged = self.balance.compare_exchange_weak(
+                seen,
+                after,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match exchanged {
+                Ok(_) => return Some(after),
+                Err(now) => seen = now,
+            }
+        }
+    }
+}

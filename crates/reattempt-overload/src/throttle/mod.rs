@@ -1,0 +1,221 @@
+//! How many calls to make of a service that pushes back: fewer by chance, or fewer a second.
+//! What to do with a call that is refused or has to wait is left to whoever makes it.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::fmt;
+use core::time::Duration;
+
+use reattempt_core::process::ProcessClock;
+use reattempt_core::{Clock, Timestamp};
+
+mod adaptive;
+mod bucket;
+mod cubic;
+mod curve;
+mod limit;
+mod line;
+mod meter;
+mod permit;
+mod rules;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use adaptive::Adaptive;
+use cubic::Cubic;
+pub use permit::{Permit, Refused};
+
+/// Makes fewer calls of a service that pushes back, before they cost it anything.
+///
+/// Calls of one service share one, as a `static`. Each attempt asks for a [`Permit`] first, waits
+/// until that says that it may begin, and tells it how the attempt ended.
+///
+/// # Examples
+///
+/// ```
+/// # use retry_runtime as reattempt;
+/// use reattempt::throttle::{Refused, Throttle};
+/// use reattempt::timer::{BlockingTimer, ThreadTimer};
+/// use reattempt::{Classify, Verdict};
+/// use std::io::{Error, ErrorKind};
+/// use std::time::Duration;
+///
+/// static SHOP: Throttle = Throttle::adaptive();
+///
+/// fn order(send: impl FnOnce() -> Result<u32, Error>) -> Result<Result<u32, Error>, Refused> {
+///     let mut permit = SHOP.permit()?;
+///     loop {
+///         match permit.wait_with_clock(&ThreadTimer) {
+///             Duration::ZERO => break,
+///             wait => ThreadTimer.sleep(wait),
+///         }
+///     }
+///     permit.spend();
+///     let answer = send();
+///     match &answer {
+///         Ok(_) => permit.succeeded(),
+///         Err(error) => permit.failed(error.classify()),
+///     }
+///     Ok(answer)
+/// }
+///
+/// assert_eq!(order(|| Ok(7))??, 7);
+/// assert_eq!(SHOP.rejection_probability(), 0.0);
+/// for _ in 0..100 {
+///     let _ = order(|| Err(ErrorKind::TimedOut.into()));
+/// }
+/// assert!(SHOP.rejection_probability() > 0.9); // 101 calls, and one was accepted
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Throttle {
+    kind: Kind,
+}
+
+enum Kind {
+    Adaptive(Adaptive),
+    Cubic(Cubic),
+}
+
+impl Throttle {
+    /// Turns a share of the calls away, so that hardly more than [`factor`](Self::factor) of them are
+    /// made for each that the service accepts.
+    ///
+    /// A call counts when it ends: as a request, and as accepted if the service answered and did not
+    /// push back. A call that is turned away counts as a request, too, so the share grows while nothing
+    /// gets better. A permit that is dropped without a result counts as nothing.
+    ///
+    /// # Units and ranges
+    ///
+    /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is turned away with
+    /// probability `max(0, (requests - factor * accepts) / (requests + 1))`, at most 0.8
+    /// ([`ceiling`](Self::ceiling)), and with none below 10 requests ([`min_requests`](Self::min_requests)).
+    ///
+    /// # Source
+    ///
+    /// [Handling Overload](https://sre.google/sre-book/handling-overload/) in the book on Site
+    /// Reliability Engineering.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn adaptive() -> Self {
+        Self {
+            kind: Kind::Adaptive(Adaptive::new()),
+        }
+    }
+
+    /// Lets a number of calls a second pass, and finds out how many the service takes: it refuses
+    /// none, but lets them wait.
+    ///
+    /// There is no limit until the service throttles a call for the first time
+    /// ([`Verdict::Throttled`](crate::Verdict::Throttled)). That and every later one lowers the rate to
+    /// 0.7 of what was measured; answers raise it again, slowly near the rate at which the service
+    /// throttled last, fast beyond it. Failures of other kinds leave it as it is.
+    ///
+    /// # Units and ranges
+    ///
+    /// At least one call in two seconds, at most twice the rate that is measured. A permit is one
+    /// token; those of one second can be saved up, but always one. Where 100 calls wait because the
+    /// first one was throttled, and the service answers at once from then on, they begin after 2 s to 7 s.
+    ///
+    /// # Source
+    ///
+    /// The client-side rate limiting of the AWS SDKs'
+    /// [adaptive retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html), which has the
+    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, who
+    /// has waited asks again beside all others; here it has its place, so first asked is first served.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    pub const fn cubic() -> Self {
+        Self {
+            kind: Kind::Cubic(Cubic::new()),
+        }
+    }
+
+    /// Asks for one attempt.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], from `adaptive` only.
+    #[inline]
+    pub fn permit(&self) -> Result<Permit<'_>, Refused> {
+        self.permit_with_clock(&ProcessClock)
+    }
+
+    /// [`permit`](Self::permit) with a clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], from `adaptive` only.
+    pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Refused> {
+        match &self.kind {
+            Kind::Adaptive(adaptive) if adaptive.refuses(clock.shared(), || clock.random()) => {
+                Err(Refused)
+            }
+            Kind::Adaptive(_) => Ok(Permit::new(self, None)),
+            Kind::Cubic(cubic) => Ok(Permit::new(self, cubic.take(|| clock.shared()))),
+        }
+    }
+
+    /// The share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0 of `cubic`.
+    ///
+    /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
+    /// [`min_requests`](Self::min_requests), this number is not.
+    pub fn rejection_probability(&self) -> f64 {
+        self.rejection_probability_with_clock(&ProcessClock)
+    }
+
+    /// [`rejection`](Self::rejection) with a clock.
+    pub fn rejection_probability_with_clock(&self, clock: &impl Clock) -> f64 {
+        match &self.kind {
+            Kind::Adaptive(adaptive) => adaptive.rejection_probability(clock.shared()),
+            Kind::Cubic(_) => 0.0,
+        }
+    }
+
+    /// Calls a second that `cubic` lets pass; `None` while it has no limit, and of `adaptive`.
+    pub fn fill_rate(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Adaptive(_) => None,
+            Kind::Cubic(cubic) => cubic.fill_rate(),
+        }
+    }
+
+    /// Calls a second that `cubic` has seen end, smoothed, as of the last of them; `None` of
+    /// `adaptive`.
+    pub fn measured_rate(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Adaptive(_) => None,
+            Kind::Cubic(cubic) => Some(cubic.measured_rate()),
+        }
+    }
+
+    /// Forgets everything, as new; the settings stay.
+    ///
+    /// Calls that wait may begin when they look again, and those that are under way count for what
+    /// begins now.
+    pub fn reset(&self) {
+        match &self.kind {
+            Kind::Adaptive(adaptive) => adaptive.reset(),
+            Kind::Cubic(cubic) => cubic.reset(),
+        }
+    }
+}
+
+impl fmt::Debug for Throttle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Throttle");
+        match &self.kind {
+            Kind::Adaptive(_) => shown.field("rejection", &self.rejection_probability()),
+            Kind::Cubic(_) => shown.field("fill_rate", &self.fill_rate()),
+        };
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// From the clock's origin.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a moment is 64 bits of nanoseconds"
+)]
+fn nanos(moment: Timestamp) -> u64 {
+    moment
+        .since(Timestamp::from_origin(Duration::ZERO))
+        .as_nanos() as u64
+}

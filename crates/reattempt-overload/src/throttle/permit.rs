@@ -1,0 +1,199 @@
+//! What a throttle answers: a permit for one attempt, or a refusal.
+
+use core::fmt;
+use core::num::NonZeroU64;
+use core::time::Duration;
+
+use super::{Kind, Throttle};
+use reattempt_core::Clock;
+use reattempt_core::process::ProcessClock;
+use reattempt_core::{Classify, Verdict};
+
+/// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_with_clock`](Self::wait_with_clock).
+///
+/// The attempt tells it how it ended. Dropped without that it says nothing about the service, and
+/// its place or a token that is not spent yet goes to those behind it.
+#[must_use = "dropped at once it gives its place away; hold it until the attempt has ended"]
+#[derive(Debug)]
+pub struct Permit<'t> {
+    throttle: &'t Throttle,
+    wait: Duration,
+    /// In the line for a token, or a token; it goes back when this is dropped.
+    place: Option<NonZeroU64>,
+}
+
+impl<'t> Permit<'t> {
+    pub(super) const fn new(throttle: &'t Throttle, taken: Option<(u64, Duration)>) -> Self {
+        let (place, wait) = match taken {
+            Some((place, wait)) => (NonZeroU64::new(place), wait),
+            None => (None, Duration::ZERO),
+        };
+        Self {
+            throttle,
+            wait,
+            place,
+        }
+    }
+
+    /// How long it is until the attempt may begin, at the rate of when the permit was given or
+    /// last looked ([`wait_with_clock`](Self::wait_with_clock)).
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later are told
+    /// later moments. It is a forecast: answers make it shorter, failures longer.
+    pub fn wait(&self) -> Duration {
+        self.wait
+    }
+
+    /// How long to wait now, before asking again: the place in the line stays, while the rate may have
+    /// changed.
+    ///
+    /// Who asked first is served first. A permit that is dropped makes room for those behind it. How
+    /// long a caller waits in all is not bounded here: that is for the caller's deadline,
+    /// which [`wait`](Self::wait) can be held against.
+    ///
+    /// # Units and ranges
+    ///
+    /// At most 500 ms, and never 0 before the attempt may begin; then 0 for good.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use retry_runtime as reattempt;
+    /// use reattempt::throttle::{Refused, Throttle};
+    /// use reattempt::timer::BlockingTimer;
+    /// use std::time::Duration;
+    ///
+    /// fn send(throttle: &Throttle, timer: &impl BlockingTimer) -> Result<(), Refused> {
+    ///     let mut permit = throttle.permit_with_clock(timer)?;
+    ///     loop {
+    ///         match permit.wait_with_clock(timer) {
+    ///             Duration::ZERO => break,
+    ///             wait => timer.sleep(wait),
+    ///         }
+    ///     }
+    ///     permit.spend();
+    ///     // The request goes here.
+    ///     permit.succeeded_with_clock(timer);
+    ///     Ok(())
+    /// }
+    /// # use reattempt::Verdict;
+    /// # use reattempt::timer::{Clock, Timestamp};
+    /// # struct Hand(std::cell::Cell<Duration>);
+    /// # impl Clock for Hand {
+    /// #     fn now(&self) -> Timestamp {
+    /// #         Timestamp::from_origin(self.0.get())
+    /// #     }
+    /// # }
+    /// # impl BlockingTimer for Hand {
+    /// #     fn sleep(&self, duration: Duration) {
+    /// #         self.0.set(self.0.get() + duration);
+    /// #     }
+    /// # }
+    /// # let (search, timer) = (Throttle::cubic(), Hand(std::cell::Cell::default()));
+    /// # send(&search, &timer)?;
+    /// # assert!(timer.0.get().is_zero());
+    /// # search.permit_with_clock(&timer)?.failed_with_clock(Verdict::Throttled(None), &timer);
+    /// # send(&search, &timer)?;
+    /// # assert_eq!(timer.0.get(), Duration::from_secs(2));
+    /// # Ok::<(), Refused>(())
+    /// ```
+    pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Duration {
+        const SLICE: Duration = Duration::from_millis(500);
+        let Some(place) = self.place else {
+            // It has begun, or there is no line.
+            return Duration::ZERO;
+        };
+        if !self.wait.is_zero()
+            && let Kind::Cubic(cubic) = &self.throttle.kind
+        {
+            self.wait = cubic.wait(place.get(), || clock.shared());
+        }
+        self.wait.min(SLICE)
+    }
+
+    /// The attempt begins: its token is spent, whatever becomes of it. Before its turn it takes one that
+    /// comes later, and the others wait longer.
+    pub fn spend(&mut self) {
+        if let Some(place) = self.place.take()
+            && !self.wait.is_zero()
+            && let Kind::Cubic(cubic) = &self.throttle.kind
+        {
+            cubic.spend(place.get());
+        }
+    }
+
+    /// The attempt succeeded.
+    pub fn succeeded(self) {
+        self.succeeded_with_clock(&ProcessClock);
+    }
+
+    /// [`succeeded`](Self::succeeded) with a clock.
+    pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
+        self.spend();
+        let now = clock.shared();
+        match &self.throttle.kind {
+            Kind::Adaptive(adaptive) => adaptive.add(now, true),
+            Kind::Cubic(cubic) => cubic.succeeded(now),
+        }
+    }
+
+    /// The attempt failed.
+    ///
+    /// [`Verdict::Permanent`] is an answer: the service is well. Any other verdict is none; only
+    /// [`Verdict::Throttled`] lowers the rate of [`Throttle::cubic`].
+    pub fn failed(self, verdict: Verdict) {
+        self.failed_with_clock(verdict, &ProcessClock);
+    }
+
+    /// [`failed`](Self::failed) with a clock.
+    pub fn failed_with_clock(mut self, verdict: Verdict, clock: &impl Clock) {
+        if verdict == Verdict::Permanent {
+            return self.succeeded_with_clock(clock);
+        }
+        self.spend();
+        let now = clock.shared();
+        match (&self.throttle.kind, verdict) {
+            (Kind::Adaptive(adaptive), _) => adaptive.add(now, false),
+            (Kind::Cubic(cubic), Verdict::Throttled(_)) => cubic.throttled(now),
+            (Kind::Cubic(cubic), _) => cubic.failed(now),
+        }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place
+            && let Kind::Cubic(cubic) = &self.throttle.kind
+        {
+            cubic.give_back(place.get());
+        }
+    }
+}
+
+/// A [`Throttle`] refused a call: the service accepts few of them at present.
+///
+/// Its verdict is [`Verdict::Refused`]: nothing was executed, and a later attempt may be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refused;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the throttle refused the call")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+#[diagnostic::do_not_recommend]
+impl Classify for Refused {
+    fn classify(&self) -> Verdict {
+        Verdict::Refused
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}

@@ -1,0 +1,31 @@
+//! The clock of a test: that of its thread stands still unless it is moved.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use reattempt_core::{Timestamp, process};
+
+thread_local! {
+    static NOW: Cell<Option<Timestamp>> = const { Cell::new(None) };
+}
+
+pub(crate) struct VirtualTime;
+
+/// Stops the clock of this thread.
+pub(crate) fn virtual_time() -> VirtualTime {
+    process::set_virtual_clock(|| NOW.get());
+    NOW.set(Some(process::now()));
+    VirtualTime
+}
+
+impl VirtualTime {
+    pub(crate) fn advance(&self, duration: Duration) {
+        NOW.set(NOW.get().map(|now| now.after(duration)));
+    }
+}
+
+impl Drop for VirtualTime {
+    fn drop(&mut self) {
+        NOW.set(None);
+    }
+}
