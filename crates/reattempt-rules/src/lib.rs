@@ -15,6 +15,10 @@
     )
 )]
 
+#[doc(hidden)]
+pub mod breaker;
+#[doc(hidden)]
+pub mod budget;
 pub mod duration;
 mod id;
 mod key;

@@ -9,9 +9,9 @@ use figment::value::Value;
 
 use super::read::{Reader, read};
 use crate::budget::Budget;
-use crate::budget::rules;
 use crate::rules::{RuleId, Violation};
 use crate::words::{self, Share, Whole, Word, Wrong};
+use reattempt_rules::budget as rules;
 
 /// What a call brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -15,13 +15,12 @@ use Key::{
     Timeout,
 };
 pub(crate) use checks::SHORTEST_TIMEOUT;
-#[cfg(feature = "std")]
-pub use reattempt_overload::{
-    breaker::rules::window_below_timeout as breaker_window, budget::rules::ratio as budget_share,
-};
 #[cfg(feature = "config")]
 pub(crate) use reattempt_rules::INDEX;
 pub use reattempt_rules::{Key, Keys, RuleId, Severity, Violation};
+pub use reattempt_rules::{
+    breaker::window_below_timeout as breaker_window, budget::ratio as budget_share,
+};
 pub use refusal::{
     hedge_beyond_deadline, hedge_beyond_timeout, hedge_copies, hedge_delay, hedge_quantile,
 };

@@ -10,8 +10,6 @@ mod call;
 mod observers;
 mod permit;
 mod ring;
-#[doc(hidden)]
-pub mod rules;
 mod settings;
 mod state_word;
 #[cfg(test)]

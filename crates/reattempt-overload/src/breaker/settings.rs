@@ -10,8 +10,8 @@ use super::window::Window;
 use super::{Breaker, Change};
 use reattempt_rules::Violation;
 
-use super::rules;
 use reattempt_core::{Clock, Timestamp};
+use reattempt_rules::breaker as rules;
 
 pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
 

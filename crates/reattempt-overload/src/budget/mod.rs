@@ -6,8 +6,6 @@ mod account;
 mod credit;
 mod deposits;
 mod reserve;
-#[doc(hidden)]
-pub mod rules;
 mod samples;
 mod settings;
 #[cfg(test)]
@@ -21,7 +19,7 @@ use token_count::TokenCount;
 
 use core::fmt;
 
-use reattempt_rules::{RuleId, Violation};
+use reattempt_rules::{RuleId, Violation, budget as rules};
 
 use reattempt_core::Clock;
 use reattempt_core::process::ProcessClock;

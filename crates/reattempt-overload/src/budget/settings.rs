@@ -6,8 +6,8 @@ use super::deposits::Deposits;
 use super::{Budget, Kind, Tokens};
 use reattempt_rules::{RuleId, Violation};
 
-use super::rules;
 use reattempt_rules::Text;
+use reattempt_rules::budget as rules;
 
 impl Budget {
     /// How long a deposit counts.

@@ -45,7 +45,9 @@ fn the_smallest() {
                                 ping
                             };
                             ::reattempt_supervisor::private::final_error(
-                                function(<Step as ::reattempt_supervisor::private::IsStep>::of(&step))
+                                function(
+                                        <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
+                                    )
                                     .await,
                             )
                         })
@@ -287,7 +289,9 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                                 ping
                             };
                             ::reattempt_supervisor::private::final_error(
-                                function(<Step as ::reattempt_supervisor::private::IsStep>::of(&step))
+                                function(
+                                        <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
+                                    )
                                     .await,
                             )
                         })

@@ -14,7 +14,10 @@ fn the_smallest() {
         &expect![[r#"
             fn ping() -> ::reattempt_supervisor::Submission<
                 impl ::reattempt_supervisor::Workflow<
-                    Output = <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    Output = <Result<
+                        (),
+                        String,
+                    > as ::reattempt_supervisor::private::AnyResult>::Value,
                 >,
             > {
                 struct __WorkflowOf;

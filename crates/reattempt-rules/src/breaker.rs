@@ -3,9 +3,9 @@
 
 use core::time::Duration;
 
-use reattempt_rules::Text;
-use reattempt_rules::duration::{LONGEST, is_shorter};
-use reattempt_rules::{RuleId, Violation};
+use crate::Text;
+use crate::duration::{LONGEST, is_shorter};
+use crate::{RuleId, Violation};
 
 type Broken = Option<Violation>;
 

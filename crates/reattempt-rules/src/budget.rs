@@ -1,9 +1,9 @@
 //! R11: what a budget is made of.
 use core::time::Duration;
 
-use reattempt_rules::Text;
-use reattempt_rules::duration::is_shorter;
-use reattempt_rules::{RuleId, Violation};
+use crate::Text;
+use crate::duration::is_shorter;
+use crate::{RuleId, Violation};
 
 const SHORTEST_TTL: Duration = Duration::from_secs(1);
 const LONGEST_TTL: Duration = Duration::from_secs(60);
