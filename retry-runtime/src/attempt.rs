@@ -2,9 +2,14 @@
 
 use core::fmt;
 use core::time::Duration;
+#[cfg(all(
+    feature = "std",
+    not(all(target_family = "wasm", target_os = "unknown"))
+))]
+use std::sync::OnceLock;
 
-use crate::private::Started;
-use crate::timer::Timestamp;
+use crate::timer::{Clock, Timestamp};
+use crate::verdict::Verdict;
 
 /// The attempt that a body is running in: what `context = name` binds. It borrows from the call, so it cannot
 /// outlive it; [`idempotency_key`](Self::idempotency_key) and the numbers can.
@@ -60,6 +65,42 @@ impl Attempt<'_> {
     }
 }
 
+/// What `context` needs from the start of the call on.
+#[derive(Debug)]
+pub struct Started {
+    pub(crate) at: Timestamp,
+    /// The key, once it was asked for.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    key: OnceLock<[u8; 16]>,
+}
+
+impl Started {
+    /// Returns the start of a call that begins now.
+    pub fn now(clock: &impl Clock) -> Self {
+        Self {
+            at: clock.now(),
+            #[cfg(all(
+                feature = "std",
+                not(all(target_family = "wasm", target_os = "unknown"))
+            ))]
+            key: OnceLock::new(),
+        }
+    }
+
+    /// Returns the key of the call, which is drawn when it is first asked for.
+    #[cfg(all(
+        feature = "std",
+        not(all(target_family = "wasm", target_os = "unknown"))
+    ))]
+    pub(crate) fn key(&self) -> IdempotencyKey {
+        let unique = || reattempt_core::random::unique().to_be_bytes();
+        IdempotencyKey(u128::from_be_bytes(*self.key.get_or_init(unique)))
+    }
+}
+
 /// 128 random bits, shown as 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(pub(crate) u128);
@@ -89,6 +130,18 @@ impl<E: ?Sized> Clone for Cause<'_, E> {
 }
 
 impl<E: ?Sized> Copy for Cause<'_, E> {}
+
+/// Returns the verdict on what an attempt came to; a value that is not final yet is asked for again.
+#[inline(always)]
+pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict) -> Verdict {
+    match cause {
+        Cause::Error(error) => judge(error),
+        // There was an answer, so nothing about it is ambiguous.
+        Cause::NotFinal => Verdict::Refused,
+        // There is no error to judge, and what was begun may have been executed.
+        Cause::TimedOut => Verdict::Transient,
+    }
+}
 
 impl<'a, E: ?Sized> From<&'a E> for Cause<'a, E> {
     #[inline(always)]

@@ -28,7 +28,6 @@ extern crate alloc;
     all(feature = "tower", any(feature = "tonic013", feature = "tonic014"))
 ))]
 mod adapt;
-mod ambient;
 mod attempt;
 mod backoff;
 mod call;
@@ -44,12 +43,11 @@ mod explain;
 mod hedge;
 #[cfg(feature = "http")]
 pub mod http;
+mod inherited;
+mod inside;
 mod jitter;
 #[cfg(feature = "std")]
 pub mod nesting;
-#[cfg(not(feature = "std"))]
-#[path = "nesting/alone.rs"]
-mod nesting;
 mod operation;
 mod outcome;
 mod policy;
@@ -81,7 +79,7 @@ pub mod words;
 
 pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
 pub use backoff::{Backoff, BackoffFn};
-pub use call::{Call, CallEnv};
+pub use call::{Call, CallEnv, Decision};
 pub use explain::Explanation;
 #[cfg(feature = "std")]
 pub use hedge::{Hedge, HedgeRunner, Latencies};
@@ -104,6 +102,6 @@ pub use reattempt_overload::{Breaker, Budget, Throttle, breaker, budget, throttl
 pub use run::{
     ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
 };
-pub use strategy::{Decision, FailedAttempt, Strategy};
+pub use strategy::{FailedAttempt, Strategy};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

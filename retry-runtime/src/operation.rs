@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use crate::nesting::OperationId;
+use crate::call::OperationId;
 use crate::policy::Policy;
 
 #[cfg(feature = "config")]

@@ -8,9 +8,13 @@ use crate::backoff::Backoff;
 #[cfg(feature = "std")]
 use crate::budget::Budget;
 use crate::jitter::Jitter;
-use crate::rules::{Key, Keys, Rule};
 use reattempt_observe::Telemetry;
 use reattempt_rules::duration::Nanos;
+use reattempt_rules::{Key, Keys};
+
+/// The keys that no unsafe rule reads: a policy that is trusted stays trusted with another value of them.
+pub(crate) const HARMLESS: Keys =
+    Keys::of(&[Key::FastFirst, Key::Idempotent, Key::Nested, Key::Telemetry]);
 
 /// How often an operation is attempted, and how long to wait between attempts.
 ///
@@ -460,10 +464,8 @@ impl Policy {
 
     /// Remembers that `key` was given, whose value may break an unsafe rule.
     const fn sets(mut self, key: Key) -> Self {
-        const READ: Keys = Rule::read_by_unsafe();
-
         self.given = self.given.with(key);
-        if READ.contains(key) && matches!(self.trust, Trust::Built) {
+        if !HARMLESS.contains(key) && matches!(self.trust, Trust::Built) {
             self.trust = Trust::Unknown;
         }
         self

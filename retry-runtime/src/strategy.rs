@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use crate::attempt::Cause;
 use crate::call::CallEnv;
+pub use crate::call::Decision;
 use crate::jitter::unit;
 use crate::operation::Operation;
 
@@ -77,20 +78,6 @@ impl<E: ?Sized, S: Strategy<E> + ?Sized> Strategy<E> for &S {
     fn failed(&self, state: &mut S::State, failure: &FailedAttempt<'_, E>) -> Decision {
         S::failed(self, state, failure)
     }
-}
-
-/// What a [`Strategy`] says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Decision {
-    /// Wait this long, then attempt again.
-    ///
-    /// # Units and ranges
-    ///
-    /// 0 means at once. Neither a `cap` nor jitter applies; a delay that would not end before the deadline ends the
-    /// call. A delay that the error asks for replaces this one.
-    Retry(Duration),
-    /// End the call, with [`GiveUpReason::Strategy`](crate::GiveUpReason::Strategy).
-    Stop,
 }
 
 /// A failure that a [`Strategy`] decides about.

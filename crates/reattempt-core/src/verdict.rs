@@ -221,49 +221,6 @@ impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
     }
 }
 
-/// As [`GaveUp`](crate::GaveUp) says, if it was made of one. Else by kind: what a connection or an interrupted call can cause is transient; where the connection
-/// was refused or the host has no address, certainly nothing was executed; everything else is final.
-#[cfg(feature = "std")]
-#[diagnostic::do_not_recommend]
-impl Classify for std::io::Error {
-    fn classify(&self) -> Verdict {
-        use std::io::ErrorKind as Kind;
-
-        if let Some(end) = crate::clients::gave_up::gave_up(self) {
-            return end.classify();
-        }
-        match self.kind() {
-            Kind::ConnectionRefused => Verdict::Refused,
-            // Also said of a connection that stood and broke in the middle.
-            Kind::HostUnreachable
-            | Kind::NetworkUnreachable
-            | Kind::ConnectionReset
-            | Kind::ConnectionAborted
-            | Kind::NotConnected
-            | Kind::BrokenPipe
-            | Kind::NetworkDown
-            | Kind::TimedOut
-            | Kind::Interrupted
-            | Kind::WouldBlock
-            | Kind::UnexpectedEof
-            | Kind::ResourceBusy => Verdict::Transient,
-            _ if is_unknown_host(self) => Verdict::Refused,
-            _ => Verdict::Permanent,
-        }
-    }
-
-    fn message(&self) -> Option<&dyn fmt::Display> {
-        Some(self)
-    }
-}
-
-/// The standard library has no kind for it, but says so on every Unix.
-#[cfg(feature = "std")]
-fn is_unknown_host(error: &std::io::Error) -> bool {
-    let text = error.to_string();
-    text.contains("failed to lookup address information")
-}
-
 /// The error of a function that returns `Option`: there is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Absent;

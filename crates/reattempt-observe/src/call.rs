@@ -7,7 +7,7 @@ use reattempt_core::GiveUpReason;
 use crate::breaker::Change;
 use crate::event::{CallInfo, ErrorText, Event};
 use crate::telemetry::Telemetry;
-use crate::{observer, scope};
+use crate::{report, scope};
 
 /// The call that an event is about, as whoever makes it knows it.
 #[derive(Debug, Clone, Copy)]
@@ -54,16 +54,16 @@ impl FailedAttempt {
 
 /// Returns whether anybody watches.
 pub fn is_watched() -> bool {
-    observer::is_anybody_there()
+    report::is_anybody_there()
 }
 
 /// Reports that another attempt follows.
 #[cold]
 #[inline(never)]
 pub fn retries(call: Call, attempt: u32, failure: &FailedAttempt, delay: Duration) {
-    report(call, attempt, Some(failure), |facts| {
-        observer::tell(&Event::AttemptFailed(facts));
-        observer::tell(&Event::Retry(facts, delay));
+    describe(call, attempt, Some(failure), |facts| {
+        report::tell(&Event::AttemptFailed(facts));
+        report::tell(&Event::Retry(facts, delay));
     });
 }
 
@@ -77,34 +77,34 @@ pub fn gives_up(
     is_after_attempt: bool,
     reason: GiveUpReason,
 ) {
-    report(call, attempt, failure, |facts| {
+    describe(call, attempt, failure, |facts| {
         if is_after_attempt {
-            observer::tell(&Event::AttemptFailed(facts));
+            report::tell(&Event::AttemptFailed(facts));
         }
-        observer::tell(&Event::GaveUp(facts, reason));
+        report::tell(&Event::GaveUp(facts, reason));
     });
 }
 
 /// Reports that the call succeeds after a retry.
 pub fn recovered(call: Call, attempt: u32, times: Times) {
-    report(call, attempt, None, |facts| {
+    describe(call, attempt, None, |facts| {
         let facts = CallInfo {
             elapsed: times.attempt,
             call_elapsed: times.call,
             ..facts.clone()
         };
-        observer::tell(&Event::Recovered(&facts));
+        report::tell(&Event::Recovered(&facts));
     });
 }
 
 /// Reports that a breaker has changed its state.
 pub fn breaker_changed(change: &dyn Fn() -> Change) {
     if is_watched() {
-        observer::tell(&Event::BreakerChanged(&change()));
+        report::tell(&Event::BreakerChanged(&change()));
     }
 }
 
-fn report(
+fn describe(
     call: Call,
     attempt: u32,
     failure: Option<&FailedAttempt>,

@@ -25,6 +25,8 @@ mod event;
 #[cfg(feature = "observers")]
 mod observer;
 #[cfg(feature = "observers")]
+mod report;
+#[cfg(feature = "observers")]
 mod said;
 #[cfg(feature = "observers")]
 mod scope;
@@ -51,7 +53,12 @@ pub use event::ErrorText;
 #[cfg(feature = "observers")]
 pub use event::{CallInfo, Event};
 #[cfg(feature = "observers")]
-pub use observer::{Observer, ObserverHandle, add};
+pub use observer::Observer;
+#[cfg(feature = "observers")]
+pub use report::{ObserverHandle, add};
+#[cfg(feature = "observers")]
+#[doc(hidden)]
+pub use report::{invalid_policy, report};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
 pub use said::{said, shown};
@@ -67,60 +74,3 @@ pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 #[doc(hidden)]
 pub use to_tracing::attempt_span;
-
-/// Reports that the policy of an operation breaks a rule. Returns whether anybody reads that: metrics and statistics do not
-/// show it.
-#[cfg(feature = "observers")]
-#[doc(hidden)]
-pub fn invalid_policy(
-    operation: &'static str,
-    violation: &reattempt_rules::Violation,
-    is_tamed: bool,
-) -> bool {
-    #[cfg(feature = "tracing")]
-    let is_read = to_tracing::reads_errors() || observer::is_added();
-    #[cfg(not(feature = "tracing"))]
-    let is_read = observer::is_added();
-    if is_read {
-        observer::tell(&Event::InvalidPolicy {
-            operation,
-            violation,
-            is_tamed,
-        });
-    }
-    is_read
-}
-
-/// Reports an event that is about no call.
-#[cfg(feature = "observers")]
-#[doc(hidden)]
-pub fn report(event: &Event<'_>) {
-    if observer::is_anybody_there() {
-        observer::tell(event);
-    }
-}
-
-/// Returns whether an observer of this crate listens.
-#[cfg(feature = "observers")]
-fn has_sinks() -> bool {
-    // Whether a recorder of metrics is installed cannot be asked; statistics always count.
-    #[cfg(any(feature = "metrics", feature = "stats"))]
-    return true;
-    #[cfg(all(feature = "tracing", not(any(feature = "metrics", feature = "stats"))))]
-    return to_tracing::is_on();
-    #[cfg(not(any(feature = "tracing", feature = "metrics", feature = "stats")))]
-    return false;
-}
-
-/// Passes the event to the observers of this crate.
-#[cfg(feature = "observers")]
-fn tell_sinks(event: &Event<'_>) {
-    #[cfg(feature = "stats")]
-    stats::tell(event);
-    #[cfg(feature = "metrics")]
-    to_metrics::tell(event);
-    // The last one: it is the code of others, which may panic.
-    #[cfg(feature = "tracing")]
-    to_tracing::tell(event);
-    let _ = event;
-}

@@ -20,6 +20,8 @@ pub mod breaker;
 #[doc(hidden)]
 pub mod budget;
 pub mod duration;
+#[doc(hidden)]
+pub mod hedge;
 mod id;
 mod key;
 mod text;

@@ -59,7 +59,8 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::ambient::{self, Inside};
+use crate::inherited;
+use crate::inside::Inside;
 use crate::nesting;
 use crate::timer::Timestamp;
 
@@ -79,12 +80,12 @@ pub struct Deadline(Timestamp);
 impl Deadline {
     /// The deadline that lies `limit` from now.
     pub fn after(limit: Duration) -> Self {
-        Self(ambient::now().after(limit))
+        Self(inherited::now().after(limit))
     }
 
     /// Time left; 0 when it is over.
     pub fn remaining(self) -> Duration {
-        self.0.since(ambient::now())
+        self.0.since(inherited::now())
     }
 
     /// Whether it is over.
@@ -97,19 +98,19 @@ impl Deadline {
 ///
 /// 0 when it is over.
 pub fn remaining() -> Option<Duration> {
-    ambient::remaining()
+    inherited::remaining()
 }
 
 /// The deadline that holds here, for [`scope`] in another task or thread.
 pub fn current() -> Option<Deadline> {
-    let until = ambient::until();
+    let until = inherited::until();
     (!until.is_endless()).then_some(Deadline(until))
 }
 
 /// The number of the attempt that runs here, from 1: that of the nearest call above
 /// that is retrying; 1 where none is.
 pub fn attempt() -> u32 {
-    ambient::retries().saturating_add(1)
+    inherited::retries().saturating_add(1)
 }
 
 /// Runs `future` with `limit` as its deadline, from now on, unless an earlier

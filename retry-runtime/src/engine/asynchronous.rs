@@ -10,9 +10,9 @@ use pin_project_lite::pin_project;
 
 use super::stop::TakeKept;
 use super::{CallContext, Gate, LiveCall, Place};
-use crate::ambient::InsideRetry;
 use crate::call::Call;
 use crate::failure::GaveUp;
+use crate::inside::InsideRetry;
 use crate::timer::Timer;
 
 pin_project! {

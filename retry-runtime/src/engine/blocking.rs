@@ -5,9 +5,9 @@ use core::time::Duration;
 use super::step::{no_strategy, step};
 use super::watch::{Described, ErrorText};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
-use crate::ambient::{Inside, InsideRetry};
 use crate::call::Call;
 use crate::failure::GaveUp;
+use crate::inside::{Inside, InsideRetry};
 use crate::timer::{BlockingTimer, Clock};
 use crate::verdict::Verdict;
 
@@ -173,7 +173,7 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
         let _inside = InsideRetry::new(call);
         return body();
     }
-    let _inside = Inside::attempt(call, context.until, false, context.timer);
+    let _inside = Inside::attempt(call, context.until.timestamp(), false, context.timer);
     body()
 }
 

@@ -3,12 +3,12 @@
 use core::time::Duration;
 
 use super::Gate;
-use crate::ambient;
 use crate::call::{GiveUpReason, ends_in_time};
+use crate::inherited;
 use crate::operation::{Live, Operation, Site, UNNAMED};
 use crate::policy::Policy;
-use crate::private::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 use crate::rules::SHORTEST_TIMEOUT;
+use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 use crate::timer::{Clock, Timestamp};
 
 /// What is retried, until when, and by which timer.
@@ -210,7 +210,7 @@ impl Until {
     /// Returns the time left until this deadline or an inherited one, whichever comes first.
     #[inline(always)]
     pub(crate) fn remaining(self, clock: &impl Clock) -> Option<Duration> {
-        shorter(self.own_remaining(clock), ambient::remaining())
+        shorter(self.own_remaining(clock), inherited::remaining())
     }
 
     /// Returns whether one of them has passed.

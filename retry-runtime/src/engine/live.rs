@@ -6,11 +6,11 @@ use core::time::Duration;
 use super::step::{AskStrategy, AttemptResult, no_strategy, step};
 use super::watch::{Began, Described, Ending, ErrorText, Report};
 use super::{CallContext, Gate, IntoContext, Until};
-use crate::ambient;
-use crate::attempt::Retry;
+use crate::attempt::{Attempt, Retry, Started};
+use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::nesting;
+use crate::inherited;
 use crate::operation::Site;
 use crate::strategy::{Decision, FailedAttempt, Strategy};
 use crate::timer::Clock;
@@ -31,7 +31,7 @@ impl Place for () {
 impl<'s, F: Fn() -> &'s Site> Place for F {
     #[inline(always)]
     fn mark(&self) {
-        nesting::mark(self().id());
+        call::mark(self().id());
     }
 }
 
@@ -43,7 +43,7 @@ impl CallStart {
     /// Returns the start of a call that begins now.
     #[inline(always)]
     pub fn now() -> Self {
-        Self(nesting::begin())
+        Self(call::begin())
     }
 
     /// Returns the call after its first attempt.
@@ -107,7 +107,7 @@ impl<P: Place> LiveCall<P> {
     /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
     #[inline(always)]
     pub fn is_plain(&self, limit: Until) -> bool {
-        self.failures() == 0 && limit.is_never() && ambient::until().is_endless()
+        self.failures() == 0 && limit.is_never() && inherited::until().is_endless()
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges: returns the delay before the next one.
@@ -275,7 +275,7 @@ impl<P: Place> LiveCall<P> {
                 | GiveUpReason::Strategy
                 | GiveUpReason::Budget
         ) {
-            nesting::mark(context.operation.id());
+            call::mark(context.operation.id());
         }
         *self.machine = Call::new();
         GaveUp::new(reason, attempts)
@@ -404,6 +404,23 @@ impl<P: Place> Drop for LiveCall<P> {
     fn drop(&mut self) {
         if self.failures() > 0 {
             self.abandon();
+        }
+    }
+}
+
+impl Started {
+    /// Returns what the body of the next attempt sees.
+    pub fn attempt(
+        &self,
+        call: &LiveCall<impl Place>,
+        until: Until,
+        clock: &impl Clock,
+    ) -> Attempt<'_> {
+        Attempt {
+            number: call.failures().saturating_add(1),
+            at: clock.now(),
+            remaining: until.remaining(clock),
+            started: self,
         }
     }
 }

@@ -6,11 +6,11 @@ use core::time::Duration;
 use super::invalid;
 use super::watch::{Described, Ending, ErrorText};
 use super::{CallContext, Gate, LiveCall, Place};
-use crate::ambient;
 use crate::attempt::Cause;
+use crate::call;
 use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::nesting;
+use crate::inherited;
 use crate::rules::Violation;
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
@@ -142,8 +142,8 @@ impl<T: Clock, G: Gate, S: AskStrategy> CallEnv for LiveEnv<'_, T, G, S> {
     #[inline]
     fn is_nested(&self) -> bool {
         self.result != AttemptResult::NotFinal
-            && ambient::retries() > 0
-            && nesting::is_marked(self.context.operation.id())
+            && inherited::retries() > 0
+            && call::is_marked(self.context.operation.id())
     }
 
     fn invalid_policy(&mut self, violation: &Violation, is_tamed: bool) {

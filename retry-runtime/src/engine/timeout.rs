@@ -11,8 +11,9 @@ use pin_project_lite::pin_project;
 use super::context::shorter;
 use super::timed_out::TimedOut;
 use super::{LiveCall, Place, Until};
-use crate::ambient::{self, Inside};
 use crate::call::Call;
+use crate::inherited;
+use crate::inside::Inside;
 use crate::timer::{Clock, Timer, Timestamp};
 
 pin_project! {
@@ -99,7 +100,7 @@ impl<S> Limit<S> {
     /// Starts over where the inherited deadline is another: a future may be moved out of a scope, or into one.
     fn follow(&mut self) {
         if let Self::Near(sleep) = self
-            && sleep.inherited != ambient::unenforced()
+            && sleep.inherited != inherited::unenforced()
         {
             *self = Self::Ahead {
                 is_begun: true,
@@ -122,7 +123,7 @@ impl<S> Limit<S> {
         let left = if is_retry {
             left(*until, clock)
         } else {
-            ambient::remaining()
+            inherited::remaining()
         };
         left.is_some_and(|left| left.is_zero())
     }
@@ -136,9 +137,9 @@ fn inside<'c>(
     clock: &impl Clock,
 ) -> Inside<'c> {
     match call {
-        Some(call) => Inside::attempt(call, until, is_enforced, clock),
+        Some(call) => Inside::attempt(call, until.timestamp(), is_enforced, clock),
         None => Inside::deadline(
-            ambient::on_shared_clock(clock, until.timestamp()),
+            inherited::on_shared_clock(clock, until.timestamp()),
             is_enforced,
         ),
     }
@@ -172,7 +173,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
                 };
                 let sleep = Box::pin(Near {
                     until,
-                    inherited: ambient::unenforced(),
+                    inherited: inherited::unenforced(),
                     is_inherited: until.own_remaining(this.timer).is_none_or(|own| left < own),
                     sleep: this.timer.sleep(left),
                 });
@@ -193,7 +194,10 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
 }
 
 fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
-    shorter(until.own_remaining(clock), ambient::remaining_unenforced())
+    shorter(
+        until.own_remaining(clock),
+        inherited::remaining_unenforced(),
+    )
 }
 
 pin_project! {
@@ -228,7 +232,7 @@ impl<T: Timer, F: Future> Future for Endured<'_, T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = Inside::attempt(this.call, *this.until, false, this.timer);
+        let _inside = Inside::attempt(this.call, this.until.timestamp(), false, this.timer);
         this.body.poll(cx).map(Ok)
     }
 }

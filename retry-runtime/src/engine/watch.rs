@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::timer::{Clock, Timestamp};
 
 #[cfg(feature = "observe")]
-use crate::{ambient, observe};
+use crate::{inherited, observe};
 #[cfg(feature = "observe")]
 pub use reattempt_observe::ErrorText;
 
@@ -161,7 +161,7 @@ fn now() -> Timestamp {
     if reattempt_core::process::is_thread_ending() {
         return crate::timer::ThreadTimer.now();
     }
-    ambient::now()
+    inherited::now()
 }
 
 /// Returns the call as events describe it.

@@ -14,7 +14,9 @@ pub use future::{Ended, Hedged, hedged};
 pub use latencies::Latencies;
 pub use run::HedgeRunner;
 
-use crate::rules::hedge as rules;
+use reattempt_rules::{Violation, hedge as rules};
+
+use crate::policy::Policy;
 
 /// When a call is started a second time, and how often, because it takes long.
 ///
@@ -67,6 +69,26 @@ pub(crate) enum When {
 }
 
 impl Hedge {
+    /// Returns the violation of X12 by this hedge under `policy`, whose `timeout` or `deadline` is over before the last
+    /// copy starts.
+    ///
+    /// `#[retry]` asks this of constants.
+    pub const fn violation(&self, policy: &Policy) -> Option<Violation> {
+        let When::After(delay) = self.when else {
+            return None;
+        };
+        let copies = self.max as u32;
+        if let Some(timeout) = policy.timeout
+            && let Some(violation) = rules::beyond_timeout(copies, delay, timeout)
+        {
+            return Some(violation);
+        }
+        match policy.deadline {
+            Some(deadline) => rules::beyond_deadline(copies, delay, deadline),
+            None => None,
+        }
+    }
+
     /// Another copy after `delay`, and after the same time again each further one.
     ///
     /// # Units and ranges

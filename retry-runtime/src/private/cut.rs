@@ -7,37 +7,9 @@ use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::engine::{Lost, TimedOut};
 use crate::failure::{GaveUp, RetryError};
-use crate::outcome::Outcome;
+use crate::outcome::{Cut, Outcome};
 use crate::policy::Policy;
 use crate::rules::RuleId;
-
-// The answer of a call that was cut off.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot say that the call was cut off",
-    label = "its error lacks `From<GaveUp>`",
-    note = "`breaker` and `throttle`, and on an async function `timeout`, `deadline` and a `policy` that may have them, end a call where no error of its own exists",
-    note = "for an error type of yours: implement `From<reattempt::GaveUp>`",
-    note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
-    note = "where another answer will do: `fallback = |_| ...`",
-    note = "where attempts are limited elsewhere: `cut_off = false`, with which a deadline is tested between attempts alone",
-    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/errors/#s5"
-)]
-pub trait Cut {
-    fn cut(end: GaveUp) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T, E: From<GaveUp>> Cut for Result<T, E> {
-    fn cut(end: GaveUp) -> Self {
-        Err(end.into())
-    }
-}
-
-impl<T> Cut for Option<T> {
-    fn cut(_: GaveUp) -> Self {
-        None
-    }
-}
 
 // Made once, at the user's type, where it says what is expected of it. A pointer,
 // because any other function would say it again wherever it is called.

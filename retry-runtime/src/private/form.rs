@@ -5,9 +5,9 @@
 use core::marker::PhantomData;
 
 use super::{Cut, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
-use crate::ambient;
 use crate::engine::{IntoContext, LiveCall, TimedOut};
 use crate::failure::{GaveUp, RetryError};
+use crate::inherited;
 use crate::outcome::Outcome;
 use crate::timer::Clock;
 
@@ -231,7 +231,7 @@ pub fn refused<'c, R, T: Clock + 'c>(
     context: impl IntoContext<'c, T>,
 ) -> Option<R> {
     let answer = answer?;
-    if ambient::until().is_endless() {
+    if inherited::until().is_endless() {
         return None;
     }
     end_at_once(context).map(answer)

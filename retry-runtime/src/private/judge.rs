@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use crate::attempt::Cause;
 #[cfg(feature = "std")]
 use crate::hedge::Ended;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
@@ -48,18 +47,6 @@ pub fn exclude<E: ?Sized, V: IntoVerdict>(
 #[inline(always)]
 pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict {
     except.unwrap_or_else(on)
-}
-
-// The verdict on what an attempt came to; a value that is not final yet is asked for again.
-#[inline(always)]
-pub fn verdict<E: ?Sized>(cause: Cause<'_, E>, judge: impl FnOnce(&E) -> Verdict) -> Verdict {
-    match cause {
-        Cause::Error(error) => judge(error),
-        // There was an answer, so nothing about it is ambiguous.
-        Cause::NotFinal => Verdict::Refused,
-        // There is no error to judge, and what was begun may have been executed.
-        Cause::TimedOut => Verdict::Transient,
-    }
 }
 
 // A policy without `on`.

@@ -11,10 +11,10 @@ mod hook;
 mod judge;
 mod map_err;
 mod outcome;
-mod timers;
 mod until;
 mod value;
 
+pub use crate::attempt::{Started, verdict};
 #[cfg(feature = "config")]
 pub use crate::config::NamedPolicy;
 #[cfg(feature = "std")]
@@ -27,12 +27,16 @@ pub use crate::engine::{
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
 pub use crate::operation::{Live, Operation, Site};
+pub use crate::outcome::Cut;
+#[cfg(not(feature = "std"))]
+pub use crate::timer::NoTimer;
+pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
 pub use constants::{BudgetOf, HedgeOf, paying, refuse_budget, refuse_hedge, refuse_window};
 pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refuse, unchecked};
 pub use cut::{
-    Cut, LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error,
-    finished, refuse_blocking, timed_out, unasked,
+    LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error, finished,
+    refuse_blocking, timed_out, unasked,
 };
 pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
@@ -43,7 +47,6 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, nothing, observ
 pub use judge::ended;
 pub use judge::{
     After, Delay, Inherit, Proof, after, classify, exclude, inherit, judge, judge_by_proof, unless,
-    verdict,
 };
 pub use map_err::{MapperParameter, form_of_mapper, form_of_parameter, map_err};
 pub use outcome::{
@@ -52,8 +55,5 @@ pub use outcome::{
 };
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
-#[cfg(not(feature = "std"))]
-pub use timers::NoTimer;
-pub use timers::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault, Started};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{ValueOf, WrongValue, attempts, number};

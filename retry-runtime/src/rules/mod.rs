@@ -4,8 +4,6 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;
-pub(crate) mod hedge;
-mod refusal;
 mod tame;
 
 use crate::policy::Policy;
@@ -17,13 +15,13 @@ use Key::{
 pub(crate) use checks::SHORTEST_TIMEOUT;
 #[cfg(feature = "config")]
 pub(crate) use reattempt_rules::INDEX;
+pub use reattempt_rules::breaker::window_below_timeout as breaker_window;
+pub use reattempt_rules::budget::ratio as budget_share;
+pub use reattempt_rules::hedge::{
+    beyond_deadline as hedge_beyond_deadline, beyond_timeout as hedge_beyond_timeout,
+    copies as hedge_copies, delay as hedge_delay, quantile as hedge_quantile,
+};
 pub use reattempt_rules::{Key, Keys, RuleId, Severity, Violation};
-pub use reattempt_rules::{
-    breaker::window_below_timeout as breaker_window, budget::ratio as budget_share,
-};
-pub use refusal::{
-    hedge_beyond_deadline, hedge_beyond_timeout, hedge_copies, hedge_delay, hedge_quantile,
-};
 pub(crate) use tame::Broken;
 
 macro_rules! tamed {
@@ -112,20 +110,6 @@ rules! {
     HardlyAnyTime, X16, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline, Timeout], hardly_any_time;
     NoDifference, X17, Pointless, reads &[Max, Backoff, FastFirst], no_difference;
     ResetTooSoon, X18, Unsafe => resets_later, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
-}
-
-impl Rule {
-    /// Returns the keys that unsafe rules look at.
-    pub(crate) const fn read_by_unsafe() -> Keys {
-        let (mut keys, mut rest) = (Keys::NONE, Self::ALL);
-        while let [rule, tail @ ..] = rest {
-            if matches!(rule.severity(), Severity::Unsafe) {
-                keys = keys.and(rule.keys());
-            }
-            rest = tail;
-        }
-        keys
-    }
 }
 
 impl Policy {
@@ -263,5 +247,21 @@ impl Policy {
             violation.refuse();
         }
         self.built()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::HARMLESS;
+
+    #[test]
+    fn harmless_keys_are_those_that_no_unsafe_rule_reads() {
+        for key in Key::ALL {
+            let is_read = Rule::ALL
+                .iter()
+                .any(|rule| rule.severity() == Severity::Unsafe && rule.keys().contains(key));
+            assert_eq!(HARMLESS.contains(key), !is_read, "{key}");
+        }
     }
 }

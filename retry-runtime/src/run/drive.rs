@@ -6,6 +6,7 @@ use core::future::Future;
 use super::runner::MayGate;
 use super::{Decide, Judge, Observe, Runner};
 use crate::attempt::Cause;
+use crate::attempt::verdict;
 use crate::call::GiveUpReason;
 use crate::engine::{
     AttemptStart, CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span,
@@ -13,8 +14,8 @@ use crate::engine::{
 };
 use crate::failure::{GaveUp, RetryError};
 use crate::operation::Operation;
+use crate::outcome::Cut;
 use crate::outcome::Outcome;
-use crate::private::{Cut, verdict};
 use crate::timer::{IntoBlockingTimer, IntoTimer};
 
 /// How a call ended without success: with its last error, if there is one.

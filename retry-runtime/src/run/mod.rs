@@ -13,10 +13,10 @@ use core::fmt;
 
 use crate::attempt::Retry;
 #[cfg(feature = "std")]
+use crate::outcome::Cut;
+#[cfg(feature = "std")]
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-#[cfg(feature = "std")]
-use crate::private::Cut;
 use crate::timer::DefaultTimer;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 

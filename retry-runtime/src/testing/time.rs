@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::time::Duration;
 use std::cell::Cell;
 
-use crate::ambient;
+use crate::inherited;
 use crate::timer::Timestamp;
 
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ pub fn virtual_time() -> VirtualTime {
     reattempt_core::process::set_virtual_clock(virtual_now);
     // From the time that holds here, so that deadlines from above keep their sense.
     let clock = clock().unwrap_or_else(|| Virtual {
-        now: ambient::now(),
+        now: inherited::now(),
         guards: 0,
     });
     set(Some(Virtual {
@@ -134,7 +134,7 @@ mod tests {
         ThreadTimer.sleep(HOUR);
         time.advance(HOUR);
         assert_eq!(ThreadTimer.now().since(start), 2 * HOUR);
-        assert_eq!(ambient::now(), ThreadTimer.now());
+        assert_eq!(inherited::now(), ThreadTimer.now());
         assert_eq!(time.elapsed(), 2 * HOUR);
         drop(time);
         assert_eq!(virtual_now(), None);

@@ -17,6 +17,7 @@ mod thread;
 mod threads;
 #[cfg(feature = "tokio")]
 mod tokio;
+mod unnamed;
 
 #[cfg(feature = "std")]
 pub use default::DefaultSleep;
@@ -26,6 +27,11 @@ pub use smol::{Smol, SmolSleep};
 pub use threads::ThreadTimer;
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
+#[cfg(not(feature = "std"))]
+#[doc(hidden)]
+pub use unnamed::NoTimer;
+#[doc(hidden)]
+pub use unnamed::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 
 /// How an async function waits.
 #[diagnostic::on_unimplemented(

@@ -12,8 +12,8 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::refusals::Refusals;
-use crate::ambient;
 use crate::deadline::{self, Deadline, Scope};
+use crate::inherited;
 
 /// A layer that lets the deadline in the headers of a request hold for what serves it,
 /// and refuses requests whose deadline is over.
@@ -134,7 +134,7 @@ pub struct ServerService<S> {
 impl<S> ServerService<S> {
     fn refuses(&self, expired: bool) -> bool {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        refusals.refuses(expired, ambient::now())
+        refusals.refuses(expired, inherited::now())
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod gave_up;
 mod h2;
 #[cfg(feature = "hyper1")]
 mod hyper;
+mod io;
 #[cfg(any(feature = "redis032", feature = "redis1"))]
 mod redis;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]

@@ -256,7 +256,7 @@ fn json_has_this_shape() {
 #[test]
 fn events_of_the_process_are_counted() {
     let facts = facts("stats_of_the_process", None);
-    crate::observer::tell(&Event::Recovered(&facts));
+    crate::report::tell(&Event::Recovered(&facts));
     let stats = super::stats();
     assert_eq!(
         stats

@@ -10,7 +10,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Metadata, Subscriber, subscriber::with_default};
 
 use super::*;
-use crate::observer;
+use crate::report;
 use crate::support::{change, facts, told};
 use crate::telemetry::Telemetry;
 use reattempt_core::GiveUpReason;
@@ -90,7 +90,7 @@ fn fields<const N: usize>(fields: [(&'static str, &str); N]) -> Fields {
 fn a_retry_has_every_field() {
     let error = told("503 from \"shop\"");
     let facts = facts("tracing_retry", Some(&error));
-    let lines = Kept::read(|| observer::tell(&Event::Retry(&facts, Duration::from_millis(1500))));
+    let lines = Kept::read(|| report::tell(&Event::Retry(&facts, Duration::from_millis(1500))));
     let expected = fields([
         ("message", "retry"),
         ("operation", "tracing_retry"),
@@ -115,7 +115,7 @@ fn what_is_not_known_is_left_out() {
     facts.max = None;
     facts.elapsed = None;
     facts.call_elapsed = None;
-    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
+    let lines = Kept::read(|| report::tell(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
     let expected = fields([
         ("message", "gave up"),
         ("operation", "tracing_unknown"),
@@ -134,10 +134,10 @@ fn levels_are_those_of_the_policy() {
         facts.telemetry = telemetry.give_up_interval(Duration::ZERO);
         facts.attempt = attempt;
         let lines = Kept::read(|| {
-            observer::tell(&Event::AttemptFailed(&facts));
-            observer::tell(&Event::Retry(&facts, Duration::ZERO));
-            observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
-            observer::tell(&Event::Recovered(&facts));
+            report::tell(&Event::AttemptFailed(&facts));
+            report::tell(&Event::Retry(&facts, Duration::ZERO));
+            report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+            report::tell(&Event::Recovered(&facts));
         });
         let lines = lines.iter();
         lines
@@ -179,7 +179,7 @@ fn a_breaker_that_opens_is_a_warning() {
     ];
     let lines = Kept::read(|| {
         for change in &changes {
-            observer::tell(&Event::BreakerChanged(change));
+            report::tell(&Event::BreakerChanged(change));
         }
     });
     let opened = fields([
@@ -209,7 +209,7 @@ fn a_breaker_says_how_long_it_cools_down() {
         State::Open,
         Some(cooldown),
     );
-    let lines = Kept::read(|| observer::tell(&Event::BreakerChanged(&change)));
+    let lines = Kept::read(|| report::tell(&Event::BreakerChanged(&change)));
     let (level, fields) = &lines[0];
     let cooldown = cooldown.as_secs_f64();
     assert_eq!((level.as_str(), &*fields["to"]), ("WARN", "open"));
@@ -254,7 +254,7 @@ fn the_next_line_says_how_many_were_left_out() {
     let tell = |times| {
         let lines = Kept::read(|| {
             for _ in 0..times {
-                observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+                report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
             }
         });
         lines
@@ -265,7 +265,7 @@ fn the_next_line_says_how_many_were_left_out() {
     assert_eq!(tell(6), [None]);
     let mut seldom = facts.clone();
     seldom.telemetry = seldom.telemetry.give_up_interval(Duration::ZERO);
-    let lines = Kept::read(|| observer::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
+    let lines = Kept::read(|| report::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
     assert_eq!(lines[0].1["left_out"], "5");
 }
 
@@ -276,8 +276,8 @@ fn nothing_is_counted_that_nobody_would_read() {
     let mut quiet = facts.clone();
     quiet.telemetry = Telemetry::quiet();
     let lines = Kept::read(|| {
-        observer::tell(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
-        observer::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+        report::tell(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
+        report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
     });
     assert_eq!(lines.len(), 1);
     assert!(!lines[0].1.contains_key("left_out"));

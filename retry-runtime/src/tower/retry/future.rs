@@ -12,12 +12,12 @@ use tower_service::Service;
 use super::judge::JudgeAnswer;
 use super::layer::Plan;
 use super::request::CopyRequest;
+use crate::call;
 use crate::call::GiveUpReason;
 use crate::engine::{
     AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Place, Spanned, Until,
     attempt_span, spanned,
 };
-use crate::nesting;
 use crate::run::ObserveRetry;
 use crate::timer::Timer;
 use crate::verdict::Verdict;
@@ -41,7 +41,7 @@ pin_project! {
         #[inline]
         fn drop(this: Pin<&mut Self>) {
             if this.call.failures() > 0 {
-                nesting::mark(this.plan.operation.operation().id());
+                call::mark(this.plan.operation.operation().id());
             }
         }
     }

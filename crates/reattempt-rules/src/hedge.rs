@@ -2,15 +2,15 @@
 
 use core::time::Duration;
 
-use super::{RuleId, Violation};
-use reattempt_rules::Text;
-use reattempt_rules::duration::{LONGEST, is_shorter};
+use crate::Text;
+use crate::duration::{LONGEST, is_shorter};
+use crate::{RuleId, Violation};
 
 /// Copies beyond the first that one attempt may start.
-pub(crate) const MOST: u32 = 10;
+pub const MOST: u32 = 10;
 
 /// R12: a copy that starts at once is no hedge. R2: no duration is above 24 hours.
-pub(crate) const fn delay(delay: Duration) -> Option<Violation> {
+pub const fn delay(delay: Duration) -> Option<Violation> {
     if delay.is_zero() {
         return Some(Text::new().push(
             "`hedge` of 0 would start every copy at once; write `hedge = \"50ms\"`, about the time in which 95 of 100 calls are answered",
@@ -27,7 +27,7 @@ pub(crate) const fn delay(delay: Duration) -> Option<Violation> {
 }
 
 /// R12: each copy is a call more that the service has to bear.
-pub(crate) const fn copies(max: u32) -> Option<Violation> {
+pub const fn copies(max: u32) -> Option<Violation> {
     let text = Text::new()
         .push("`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is ")
         .number(max as u64);
@@ -45,7 +45,7 @@ pub(crate) const fn copies(max: u32) -> Option<Violation> {
 }
 
 /// R12: at 0 every copy would start at once, and at 1 none ever.
-pub(crate) const fn quantile(quantile: f64) -> Option<Violation> {
+pub const fn quantile(quantile: f64) -> Option<Violation> {
     if quantile > 0.0 && quantile < 1.0 {
         return None;
     }
@@ -59,7 +59,7 @@ pub(crate) const fn quantile(quantile: f64) -> Option<Violation> {
 }
 
 /// X12: a copy that the policy promises and the deadline forbids.
-pub(crate) const fn beyond_deadline(
+pub const fn beyond_deadline(
     hedges: u32,
     delay: Duration,
     deadline: Duration,
@@ -73,11 +73,7 @@ pub(crate) const fn beyond_deadline(
 }
 
 /// X12: the same of the limit of one attempt, which all its copies have together.
-pub(crate) const fn beyond_timeout(
-    hedges: u32,
-    delay: Duration,
-    timeout: Duration,
-) -> Option<Violation> {
+pub const fn beyond_timeout(hedges: u32, delay: Duration, timeout: Duration) -> Option<Violation> {
     let last = delay.saturating_mul(hedges);
     if timeout.is_zero() || is_shorter(last, timeout) {
         return None;

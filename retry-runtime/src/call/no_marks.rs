@@ -1,6 +1,6 @@
 //! Retries inside retries, without threads: every call stands alone.
 
-use crate::call::Call;
+use super::Call;
 
 /// What is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::vec::Vec;
 
-use crate::ambient;
-use crate::call::Call;
+use super::Call;
+use crate::inherited;
 use crate::timer::Timestamp;
 
 /// How long an operation is marked.
@@ -135,7 +135,7 @@ fn set_published(has: bool) {
 
 #[inline(always)]
 fn is_outermost() -> bool {
-    ambient::retries() == 0
+    inherited::retries() == 0
 }
 
 /// Marks an operation that has used up its retries.
@@ -190,7 +190,7 @@ struct Here {
 impl Here {
     fn look() -> Self {
         Self {
-            now: ambient::now(),
+            now: inherited::now(),
             task: task(),
         }
     }

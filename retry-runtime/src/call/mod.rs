@@ -4,16 +4,41 @@
 
 use core::time::Duration;
 
+#[cfg(feature = "std")]
+mod marks;
+#[cfg(not(feature = "std"))]
+#[path = "no_marks.rs"]
+mod marks;
+
+#[cfg_attr(
+    not(feature = "std"),
+    expect(unreachable_pub, reason = "`nesting` exports it")
+)]
+pub use marks::OperationId;
+#[cfg(feature = "std")]
+pub(crate) use marks::{InheritedMarks, Marks, ScopeMarks};
+pub(crate) use marks::{VisibleMarks, begin, is_marked, mark};
 pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::jitter::unit;
-#[cfg(feature = "std")]
-use crate::nesting::Marks;
 use crate::policy::{Nested, Policy};
 use crate::rules::{Broken, Violation};
-use crate::strategy::Decision;
 use crate::verdict::Verdict;
 use reattempt_rules::duration::{Nanos, is_shorter};
+
+/// What a [`Strategy`](crate::Strategy) says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// Wait this long, then attempt again.
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 means at once. Neither a `cap` nor jitter applies; a delay that would not end before the deadline ends the
+    /// call. A delay that the error asks for replaces this one.
+    Retry(Duration),
+    /// End the call, with [`GiveUpReason::Strategy`](crate::GiveUpReason::Strategy).
+    Stop,
+}
 
 /// What the machine asks after a failure. It asks nothing before one.
 pub trait CallEnv {
@@ -118,7 +143,7 @@ pub trait CallEnv {
 pub struct Call {
     failures: u32,
     /// How many of them ask again for a value that is not final. Before the first failure, when the call
-    /// began: see [`nesting::begin`](crate::nesting::begin).
+    /// began: see [`begin`].
     polls: u32,
     pub(crate) memory: Option<Slot>,
 }
@@ -149,7 +174,7 @@ impl Call {
         }
     }
 
-    /// Returns a call that began then, as [`nesting::begin`](crate::nesting::begin) says.
+    /// Returns a call that began then, as [`begin`] says.
     #[inline(always)]
     pub(crate) const fn since(began: u32) -> Self {
         Self {

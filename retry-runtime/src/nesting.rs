@@ -21,19 +21,16 @@
 //! # }
 //! ```
 
-mod marks;
-
-pub use marks::OperationId;
-pub(crate) use marks::{Marks, VisibleMarks, begin, is_marked, mark};
-
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::ambient::{Inside, retries};
-use marks::{InheritedMarks, ScopeMarks};
+pub use crate::call::OperationId;
+use crate::call::{InheritedMarks, ScopeMarks};
+use crate::inherited::retries;
+use crate::inside::Inside;
 
 /// The retries around a piece of code, and the operations that have used up theirs in them: made by [`current`].
 #[derive(Debug, Clone)]

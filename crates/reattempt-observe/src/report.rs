@@ -1,0 +1,152 @@
+//! Who receives an event: the observers of this crate, those of the scope, and those of the process.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use reattempt_rules::Violation;
+
+use crate::event::Event;
+use crate::observer::Observer;
+use crate::scope;
+
+type List = Arc<Vec<(u64, Arc<dyn Observer>)>>;
+
+static OBSERVERS: RwLock<Option<List>> = RwLock::new(None);
+/// How many there are, so that nobody need take the lock to see that there is none.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Adds an observer of all calls of the process, until [`ObserverHandle::remove`].
+pub fn add(observer: impl Observer + 'static) -> ObserverHandle {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let observer: Arc<dyn Observer> = Arc::new(observer);
+    change(|list| list.push((number, observer)));
+    ObserverHandle { number }
+}
+
+/// An observer that was added; dropping this leaves it there.
+#[derive(Debug)]
+pub struct ObserverHandle {
+    number: u64,
+}
+
+impl ObserverHandle {
+    /// Removes the observer: what happens from now on it is not told.
+    pub fn remove(self) {
+        change(|list| list.retain(|(number, _)| *number != self.number));
+    }
+}
+
+fn change(change: impl FnOnce(&mut Vec<(u64, Arc<dyn Observer>)>)) {
+    let _before = {
+        let mut list = OBSERVERS.write().unwrap_or_else(PoisonError::into_inner);
+        let mut observers = list.as_deref().cloned().unwrap_or_default();
+        change(&mut observers);
+        COUNT.store(observers.len(), Ordering::Relaxed);
+        // Dropped outside the lock: an observer that ends may do what is told, or remove another.
+        list.replace(Arc::new(observers))
+    };
+}
+
+thread_local! {
+    /// Whether an observer of this thread is being told something.
+    static TELLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether anybody is to be told what happens on this thread.
+pub(crate) fn is_anybody_there() -> bool {
+    !is_telling() && (has_sinks() || is_added())
+}
+
+/// Returns whether there is an observer of the user's for this thread.
+pub(crate) fn is_added() -> bool {
+    COUNT.load(Ordering::Relaxed) > 0 || scope::observes()
+}
+
+/// Tells everybody.
+pub(crate) fn tell(event: &Event<'_>) {
+    let Some(_telling) = Telling::begin() else {
+        return;
+    };
+    tell_sinks(event);
+    scope::tell(event);
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let list = OBSERVERS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    for (_, observer) in list.iter().flat_map(|list| &**list) {
+        observer.observe(event);
+    }
+}
+
+/// Until this is dropped, also by a panic, nothing is told: an observer that is retried itself does not
+/// observe itself.
+fn is_telling() -> bool {
+    TELLING.try_with(Cell::get).unwrap_or(false)
+}
+
+struct Telling;
+
+impl Telling {
+    fn begin() -> Option<Self> {
+        let before = TELLING.try_with(|telling| telling.replace(true));
+        (!before.unwrap_or(false)).then_some(Self)
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let _ended = TELLING.try_with(|telling| telling.set(false));
+    }
+}
+
+/// Reports that the policy of an operation breaks a rule. Returns whether anybody reads that: metrics and statistics do not
+/// show it.
+pub fn invalid_policy(operation: &'static str, violation: &Violation, is_tamed: bool) -> bool {
+    #[cfg(feature = "tracing")]
+    let is_read = crate::to_tracing::reads_errors() || is_added();
+    #[cfg(not(feature = "tracing"))]
+    let is_read = is_added();
+    if is_read {
+        tell(&Event::InvalidPolicy {
+            operation,
+            violation,
+            is_tamed,
+        });
+    }
+    is_read
+}
+
+/// Reports an event that is about no call.
+pub fn report(event: &Event<'_>) {
+    if is_anybody_there() {
+        tell(event);
+    }
+}
+
+/// Returns whether an observer of this crate listens.
+fn has_sinks() -> bool {
+    // Whether a recorder of metrics is installed cannot be asked; statistics always count.
+    #[cfg(any(feature = "metrics", feature = "stats"))]
+    return true;
+    #[cfg(all(feature = "tracing", not(any(feature = "metrics", feature = "stats"))))]
+    return crate::to_tracing::is_on();
+    #[cfg(not(any(feature = "tracing", feature = "metrics", feature = "stats")))]
+    return false;
+}
+
+/// Passes the event to the observers of this crate.
+fn tell_sinks(event: &Event<'_>) {
+    #[cfg(feature = "stats")]
+    crate::stats::tell(event);
+    #[cfg(feature = "metrics")]
+    crate::to_metrics::tell(event);
+    // The last one: it is the code of others, which may panic.
+    #[cfg(feature = "tracing")]
+    crate::to_tracing::tell(event);
+    let _ = event;
+}

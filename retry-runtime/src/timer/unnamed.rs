@@ -1,0 +1,44 @@
+//! The timer of a call that names none.
+
+#[cfg(not(feature = "std"))]
+use super::{Clock, Timestamp};
+
+/// The timer of a sync call without the key `timer`.
+#[cfg(feature = "std")]
+pub type BlockingDefault = super::ThreadTimer;
+/// Named by the error message of a build without a timer.
+#[cfg(not(feature = "std"))]
+pub type BlockingDefault = NoTimer;
+
+/// The timer of an async call without the key `timer`.
+#[cfg(feature = "std")]
+pub type AsyncDefault = super::DefaultTimer;
+#[cfg(not(feature = "std"))]
+/// Named by the error message of a build without a timer.
+pub type AsyncDefault = NoTimer;
+
+#[cfg(feature = "std")]
+/// The timer of a sync call without the key `timer`.
+pub const BLOCKING_TIMER: BlockingDefault = super::ThreadTimer;
+#[cfg(not(feature = "std"))]
+/// The timer of a sync call without the key `timer`.
+pub const BLOCKING_TIMER: BlockingDefault = NoTimer;
+
+#[cfg(feature = "std")]
+/// The timer of an async call without the key `timer`.
+pub const ASYNC_TIMER: AsyncDefault = super::DefaultTimer;
+#[cfg(not(feature = "std"))]
+/// The timer of an async call without the key `timer`.
+pub const ASYNC_TIMER: AsyncDefault = NoTimer;
+
+/// What a build without `std` has in place of a timer.
+#[cfg(not(feature = "std"))]
+#[derive(Debug, Clone, Copy)]
+pub struct NoTimer;
+
+#[cfg(not(feature = "std"))]
+impl Clock for NoTimer {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_origin(core::time::Duration::ZERO)
+    }
+}
