@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::{Breaker, Budget, GiveUpReason, RetryError, retry};
 use tokio::time::{Instant, sleep, sleep_until};
 

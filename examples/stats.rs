@@ -23,11 +23,11 @@ async fn rate(failures: &mut u32) -> Result<f64, Error> {
 }
 
 async fn page() -> Html<String> {
-    Html(reattempt::stats_page(Some(Duration::from_secs(5))))
+    Html(reattempt::observe::stats_page(Some(Duration::from_secs(5))))
 }
 
 async fn json() -> impl IntoResponse {
-    let json = serde_json::to_string(&reattempt::stats()).unwrap_or_default();
+    let json = serde_json::to_string(&reattempt::observe::stats()).unwrap_or_default();
     ([(CONTENT_TYPE, "application/json")], json)
 }
 
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for failures in [0, 1, 9] {
         let _ = rate(&mut { failures }).await;
     }
-    println!("{}\n", reattempt::stats());
+    println!("{}\n", reattempt::observe::stats());
 
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

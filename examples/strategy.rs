@@ -8,7 +8,9 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, FailedAttempt, GiveUpReason, RetryError, Strategy, retry};
+use reattempt::{
+    GiveUpReason, RetryError, Strategy, retry, strategy::Decision, strategy::FailedAttempt,
+};
 use tokio::time::Instant;
 
 /// The delay before retry n is `min(max, min + (2^n - 1) * delta * r)`, with r drawn from 0.8 to 1.2.

@@ -16,23 +16,71 @@
     )
 )]
 
+// The attribute, and what most programs name.
 pub use retry_macros::{Classify, retry, retry_block};
-pub use retry_runtime::*;
-// By name, so that the compiler tells which feature is missing.
-#[cfg(feature = "stats-page")]
-pub use reattempt_stats_page::stats_page;
 #[cfg(feature = "keyed")]
 pub use retry_runtime::Keyed;
+pub use retry_runtime::{
+    Absent, Attempt, Backoff, GaveUp, GiveUpReason, Jitter, Policy, Retry, RetryError, Strategy,
+    Telemetry, Verdict, Verified, strategy, timer,
+};
+#[cfg(feature = "std")]
+pub use retry_runtime::{Breaker, Budget, Hedge, Throttle, deadline, nesting};
+// `Classify` is a trait, too.
+pub use retry_runtime::Classify;
+// By name, so that the compiler says which feature is missing.
 #[cfg(feature = "config")]
 pub use retry_runtime::config;
 #[cfg(feature = "http")]
 pub use retry_runtime::http;
-#[cfg(feature = "observe")]
-pub use retry_runtime::observe;
 #[cfg(feature = "tower")]
 pub use retry_runtime::tower;
-#[cfg(feature = "stats")]
-pub use retry_runtime::{Stats, stats};
+
+/// What the body and the hooks of a retried operation see.
+pub mod attempt {
+    pub use retry_runtime::{Attempt, Cause, IdempotencyKey, Retry};
+}
+
+/// Policies in detail: their rules, the delays that they allow, and how durations are written.
+pub mod policy {
+    pub use retry_runtime::{BackoffFn, Explanation, Nested, Policy, WorstCase, duration, rules};
+}
+
+/// The programmatic form, without an attribute, and the machine that all forms drive.
+pub mod runner {
+    pub use retry_runtime::{
+        ByClassify, ByStrategy, Call, CallEnv, Gated, IntoVerdict, IntoVerified, Judge, Observe,
+        ObserveRetry, On, Operation, Outcome, Runner, Shown, Tell,
+    };
+}
+
+/// Limits that keep retries from overloading a service: budgets, breakers, throttles and hedges.
+#[cfg(feature = "std")]
+pub mod overload {
+    #[cfg(feature = "keyed")]
+    pub use retry_runtime::Keyed;
+    pub use retry_runtime::{
+        Breaker, Budget, Hedge, HedgeRunner, Latencies, Throttle, breaker, budget, throttle,
+    };
+}
+
+/// Events of calls that do not succeed at once, and who receives them.
+///
+/// Without the feature `observe` the module has the levels of a policy alone.
+pub mod observe {
+    #[cfg(feature = "stats-page")]
+    pub use reattempt_stats_page::stats_page;
+    #[cfg(feature = "metrics")]
+    pub use retry_runtime::observe::describe_metrics;
+    #[cfg(feature = "stats")]
+    pub use retry_runtime::observe::stats::{LastError, OperationStats, Stats, reset, stats};
+    #[cfg(feature = "observe")]
+    pub use retry_runtime::observe::{
+        CallInfo, Event, Observer, ObserverHandle, Scope, Scoped, add, current, request,
+        request_blocking, request_id, scope, scope_blocking,
+    };
+    pub use retry_runtime::{Level, Telemetry};
+}
 
 #[cfg(feature = "test-util")]
 #[doc = include_str!("../docs/testing.md")]
@@ -40,62 +88,66 @@ pub mod testing {
     pub use retry_runtime::testing::*;
 }
 
-// Pages; their code needs most of the features.
-#[cfg(any(
-    doc,
-    all(
-        doctest,
-        feature = "tower",
-        feature = "reqwest-middleware05",
-        feature = "tonic014",
-        feature = "sqlx09"
-    )
-))]
-#[doc = include_str!("../docs/services/overview.md")]
-#[doc = include_str!("../docs/services/http.md")]
-#[doc = include_str!("../docs/services/grpc.md")]
-#[doc = include_str!("../docs/services/databases.md")]
-#[doc = include_str!("../docs/services/redis.md")]
-pub mod services {}
-
-#[cfg(any(doc, all(doctest, feature = "sqlx09")))]
-#[doc = include_str!("../docs/transactions.md")]
-pub mod transactions {}
-
-/// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
+/// Pages that explain more than one item: services, transactions, overload, configuration, the error index, events.
 ///
-#[cfg(any(doc, all(doctest, feature = "keyed", feature = "test-util")))]
-#[doc = include_str!("../docs/overload.svg")]
-#[doc = ""]
-#[doc = include_str!("../docs/overload.md")]
-pub mod overload {}
+/// The book in the repository, `docs/guide`, goes through all of it from the start.
+pub mod guide {
+    #[cfg(any(
+        doc,
+        all(
+            doctest,
+            feature = "tower",
+            feature = "reqwest-middleware05",
+            feature = "tonic014",
+            feature = "sqlx09"
+        )
+    ))]
+    #[doc = include_str!("../docs/services/overview.md")]
+    #[doc = include_str!("../docs/services/http.md")]
+    #[doc = include_str!("../docs/services/grpc.md")]
+    #[doc = include_str!("../docs/services/databases.md")]
+    #[doc = include_str!("../docs/services/redis.md")]
+    pub mod services {}
 
-/// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
-///
-#[cfg(any(doc, all(doctest, feature = "config")))]
-#[doc = include_str!("../docs/configuration.md")]
-pub mod configuration {}
+    #[cfg(any(doc, all(doctest, feature = "sqlx09")))]
+    #[doc = include_str!("../docs/transactions.md")]
+    pub mod transactions {}
 
-/// Every rule by which a policy is refused: why, and what to write in its place.
-///
-#[cfg(any(doc, all(doctest, feature = "tokio")))]
-#[doc = include_str!("../docs/errors.md")]
-pub mod errors {}
+    /// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
+    ///
+    #[cfg(any(doc, all(doctest, feature = "keyed", feature = "test-util")))]
+    #[doc = include_str!("../docs/overload.svg")]
+    #[doc = ""]
+    #[doc = include_str!("../docs/overload.md")]
+    pub mod overload {}
 
-/// Events, lines, metrics and statistics of what is retried.
-///
-#[cfg(any(
-    doc,
-    all(
-        doctest,
-        feature = "test-util",
-        feature = "tracing",
-        feature = "metrics",
-        feature = "stats-page"
-    )
-))]
-#[doc = include_str!("../docs/watching.md")]
-pub mod watching {}
+    /// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
+    ///
+    #[cfg(any(doc, all(doctest, feature = "config")))]
+    #[doc = include_str!("../docs/configuration.md")]
+    pub mod configuration {}
+
+    /// Every rule by which a policy is refused: why, and what to write in its place.
+    ///
+    #[cfg(any(doc, all(doctest, feature = "tokio")))]
+    #[doc = include_str!("../docs/errors.md")]
+    pub mod errors {}
+
+    /// Events, lines, metrics and statistics of what is retried.
+    ///
+    #[cfg(any(
+        doc,
+        all(
+            doctest,
+            feature = "test-util",
+            feature = "tracing",
+            feature = "metrics",
+            feature = "stats-page"
+        )
+    ))]
+    #[doc = include_str!("../docs/watching.md")]
+    pub mod watching {}
+}
 
 #[doc(hidden)]
 pub use retry_runtime::private as __private;

@@ -64,7 +64,7 @@ fn it_shows_what_failed_and_executes_nothing() {
         return;
     };
     fail();
-    let page = reattempt::stats_page(None);
+    let page = reattempt::observe::stats_page(None);
     let site = Site::serve(page.clone());
 
     let dom = browser.dom(&site.address);
@@ -118,7 +118,7 @@ fn what_would_be_executed_would_be_seen() {
             .contains("<title>executed</title>")
     );
     // The page's own policy for what it contains is a second bolt.
-    let page = reattempt::stats_page(None).replace("</main>", script);
+    let page = reattempt::observe::stats_page(None).replace("</main>", script);
     assert!(page.contains(script));
     let broken = Site::serve(page);
     assert!(

@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::rules::RuleId;
-use reattempt::{Backoff, Call, CallEnv, GiveUpReason, Jitter, Policy, Verdict};
+use reattempt::policy::rules::RuleId;
+use reattempt::{Backoff, GiveUpReason, Jitter, Policy, Verdict, runner::Call, runner::CallEnv};
 
 const POLICIES: u64 = 1_000_000;
 

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use reattempt::rules::{Key, Rule};
-use reattempt::{Backoff, Budget, Jitter, Nested, Policy};
+use reattempt::policy::rules::{Key, Rule};
+use reattempt::{Backoff, Budget, Jitter, Policy, policy::Nested};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -630,7 +630,7 @@ fn refused_and_nearest_accepted() {
         assert_eq!(
             refused.violation().expect("refused").to_string(),
             format!(
-                "{message} (rule {id}: https://docs.rs/reattempt/latest/reattempt/errors/#{anchor})"
+                "{message} (rule {id}: https://docs.rs/reattempt/latest/reattempt/guide/errors/#{anchor})"
             )
         );
         assert_eq!(accepted.violation(), None, "{id}: {accepted:?}");

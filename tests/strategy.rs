@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{
-    Breaker, Budget, Decision, FailedAttempt, GaveUp, GiveUpReason, Policy, RetryError, Strategy,
-    Verdict, deadline, retry, retry_block, strategy, testing,
+    Breaker, Budget, GaveUp, GiveUpReason, Policy, RetryError, Strategy, Verdict, deadline, retry,
+    retry_block, strategy, strategy::Decision, strategy::FailedAttempt, testing,
 };
 
 #[path = "strategy/around.rs"]

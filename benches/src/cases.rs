@@ -23,7 +23,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use reattempt::breaker::Open;
+use reattempt::overload::breaker::Open;
 use reattempt::{Classify, GaveUp, Verdict};
 use tokio::runtime::{Builder, Runtime};
 

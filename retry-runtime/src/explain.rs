@@ -20,7 +20,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::{Jitter, Policy};
     ///
     /// let policy = Policy::new().max(5).jitter(Jitter::Ratio(0.2));

@@ -5,7 +5,6 @@
 //! that keeps the response, headers and body included, and knows its verdict:
 //!
 //! ```
-//! # use retry_runtime as reattempt;
 //! use reattempt::http::{BadStatus, CheckStatus};
 //! use reattempt::{Classify, Verdict};
 //! use std::time::Duration;

@@ -10,7 +10,6 @@
 //! # Examples
 //!
 //! ```
-//! # use retry_runtime as reattempt;
 //! use reattempt::nesting;
 //!
 //! # #[tokio::main(flavor = "current_thread")]

@@ -30,7 +30,6 @@ pub(crate) const HARMLESS: Keys =
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Jitter, Policy};
 /// use std::time::Duration;
 ///
@@ -129,7 +128,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// # use reattempt::Policy;
     /// assert_eq!(
     ///     Policy::interactive().explain().to_string(),
@@ -150,7 +148,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// # use reattempt::Policy;
     /// assert_eq!(
     ///     Policy::background().explain().to_string(),
@@ -280,7 +277,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::{Budget, Policy};
     /// use std::time::Duration;
     ///
@@ -390,7 +386,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::{Budget, Policy};
     ///
     /// static DATABASE: Budget = Budget::per_success(0.1);
@@ -411,7 +406,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     /// use std::time::Duration;
     ///

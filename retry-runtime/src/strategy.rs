@@ -20,8 +20,7 @@ use crate::operation::Operation;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::{Decision, FailedAttempt, Policy, Strategy};
+/// use reattempt::{strategy::Decision, strategy::FailedAttempt, Policy, Strategy};
 /// use std::time::Duration;
 ///
 /// /// Waits for a second, and stops when an error comes twice in a row.
@@ -53,8 +52,8 @@ use crate::operation::Operation;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no strategy for errors of type `{E}`",
     label = "`Strategy<{E}>` is not implemented for it",
-    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::Decision`; a function is asked by `reattempt::strategy::from_fn`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::strategy::Decision`; a function is asked by `reattempt::strategy::from_fn`",
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait Strategy<E: ?Sized> {
     /// What one call remembers from failure to failure.
@@ -165,8 +164,7 @@ pub struct FromFn<F>(F);
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::{Decision, FailedAttempt, Policy, strategy};
+/// use reattempt::{strategy::Decision, strategy::FailedAttempt, Policy, strategy};
 /// use std::time::Duration;
 ///
 /// fn twice(failure: &FailedAttempt<'_, u32>) -> Decision {

@@ -18,7 +18,7 @@ pub enum Verified<T> {
     message = "`{Self}` does not say whether the operation was executed",
     label = "expected `Verified<{T}>` or `Option<{T}>`",
     note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait IntoVerified<T> {
     /// The finding this answer stands for.

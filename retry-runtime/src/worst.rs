@@ -50,7 +50,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     /// use std::time::Duration;
     ///

@@ -1,7 +1,7 @@
 //! What the error index, `docs/errors.md`, shows of files: refused by the rule above it, and mended.
 
 use reattempt::config::{Config, Diagnostic};
-use reattempt::rules::RuleId;
+use reattempt::policy::rules::RuleId;
 
 const INDEX: &str = include_str!("../../docs/errors.md");
 

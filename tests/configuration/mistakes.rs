@@ -1,7 +1,7 @@
 //! Every mistake has its line, its key, its rule and its mend; and the nearest file without it is accepted.
 
 use reattempt::config::Config;
-use reattempt::rules::Rule;
+use reattempt::policy::rules::Rule;
 
 /// The blocks of a table: what comes before it in each, and how many there are at least.
 #[track_caller]
@@ -97,7 +97,7 @@ fn debug_has_a_line_for_each_fault() {
     let shown = format!("{faults:?}");
     assert_eq!(shown, faults.to_string());
     assert_eq!(shown.lines().count(), 3, "{shown}");
-    let index = "https://docs.rs/reattempt/latest/reattempt/errors/";
+    let index = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
     assert_eq!(shown.lines().last(), Some(&*format!("rules: {index}")));
     let alone = Config::from_toml("[policies.a]\nmax = 0\n").unwrap_err();
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reattempt::config::Config;
-use reattempt::{Jitter, Level, Policy, Telemetry};
+use reattempt::{Jitter, Policy, Telemetry, observe::Level};
 
 const FILE: &str = r#"
 default = "standard"

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use reattempt::config::Config;
-use reattempt::{Backoff, Jitter, Nested, Policy};
+use reattempt::{Backoff, Jitter, Policy, policy::Nested};
 
 /// A method of the builder that takes a duration.
 type Set = fn(Policy, Duration) -> Policy;

@@ -1,7 +1,7 @@
 //! The schema knows what the reader knows.
 
 use reattempt::config::{Config, schema};
-use reattempt::rules::Key;
+use reattempt::policy::rules::Key;
 use serde_json::Value;
 
 fn validator() -> jsonschema::Validator {

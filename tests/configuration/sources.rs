@@ -68,7 +68,7 @@ fn faults_name_the_variable() {
 }
 
 /// Where the rules are explained.
-const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/errors/";
+const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
 
 #[test]
 fn a_variable_without_levels_is_told_where_they_are() {

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::{
     Breaker, GaveUp, GiveUpReason, Policy, RetryError, Throttle, Verdict, retry, retry_block,
     testing,

@@ -1,7 +1,7 @@
 //! What an async call holds - tokens that are not spent yet, the permit of a probe - goes back when it is dropped,
 //! after any poll, and when anything panics, at any step.
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::tower::RetryLayer;
 use reattempt::{Policy, Retry, retry, retry_block};
 use tower::{Layer as _, ServiceExt as _};

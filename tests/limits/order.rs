@@ -74,7 +74,7 @@ impl Reasons {
         let world = World::new(1);
         if self.has(GiveUpReason::Budget) {
             let mut account = world.budget.account();
-            while account.withdraw(reattempt::budget::FailureClass::Failed) {
+            while account.withdraw(reattempt::overload::budget::FailureClass::Failed) {
                 account.spend();
             }
         }

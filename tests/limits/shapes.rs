@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::{
     Breaker, Budget, GiveUpReason, Hedge, Policy, RetryError, retry, retry_block, testing,
 };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use reattempt::{Breaker, Budget, Classify, GaveUp, GiveUpReason, Throttle, Verdict};
 

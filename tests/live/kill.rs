@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use reattempt::observe::{self, Event};
 use reattempt::timer::{BlockingTimer, Clock, ThreadTimer, Timestamp};
 use reattempt::{
-    Decision, GiveUpReason, Policy, Retry, RetryError, Throttle, Verdict, config, retry,
+    GiveUpReason, Policy, Retry, RetryError, Throttle, Verdict, config, retry, strategy::Decision,
 };
 use tower::{Layer as _, Service as _};
 

@@ -139,7 +139,7 @@ fn what_cannot_be_watched() {
     // A missing file and a missing folder are told of alike.
     let missing = file.folder().join("missing.toml");
     let error = config::watch(&missing).unwrap_err().to_string();
-    let mend = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/errors/#file)";
+    let mend = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#file)";
     let start = format!("{}: cannot ", missing.display());
     assert!(
         error.starts_with(&start) && error.ends_with(mend),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reattempt::{Backoff, Budget, Jitter, Nested, Policy, duration};
+use reattempt::{Backoff, Budget, Jitter, Policy, policy::Nested, policy::duration};
 
 use crate::names;
 use crate::random::Random;

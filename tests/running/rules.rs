@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::observe::{self, Event};
-use reattempt::rules::{Rule, Severity};
+use reattempt::policy::rules::{Rule, Severity};
 use reattempt::testing::{Record, record, virtual_time};
 use reattempt::tower::RetryLayer;
 use reattempt::{

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 
-use reattempt::breaker::State;
-use reattempt::throttle::Throttle;
+use reattempt::overload::breaker::State;
+use reattempt::overload::throttle::Throttle;
 use reattempt::{Breaker, GaveUp, RetryError, retry};
 
 use crate::{Script, sendable};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::testing::{VirtualTime, virtual_time};
-use reattempt::{Jitter, Level, Policy, RetryError, Telemetry, observe, retry};
+use reattempt::{Jitter, Policy, RetryError, Telemetry, observe, observe::Level, retry};
 use serde_json::{Value, json};
 use tracing::Level as At;
 
@@ -265,6 +265,6 @@ fn repeated_give_ups_of_an_operation_are_left_out_and_counted() {
     assert_eq!(left_out(), [json!(5)]);
 
     // Only lines are limited.
-    let stats = reattempt::stats();
+    let stats = reattempt::observe::stats();
     assert_eq!(stats.operation("lines.limited").unwrap().gave_up(), 7);
 }

@@ -176,13 +176,13 @@ fn the_state_of_a_breaker() {
     endpoint();
     let time = virtual_time();
     let state = || samples(&scrape(), "breaker", "metrics.breaker");
-    while BREAKER.state() == reattempt::breaker::State::Closed {
+    while BREAKER.state() == reattempt::overload::breaker::State::Closed {
         assert!(broken(false).is_err());
     }
     assert_eq!(state(), ["retry_breaker_state = 2"]);
     assert!(broken(true).is_err());
     time.advance(Duration::from_secs(5));
-    while BREAKER.state() != reattempt::breaker::State::Closed {
+    while BREAKER.state() != reattempt::overload::breaker::State::Closed {
         assert!(broken(true).is_ok());
     }
     assert_eq!(state(), ["retry_breaker_state = 0"]);

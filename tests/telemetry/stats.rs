@@ -38,7 +38,7 @@ fn verified(calls: &mut u32) -> io::Result<u32> {
 fn what_is_found_to_be_done_has_recovered() {
     let _time = virtual_time();
     assert_eq!(verified(&mut 0).unwrap(), 7);
-    let stats = reattempt::stats();
+    let stats = reattempt::observe::stats();
     let verified = stats.operation("stats.verified").unwrap();
     assert_eq!((verified.calls(), verified.recoveries()), (1, 1));
 }
@@ -62,7 +62,7 @@ fn a_panic_that_is_caught_takes_no_recovery_away() {
     }
     let _time = virtual_time();
     catches(&mut 0).unwrap();
-    let stats = reattempt::stats();
+    let stats = reattempt::observe::stats();
     let catches = stats.operation("stats.catches").unwrap();
     assert_eq!((catches.calls(), catches.recoveries()), (1, 1));
 }
@@ -76,7 +76,7 @@ fn an_operation_since_the_start() {
     assert!(pay(&mut 9, 503).is_err());
     assert!(pay(&mut 9, 402).is_err());
 
-    let stats = reattempt::stats();
+    let stats = reattempt::observe::stats();
     let pay = stats.operation("stats.pay").unwrap();
     assert_eq!((pay.calls(), pay.recoveries(), pay.gave_up()), (4, 2, 2));
     assert_eq!((pay.failed_attempts(), pay.retries()), (7, 5));

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::pin::Pin;
 
 use async_trait::async_trait;
-use reattempt::{Jitter, Nested, Policy, retry, retry_block};
+use reattempt::{Jitter, Policy, policy::Nested, retry, retry_block};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive, ms};

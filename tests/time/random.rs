@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use reattempt::timer::Clock;
 use reattempt::{
-    Backoff, GiveUpReason, Jitter, Nested, Policy, RetryError, Verdict, deadline, retry,
+    Backoff, GiveUpReason, Jitter, Policy, RetryError, Verdict, deadline, policy::Nested, retry,
 };
 use tokio::time::{Instant, sleep};
 

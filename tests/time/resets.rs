@@ -6,7 +6,8 @@ use std::time::Duration;
 use reattempt::strategy::{FailedAttempt, Strategy};
 use reattempt::tower::RetryLayer;
 use reattempt::{
-    Budget, Decision, GiveUpReason, Jitter, Policy, Retry, RetryError, retry, retry_block, testing,
+    Budget, GiveUpReason, Jitter, Policy, Retry, RetryError, retry, retry_block,
+    strategy::Decision, testing,
 };
 use tower::{Layer as _, Service as _, service_fn};
 

@@ -6,7 +6,8 @@ use std::future::pending;
 use std::time::Duration;
 
 use reattempt::{
-    Cause, GaveUp, GiveUpReason, Policy, RetryError, Verified, deadline, retry, retry_block,
+    GaveUp, GiveUpReason, Policy, RetryError, Verified, attempt::Cause, deadline, retry,
+    retry_block,
 };
 use tokio::time::{Instant, sleep};
 

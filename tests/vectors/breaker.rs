@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind};
 use std::time::Duration;
 
 use reattempt::Verdict;
-use reattempt::breaker::{Breaker, Rejected, State};
+use reattempt::overload::breaker::{Breaker, Rejected, State};
 use reattempt::timer::{Clock, Timestamp};
 
 /// Calls in one window of ten seconds.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::budget::{Account, FailureClass};
+use reattempt::overload::budget::{Account, FailureClass};
 use reattempt::timer::{Clock, Timestamp};
 use reattempt::{Budget, Verdict};
 

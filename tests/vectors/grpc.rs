@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use reattempt::budget::FailureClass;
+use reattempt::overload::budget::FailureClass;
 use reattempt::{Budget, Classify, Verdict};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};

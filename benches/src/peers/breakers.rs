@@ -17,7 +17,7 @@ pub(super) const OURS: &[(&str, Run)] = &[
         refused(
             n,
             || BREAKER.call(fails),
-            reattempt::breaker::Rejected::is_open,
+            reattempt::overload::breaker::Rejected::is_open,
         );
     }),
 ];

@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use reattempt::budget::FailureClass;
+use reattempt::overload::budget::FailureClass;
 use reattempt::tower::RetryLayer;
 use reattempt::{Backoff, Budget, Policy};
 use tower::retry::backoff::{

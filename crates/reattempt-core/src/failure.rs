@@ -90,7 +90,6 @@ impl<E> RetryError<E> {
     /// # Examples
     ///
     /// ```
-    /// # use reattempt_core as reattempt;
     /// use reattempt::{GaveUp, GiveUpReason, RetryError};
     ///
     /// let error = RetryError::new(GaveUp::new(GiveUpReason::Attempts, 3), Some("no answer"));

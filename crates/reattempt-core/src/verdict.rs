@@ -40,7 +40,6 @@ impl Verdict {
     /// # Examples
     ///
     /// ```
-    /// # use reattempt_core as reattempt;
     /// use reattempt::Verdict;
     ///
     /// assert_eq!(Verdict::Refused.into_ambiguous(), Verdict::Transient);
@@ -61,7 +60,6 @@ impl Verdict {
     /// # Examples
     ///
     /// ```
-    /// # use reattempt_core as reattempt;
     /// use reattempt::Verdict;
     /// use std::time::Duration;
     ///
@@ -96,7 +94,7 @@ impl From<bool> for Verdict {
     message = "`{Self}` says nothing about a retry",
     label = "expected `bool` or `Verdict`",
     note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait IntoVerdict {
     /// The verdict of `on`.
@@ -134,7 +132,6 @@ impl IntoVerdict for Verdict {
 /// # Examples
 ///
 /// ```
-/// # use reattempt_core as reattempt;
 /// use reattempt::{Classify, Verdict};
 ///
 /// enum FetchError { Timeout, NotFound }
@@ -156,7 +153,7 @@ impl IntoVerdict for Verdict {
     note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
-    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/errors/#s4"
+    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
 )]
 pub trait Classify {
     /// The verdict on this value.

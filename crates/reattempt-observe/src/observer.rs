@@ -12,7 +12,6 @@ use super::event::Event;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Policy, observe::{self, Event}};
 /// use std::io::{Error, ErrorKind};
 /// use std::sync::{Arc, Mutex};

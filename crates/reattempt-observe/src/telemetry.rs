@@ -34,8 +34,7 @@ pub enum Level {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::{Level, Policy, Telemetry};
+/// use reattempt::{observe::Level, Policy, Telemetry};
 ///
 /// const STORAGE: Policy = Policy::new()
 ///     .telemetry(Telemetry::new().give_up(Level::Error).timings());

@@ -70,14 +70,13 @@ impl core::error::Error for ParseDurationError {}
 /// # Examples
 ///
 /// ```
-/// # use reattempt_rules as reattempt;
-/// use reattempt::duration::parse;
+/// use reattempt::policy::duration::parse;
 /// use std::time::Duration;
 ///
 /// assert_eq!(parse("1m 30s")?, Duration::from_secs(90));
 /// assert_eq!(parse("1.5s")?, Duration::from_millis(1500));
 /// assert!(parse("250").is_err());
-/// # Ok::<(), reattempt::duration::ParseDurationError>(())
+/// # Ok::<(), reattempt::policy::duration::ParseDurationError>(())
 /// ```
 pub fn parse(text: &str) -> Result<Duration, ParseDurationError> {
     let mut rest = text.trim();

@@ -232,7 +232,7 @@ impl Parts<'_> {
         let located = self.model.krate_at(*span);
         let latencies = if *measures {
             ours!(const {
-                static LATENCIES: #krate::Latencies = #krate::Latencies::new();
+                static LATENCIES: #krate::overload::Latencies = #krate::overload::Latencies::new();
                 ::core::option::Option::Some(&LATENCIES)
             })
         } else {
@@ -244,11 +244,11 @@ impl Parts<'_> {
         } else {
             ours!(|| true)
         };
-        let verdict = self.verdict_of(&ours!(#krate::Cause::Error(error)));
+        let verdict = self.verdict_of(&ours!(#krate::attempt::Cause::Error(error)));
         let ended = if self.model.until.is_some() {
             ours! {
                 match #krate::__private::Polled(outcome).reattempt_cause(|_| true) {
-                    ::core::option::Option::Some(#krate::Cause::Error(error)) => #krate::__private::ended(#verdict),
+                    ::core::option::Option::Some(#krate::attempt::Cause::Error(error)) => #krate::__private::ended(#verdict),
                     _ => #krate::__private::Ended::Well,
                 }
             }

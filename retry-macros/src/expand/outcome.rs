@@ -183,7 +183,7 @@ impl Parts<'_> {
     fn named_cause(&self) -> TokenStream {
         if self.has_cause() {
             let krate = &self.krate;
-            ours!(let cause = #krate::Cause::Error(&error);)
+            ours!(let cause = #krate::attempt::Cause::Error(&error);)
         } else {
             TokenStream::new()
         }
@@ -266,7 +266,7 @@ impl Parts<'_> {
             let cause = ours! {
                 match &outcome {
                     ::core::result::Result::Ok(outcome) => #krate::__private::Polled(outcome).reattempt_cause(|value| #test),
-                    ::core::result::Result::Err(_) => ::core::option::Option::Some(#krate::Cause::TimedOut),
+                    ::core::result::Result::Err(_) => ::core::option::Option::Some(#krate::attempt::Cause::TimedOut),
                 }
             };
             (cause, ours!(#krate::__private::finished(outcome)))

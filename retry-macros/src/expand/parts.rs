@@ -311,7 +311,7 @@ impl<'m> Parts<'m> {
         if self.has_cause() {
             ours!(cause)
         } else {
-            ours!(#krate::Cause::Error(&error))
+            ours!(#krate::attempt::Cause::Error(&error))
         }
     }
 

@@ -221,14 +221,14 @@ impl Parts<'_> {
         let policy = self.constant_part();
         let unknown = self.model.running_keys().map(|key| variant(key.as_str()));
         let krate = &self.krate;
-        let unknown = ours!(&[#(#krate::rules::Key::#unknown),*]);
+        let unknown = ours!(&[#(#krate::policy::rules::Key::#unknown),*]);
         let constant = (self.model.settings.iter()).filter(|setting| setting.running.is_none());
         let places = constant.map(|setting| {
             let key = variant(setting.key.as_str());
             let blame = |span, is_about_effects: bool| {
                 let krate = self.model.krate_at(span);
                 quote_spanned! {at(span)=>
-                    #krate::__private::blame(broken.as_ref(), #krate::rules::Key::#key, #is_about_effects);
+                    #krate::__private::blame(broken.as_ref(), #krate::policy::rules::Key::#key, #is_about_effects);
                 }
             };
             let (word, value) = (blame(setting.word, true), blame(setting.place, false));

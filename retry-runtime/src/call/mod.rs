@@ -122,8 +122,7 @@ pub trait CallEnv {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::{Call, CallEnv, GiveUpReason, Jitter, Policy, Verdict};
+/// use reattempt::{runner::Call, runner::CallEnv, GiveUpReason, Jitter, Policy, Verdict};
 /// use std::time::Duration;
 ///
 /// struct Still;

@@ -13,7 +13,6 @@ use crate::rules::{INDEX, RuleId};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::config::Config;
 ///
 /// let faults = Config::from_toml("[policies.storage]\nbase = 250\n").unwrap_err();

@@ -56,12 +56,11 @@ const TOP: &[&str] = &[ENABLED, DEFAULT, POLICIES, OPERATIONS];
 
 /// Named policies, and which operation has which: read, checked, and not changed any more.
 ///
-/// The page [`configuration`](https://docs.rs/reattempt/latest/reattempt/configuration) shows the file.
+/// The page [`configuration`](https://docs.rs/reattempt/latest/reattempt/guide/configuration) shows the file.
 ///
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Policy, config::Config};
 ///
 /// let config = Config::from_toml(
@@ -151,7 +150,6 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::config::Config;
     ///
     /// let variables = [("REATTEMPT_POLICIES__STORAGE__MAX".to_owned(), "7".to_owned())];
@@ -181,7 +179,6 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use figment::{Figment, providers::Serialized};
     /// use reattempt::config::Config;
     ///
@@ -204,7 +201,6 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::config::Config;
     ///
     /// let before = "[policies.storage]\nmax = 5\n# end\n";

@@ -16,7 +16,6 @@ use crate::words::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::config::schema;
 ///
 /// assert!(schema().contains("https://json-schema.org/draft/2020-12/schema"));

@@ -23,7 +23,6 @@ static OFF: AtomicU8 = AtomicU8::new(0);
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Policy, config};
 /// use std::io::{Error, ErrorKind};
 ///

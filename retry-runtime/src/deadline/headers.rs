@@ -76,7 +76,6 @@ const MOST: u32 = 99_999_999;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
 /// use reattempt::deadline;
 /// use std::time::Duration;
@@ -112,7 +111,6 @@ pub fn to_header(headers: &mut HeaderMap) {
 /// its arguments.
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::deadline;
 /// use std::time::Duration;
 ///
@@ -135,7 +133,6 @@ pub fn headers() -> HeaderMap {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
 /// use reattempt::deadline;
 /// use std::time::Duration;
@@ -171,7 +168,6 @@ pub fn from_header(headers: &HeaderMap) -> Option<Deadline> {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::HeaderMap;
 /// use reattempt::deadline;
 ///

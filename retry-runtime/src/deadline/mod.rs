@@ -11,7 +11,6 @@
 //! [`scope`] or [`scope_blocking`] inside.
 //!
 //! ```
-//! # use retry_runtime as reattempt;
 //! use reattempt::deadline;
 //! use std::time::Duration;
 //!
@@ -137,7 +136,6 @@ pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Jitter, Policy, deadline};
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;
@@ -192,7 +190,6 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::deadline;
 /// use std::time::Duration;
 ///

@@ -37,8 +37,7 @@ const HALVED: u32 = 1024;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::Latencies;
+/// use reattempt::overload::Latencies;
 /// use std::time::Duration;
 ///
 /// static SEARCH: Latencies = Latencies::new();

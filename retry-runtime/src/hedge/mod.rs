@@ -38,7 +38,6 @@ use crate::policy::Policy;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::Hedge;
 /// use std::time::Duration;
 ///
@@ -49,7 +48,6 @@ use crate::policy::Policy;
 /// A bad value in a constant does not compile:
 ///
 /// ```compile_fail
-/// # use retry_runtime as reattempt;
 /// # use reattempt::Hedge;
 /// const SEARCH: Hedge = Hedge::quantile(95.0);
 /// ```

@@ -36,7 +36,6 @@ impl Hedge {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Hedge;
     /// use std::time::Duration;
     ///
@@ -156,8 +155,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::{Hedge, Latencies};
+    /// use reattempt::{Hedge, overload::Latencies};
     ///
     /// static SEARCH: Latencies = Latencies::new();
     ///

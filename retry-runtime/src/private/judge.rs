@@ -22,7 +22,7 @@ pub fn judge_by_proof<E: ?Sized, V: Proof>(error: &E, on: impl FnOnce(&E) -> V) 
     message = "`{Self}` does not say whether anything was executed, so `idempotent = false` would retry nothing",
     label = "expected `Verdict`",
     note = "answer `reattempt::Verdict::Refused` for errors that prove that nothing was executed, or add `verify`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait Proof {
     fn proof(self) -> Verdict;
@@ -64,7 +64,7 @@ pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
     label = "`Classify` is not implemented for this error",
     note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or, if `{Self}` is a type of yours, implement `reattempt::Classify` for it",
-    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/errors/#s11"
+    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
 )]
 pub trait Inherit {
     fn verdict(&self) -> Verdict;
@@ -85,7 +85,7 @@ pub fn after<A: After>(field: &A) -> Option<Duration> {
 #[diagnostic::on_unimplemented(
     message = "`after` names a field that is no delay",
     label = "expected `Duration` or `Option<Duration>`, found `{Self}`",
-    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/errors/#s11"
+    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
 )]
 pub trait After {
     fn after(&self) -> Option<Duration>;
@@ -108,7 +108,7 @@ impl After for Option<Duration> {
     message = "`retry_after` answers with `{Self}`, which is no delay",
     label = "expected `Option<Duration>` or `Duration`",
     note = "answer with the delay that the error asks for, or with `None` where it asks for none",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/errors/#s9"
+    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait Delay {
     fn delay(&self) -> Option<Duration>;

@@ -118,7 +118,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(0).factor(f64::NAN);
@@ -147,7 +146,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(4).build()?;
@@ -155,7 +153,7 @@ impl Policy {
     ///
     /// assert_eq!(policy.attempts(), Some(4));
     /// assert_eq!(refused.rule().as_str(), "R1");
-    /// # Ok::<(), reattempt::rules::Violation>(())
+    /// # Ok::<(), reattempt::policy::rules::Violation>(())
     /// ```
     #[expect(
         clippy::result_large_err,
@@ -178,14 +176,13 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     ///
     /// let policy = Policy::new().max(1).factor(3.0);
     /// let warnings: Vec<_> = policy.validate()?.map(|warning| warning.rule().as_str()).collect();
     ///
     /// assert_eq!(warnings, ["X5"]);
-    /// # Ok::<(), reattempt::rules::Violation>(())
+    /// # Ok::<(), reattempt::policy::rules::Violation>(())
     /// ```
     #[expect(
         clippy::result_large_err,
@@ -237,7 +234,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```compile_fail
-    /// # use retry_runtime as reattempt;
     /// # use reattempt::Policy;
     /// const POLICY: Policy = Policy::new().max(0).checked();
     /// ```

@@ -34,7 +34,6 @@ impl Policy {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     /// use std::io::{Error, ErrorKind};
     ///

@@ -15,7 +15,6 @@ use super::script::{self, Run};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::testing::FaultPlan;
 ///
 /// let faults = FaultPlan::script("fail x2, ok", || "busy");
@@ -99,7 +98,6 @@ impl<E> FaultPlan<E> {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::testing::FaultPlan;
     ///
     /// let faults = FaultPlan::script("fail", || "reset").then(FaultPlan::always(|| "gone"));

@@ -62,7 +62,6 @@ fn add(log: &mut Vec<Noted>, event: &Event) {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Policy, testing};
 /// use std::time::Duration;
 ///

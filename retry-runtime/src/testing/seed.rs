@@ -34,7 +34,6 @@ fn next(state: &mut u64) -> u64 {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::testing;
 /// use reattempt::timer::{Clock, ThreadTimer};
 ///

@@ -57,7 +57,6 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Policy, testing};
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;

@@ -25,7 +25,6 @@ use crate::deadline;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::{Request, Response};
 /// use reattempt::deadline;
 /// use reattempt::tower::ClientDeadline;

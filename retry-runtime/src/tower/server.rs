@@ -40,7 +40,6 @@ use crate::inherited;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::{Request, Response, StatusCode};
 /// use reattempt::deadline;
 /// use reattempt::tower::ServerDeadline;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use tokio::time::sleep;
 
 use crate::calls::Call;

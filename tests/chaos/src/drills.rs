@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::Duration;
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::{Breaker, Budget, Keyed, Policy, RetryError, Throttle, Verdict, retry};
 use tokio::time::{sleep, timeout};
 

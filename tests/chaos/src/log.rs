@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 use reattempt::{GiveUpReason, Verdict};
 
 use crate::calls::Spec;

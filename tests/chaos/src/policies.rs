@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Backoff, Jitter, Nested, Policy};
+use reattempt::{Backoff, Jitter, Policy, policy::Nested};
 
 use crate::calls::Spec;
 use crate::ops::Op;

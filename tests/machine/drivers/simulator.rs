@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reattempt::breaker::Breaker;
-use reattempt::budget::{Account, FailureClass};
+use reattempt::overload::breaker::Breaker;
+use reattempt::overload::budget::{Account, FailureClass};
 use reattempt::timer::Clock;
-use reattempt::{Call, CallEnv, Classify as _, Verdict, deadline};
+use reattempt::{Classify as _, Verdict, deadline, runner::Call, runner::CallEnv};
 
 use crate::clock::Time;
 use crate::names::{Reason, Timestamp};

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use reattempt::{GaveUp, Nested, Policy, RetryError, retry, retry_block};
+use reattempt::{GaveUp, policy::Nested, Policy, RetryError, retry, retry_block};
 
 type Answer = Result<u32, RetryError<String>>;
 

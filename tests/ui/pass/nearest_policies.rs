@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, FailedAttempt, GaveUp, Policy, RetryError, retry, retry_block, strategy};
+use reattempt::{strategy::Decision, strategy::FailedAttempt, GaveUp, Policy, RetryError, retry, retry_block, strategy};
 
 type Answer = Result<u32, String>;
 

@@ -1,6 +1,6 @@
 use std::io;
 
-use reattempt::{Nested, Policy, retry};
+use reattempt::{policy::Nested, Policy, retry};
 
 const NESTED: Nested = Nested::Multiply;
 const POLICY: Policy = Policy::new().nested(NESTED);

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reattempt::{Decision, FailedAttempt, Strategy, retry};
+use reattempt::{strategy::Decision, strategy::FailedAttempt, Strategy, retry};
 
 struct Mine;
 

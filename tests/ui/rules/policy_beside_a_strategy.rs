@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reattempt::{Decision, FailedAttempt, Policy, Strategy, retry};
+use reattempt::{strategy::Decision, strategy::FailedAttempt, Policy, Strategy, retry};
 
 struct Mine;
 

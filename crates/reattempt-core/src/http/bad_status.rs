@@ -36,7 +36,6 @@ impl<B> HasStatus for http::Response<B> {
 /// # Examples
 ///
 /// ```
-/// # use reattempt_core as reattempt;
 /// use reattempt::http::CheckStatus;
 ///
 /// let response = http::Response::new("fine").check_status();

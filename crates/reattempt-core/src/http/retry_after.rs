@@ -26,7 +26,6 @@ use crate::verdict::Verdict;
 /// # Examples
 ///
 /// ```
-/// # use reattempt_core as reattempt;
 /// use http::HeaderMap;
 /// use reattempt::http::retry_after;
 /// use std::time::Duration;

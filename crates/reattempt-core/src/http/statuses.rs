@@ -14,7 +14,6 @@ use crate::verdict::{Classify, Verdict};
 /// for one policy or one operation:
 ///
 /// ```
-/// # use reattempt_core as reattempt;
 /// use reattempt::Verdict;
 /// use reattempt::http::Statuses;
 ///

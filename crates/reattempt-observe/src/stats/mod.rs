@@ -26,7 +26,6 @@ pub use words::{is_harmless, rounded};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::Policy;
 /// use std::io::{Error, ErrorKind};
 /// use std::time::Duration;
@@ -35,7 +34,7 @@ pub use words::{is_harmless, rounded};
 /// let answer: Result<(), Error> = policy.run(|| Err(ErrorKind::TimedOut.into()));
 /// assert!(answer.is_err());
 ///
-/// let stats = reattempt::stats();
+/// let stats = reattempt::observe::stats();
 /// println!("{stats}");
 /// for operation in stats.operations() {
 ///     assert!(operation.calls() >= operation.recoveries());

@@ -28,8 +28,7 @@ impl Breaker {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::breaker::{Breaker, State};
+    /// use reattempt::overload::breaker::{Breaker, State};
     ///
     /// static SHOP: Breaker = Breaker::count_window(1);
     ///

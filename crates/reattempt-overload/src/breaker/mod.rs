@@ -61,8 +61,7 @@ use window::Window;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::breaker::{Breaker, Rejected};
+/// use reattempt::overload::breaker::{Breaker, Rejected};
 /// use std::io::{Error, ErrorKind};
 ///
 /// static PAYMENTS: Breaker = Breaker::count_window(4).failure_ratio(0.75);
@@ -78,7 +77,6 @@ use window::Window;
 /// Bad settings do not compile:
 ///
 /// ```compile_fail
-/// # use retry_runtime as reattempt;
 /// # use reattempt::Breaker;
 /// static BREAKER: Breaker = Breaker::count_window(20).min_calls(21);
 /// ```

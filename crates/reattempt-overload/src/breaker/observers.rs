@@ -41,8 +41,7 @@ impl Breaker {
     /// One for each key, whose observer can say which:
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::breaker::Breaker;
+    /// use reattempt::overload::breaker::Breaker;
     /// use std::sync::mpsc;
     ///
     /// let (sender, changes) = mpsc::channel();

@@ -51,7 +51,6 @@ impl Breaker {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::{Breaker, Verdict};
     ///
     /// static PAYMENTS: Breaker = Breaker::count_window(1);
@@ -59,7 +58,7 @@ impl Breaker {
     /// PAYMENTS.permit()?.succeeded();
     /// PAYMENTS.permit()?.failed(Verdict::Transient);
     /// assert!(PAYMENTS.permit().is_err());
-    /// # Ok::<(), reattempt::breaker::Open>(())
+    /// # Ok::<(), reattempt::overload::breaker::Open>(())
     /// ```
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Open> {

@@ -281,8 +281,7 @@ impl Breaker {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::breaker::{Breaker, State};
+    /// use reattempt::overload::breaker::{Breaker, State};
     /// use std::sync::atomic::{AtomicU32, Ordering};
     ///
     /// static OPENED: AtomicU32 = AtomicU32::new(0);

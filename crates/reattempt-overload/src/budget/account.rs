@@ -112,8 +112,7 @@ impl Budget {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::{Budget, Verdict, budget::FailureClass};
+    /// use reattempt::{Budget, Verdict, overload::budget::FailureClass};
     ///
     /// static STORE: Budget = Budget::tokens(500);
     ///
@@ -195,7 +194,6 @@ impl Budget {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// # use core::time::Duration;
     /// use reattempt::{Budget, Hedge};
     ///

@@ -43,8 +43,7 @@ use reattempt_core::process::ProcessClock;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::{Budget, budget::FailureClass};
+/// use reattempt::{Budget, overload::budget::FailureClass};
 ///
 /// static SHOP: Budget = Budget::per_success(0.1).initial(1);
 ///
@@ -178,8 +177,7 @@ impl Budget {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::{Budget, Verdict, budget::FailureClass};
+    /// use reattempt::{Budget, Verdict, overload::budget::FailureClass};
     ///
     /// static SHOP: Budget = Budget::grpc(4, 0.5);
     ///
@@ -252,7 +250,6 @@ impl Budget {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Budget;
     ///
     /// static SHOP: Budget = Budget::per_success(0.1).initial(1);

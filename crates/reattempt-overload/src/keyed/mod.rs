@@ -35,7 +35,6 @@ mod tests;
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use reattempt::{Keyed, Throttle, Verdict};
 ///
 /// static HOSTS: Keyed<String, Throttle> = Keyed::new(|host: &String| {
@@ -48,7 +47,7 @@ mod tests;
 /// assert_eq!(host.rejection_probability(), 0.5);
 /// assert_eq!(HOSTS.get("www.example.com").rejection_probability(), 0.0);
 /// assert_eq!(HOSTS.len(), 2);
-/// # Ok::<(), reattempt::throttle::Refused>(())
+/// # Ok::<(), reattempt::overload::throttle::Refused>(())
 /// ```
 pub struct Keyed<K, T, F = fn(&K) -> T> {
     make: F,
@@ -103,7 +102,6 @@ impl<K, T, F> Keyed<K, T, F> {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::{Budget, Keyed};
     /// use std::sync::LazyLock;
     ///

@@ -33,8 +33,7 @@ pub use permit::{Permit, Refused};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
-/// use reattempt::throttle::{Refused, Throttle};
+/// use reattempt::overload::throttle::{Refused, Throttle};
 /// use reattempt::timer::{BlockingTimer, ThreadTimer};
 /// use reattempt::{Classify, Verdict};
 /// use std::io::{Error, ErrorKind};

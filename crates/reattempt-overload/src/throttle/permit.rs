@@ -60,8 +60,7 @@ impl<'t> Permit<'t> {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
-    /// use reattempt::throttle::{Refused, Throttle};
+    /// use reattempt::overload::throttle::{Refused, Throttle};
     /// use reattempt::timer::BlockingTimer;
     /// use std::time::Duration;
     ///

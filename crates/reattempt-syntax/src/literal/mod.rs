@@ -135,9 +135,9 @@ impl Literal for Backoff {
 impl Literal for Nested {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
         if matches!(self, Self::Multiply) {
-            ours!(#krate::Nested::Multiply)
+            ours!(#krate::policy::Nested::Multiply)
         } else {
-            ours!(#krate::Nested::Collapse)
+            ours!(#krate::policy::Nested::Collapse)
         }
     }
 }

@@ -242,7 +242,7 @@ fn a_strategy() {
                             }
                             ::core::result::Result::Err(error) => error,
                         };
-                        let cause = ::reattempt::Cause::Error(&error);
+                        let cause = ::reattempt::attempt::Cause::Error(&error);
                         let verdict = ::reattempt::__private::verdict(
                             cause,
                             |error| ::reattempt::__private::judge(

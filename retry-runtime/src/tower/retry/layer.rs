@@ -47,7 +47,6 @@ use crate::timer::{DefaultTimer, IntoTimer, Timer};
 /// # Examples
 ///
 /// ```
-/// # use retry_runtime as reattempt;
 /// use http::{Request, Response, StatusCode};
 /// use reattempt::Policy;
 /// use reattempt::tower::RetryLayer;
@@ -110,7 +109,6 @@ impl RetryLayer {
     /// # Examples
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use reattempt::Policy;
     /// use reattempt::tower::RetryLayer;
     ///
@@ -235,7 +233,6 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// `tower::timeout`, tell nothing by themselves:
     ///
     /// ```
-    /// # use retry_runtime as reattempt;
     /// use http::Response;
     /// use reattempt::http::Statuses;
     /// use reattempt::{Policy, Verdict};

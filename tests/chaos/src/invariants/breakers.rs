@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reattempt::GiveUpReason;
-use reattempt::breaker::State;
+use reattempt::overload::breaker::State;
 
 use super::Violation;
 use crate::log::{At, AttemptEnd, Id, What};

@@ -1,6 +1,6 @@
 //! The programmatic form, and a breaker without any retry.
 
-use reattempt::breaker::Rejected;
+use reattempt::overload::breaker::Rejected;
 use reattempt::{Policy, RetryError};
 use reqwest::Method;
 

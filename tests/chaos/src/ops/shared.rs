@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt::{Decision, Hedge, RetryError, retry};
+use reattempt::{Hedge, RetryError, retry, strategy::Decision};
 use reqwest::Method;
 
 use super::Answer;

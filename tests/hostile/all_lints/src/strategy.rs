@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Decision, FailedAttempt, RetryError, Strategy, retry, retry_block, strategy};
+use reattempt::{strategy::Decision, strategy::FailedAttempt, RetryError, Strategy, retry, retry_block, strategy};
 
 use crate::support::{Fault, Still, seen};
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{Nested, Policy, RetryError, retry, retry_block};
+use reattempt::{policy::Nested, Policy, RetryError, retry, retry_block};
 
 use crate::support::{Fault, POLICY};
 

@@ -114,11 +114,11 @@ pub fn parameters_in_a_strategy(
 }
 
 fn decided(most: ::core::primitive::u32) -> impl ::reattempt::Strategy<Fault> {
-    ::reattempt::strategy::from_fn(move |failure: &::reattempt::FailedAttempt<'_, Fault>| {
+    ::reattempt::strategy::from_fn(move |failure: &::reattempt::strategy::FailedAttempt<'_, Fault>| {
         if failure.attempt() == most {
-            ::reattempt::Decision::Stop
+            ::reattempt::strategy::Decision::Stop
         } else {
-            ::reattempt::Decision::Retry(Time::ZERO)
+            ::reattempt::strategy::Decision::Retry(Time::ZERO)
         }
     })
 }

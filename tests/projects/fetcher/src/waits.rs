@@ -2,7 +2,7 @@
 
 use std::io;
 
-use reattempt::{Decision, FailedAttempt, RetryError, retry, strategy};
+use reattempt::{strategy::Decision, strategy::FailedAttempt, RetryError, retry, strategy};
 
 //~ bounded
 #[retry(
