@@ -40,19 +40,19 @@ const CASES: &[Case] = &[
     case!(
         "R10",
         Breaker::count_window(0),
-        "a breaker's `count` is a number of calls from 1 to 1024, and this is 0; write `count(20)`",
+        "a breaker's `count_window` is a number of calls from 1 to 1024, and this is 0; write `count_window(20)`",
         Breaker::count_window(1)
     ),
     case!(
         "R10",
         Breaker::count_window(1025),
-        "a breaker's `count` is a number of calls from 1 to 1024, and this is 1025; write `count(20)`",
+        "a breaker's `count_window` is a number of calls from 1 to 1024, and this is 1025; write `count_window(20)`",
         Breaker::count_window(1024)
     ),
     case!(
         "R10",
         Breaker::time_window(Duration::ZERO),
-        "a breaker's `time` window is from 1 ms to 24 h, and this is 0 s; write `time(Duration::from_secs(10))`",
+        "a breaker's `time_window` is from 1 ms to 24 h, and this is 0 s; write `time_window(Duration::from_secs(10))`",
         Breaker::time_window(MS)
     ),
     case!(

@@ -23,10 +23,10 @@ pub const fn count_window(calls: u32) -> Broken {
     if 1 <= calls && calls <= MOST_CALLS {
         return None;
     }
-    let text = say("a breaker's `count` is a number of calls from 1 to 1024, and this is ");
+    let text = say("a breaker's `count_window` is a number of calls from 1 to 1024, and this is ");
     Some(
         text.number(calls as u64)
-            .push("; write `count(20)`")
+            .push("; write `count_window(20)`")
             .breaks(RuleId::R10),
     )
 }
@@ -36,10 +36,10 @@ pub const fn time_window(window: Duration) -> Broken {
     if !is_shorter(window, SHORTEST_WINDOW) && !is_shorter(LONGEST, window) {
         return None;
     }
-    let text = say("a breaker's `time` window is from 1 ms to 24 h, and this is ");
+    let text = say("a breaker's `time_window` is from 1 ms to 24 h, and this is ");
     let text = text.duration(window, " ");
     Some(
-        text.push("; write `time(Duration::from_secs(10))`")
+        text.push("; write `time_window(Duration::from_secs(10))`")
             .breaks(RuleId::R10),
     )
 }

@@ -17,7 +17,7 @@ fn fetch_c() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(max_retry_after = "5s", on(_))]
+#[retry(patience = "5s", on(_))]
 fn fetch_d() -> Result<u32, String> {
     Ok(1)
 }
