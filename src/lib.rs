@@ -1,4 +1,5 @@
-#![doc = include_str!("../README.md")]
+// Members of `tests` run the code of the README and of the pages, which needs client libraries.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // What can panic is mended or listed in `docs/panics.md`.
@@ -83,7 +84,7 @@ pub mod observe {
 }
 
 #[cfg(feature = "test-util")]
-#[doc = include_str!("../docs/testing.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
 pub mod testing {
     pub use retry_runtime::testing::*;
 }
@@ -92,16 +93,7 @@ pub mod testing {
 ///
 /// The book in the repository, `docs/guide`, goes through all of it from the start.
 pub mod guide {
-    #[cfg(any(
-        doc,
-        all(
-            doctest,
-            feature = "tower",
-            feature = "reqwest-middleware05",
-            feature = "tonic014",
-            feature = "sqlx09"
-        )
-    ))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/services/overview.md")]
     #[doc = include_str!("../docs/services/http.md")]
     #[doc = include_str!("../docs/services/grpc.md")]
@@ -109,13 +101,13 @@ pub mod guide {
     #[doc = include_str!("../docs/services/redis.md")]
     pub mod services {}
 
-    #[cfg(any(doc, all(doctest, feature = "sqlx09")))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/transactions.md")]
     pub mod transactions {}
 
     /// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
     ///
-    #[cfg(any(doc, all(doctest, feature = "keyed", feature = "test-util")))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/overload.svg")]
     #[doc = ""]
     #[doc = include_str!("../docs/overload.md")]
@@ -123,28 +115,19 @@ pub mod guide {
 
     /// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
     ///
-    #[cfg(any(doc, all(doctest, feature = "config")))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/configuration.md")]
     pub mod configuration {}
 
     /// Every rule by which a policy is refused: why, and what to write in its place.
     ///
-    #[cfg(any(doc, all(doctest, feature = "tokio")))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/errors.md")]
     pub mod errors {}
 
     /// Events, lines, metrics and statistics of what is retried.
     ///
-    #[cfg(any(
-        doc,
-        all(
-            doctest,
-            feature = "test-util",
-            feature = "tracing",
-            feature = "metrics",
-            feature = "stats-page"
-        )
-    ))]
+    #[cfg(doc)]
     #[doc = include_str!("../docs/watching.md")]
     pub mod watching {}
 }

@@ -1,7 +1,7 @@
 //! An order of four steps that survives the death of its process. Kill it (`kill -9`, Ctrl-C) in the middle and start it
 //! again: it goes on after the last step that is recorded.
 //!
-//! `cargo run --example orders`
+//! `cargo run -p service-examples --example orders`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 mod order;

@@ -18,10 +18,10 @@ fn json(text: &str) -> Value {
 
 use figment::providers::Format as _;
 
-/// After a change: `UPDATE_EXPECT=1 cargo test --test configuration schema`.
+/// After a change: `UPDATE_EXPECT=1 cargo test -p reattempt-configuration-tests --test configuration schema`.
 #[test]
 fn the_file_in_the_repository_is_current() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/retry.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/retry.schema.json");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(path, schema()).unwrap();
     }

@@ -265,6 +265,6 @@ fn repeated_give_ups_of_an_operation_are_left_out_and_counted() {
     assert_eq!(left_out(), [json!(5)]);
 
     // Only lines are limited.
-    let stats = reattempt::observe::stats();
+    let stats = observe::stats();
     assert_eq!(stats.operation("lines.limited").unwrap().gave_up(), 7);
 }

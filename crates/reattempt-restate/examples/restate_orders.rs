@@ -1,4 +1,4 @@
-//! The order of `cargo run --example orders`, served to Restate.
+//! The order of `cargo run -p service-examples --example orders`, served to Restate.
 //!
 //! `cargo run -p reattempt-restate --example restate_orders`, with a `restate-server` beside it; it says what to do next.
 

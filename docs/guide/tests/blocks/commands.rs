@@ -52,18 +52,24 @@ fn added(words: &[&str]) -> Option<String> {
     features.find(|feature| !has(feature)).map(str::to_owned)
 }
 
+/// An example that the package does not have: that of `-p`, else `reattempt`.
 fn example(words: &[&str]) -> Option<String> {
     let name = value(words, "--example")?;
-    let examples = root().join("examples");
-    let is_there = examples.join(name).join("main.rs").is_file()
-        || examples.join(name).with_extension("rs").is_file();
+    let manifest = match value(words, "-p") {
+        Some("service-examples") => read("examples/services/Cargo.toml"),
+        _ => read("Cargo.toml"),
+    };
+    let is_there = manifest.contains(&format!("[[example]]\nname = \"{name}\"\n"));
     (!is_there).then(|| name.to_owned())
 }
 
 fn member(words: &[&str]) -> Option<String> {
     let name = value(words, "-p")?;
-    let is_member =
-        read("Cargo.lock").contains(&format!("name = \"{name}\"\nversion = \"0.1.0\"\ndep"));
+    let ours = ["0.0.0", "0.1.0"];
+    let lock = read("Cargo.lock");
+    let is_member = ours
+        .iter()
+        .any(|version| lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\ndep")));
     (!is_member).then(|| name.to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! An admin page: what was retried since the start, as HTML for people and as JSON for machines.
 //!
-//! `cargo run --example stats` asks itself once and ends; `-- serve` stays, to be looked at in a browser.
+//! `cargo run -p service-examples --example stats` asks itself once and ends; `-- serve` stays, to be looked at in a browser.
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::io::{Error, ErrorKind};

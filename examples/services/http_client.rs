@@ -1,7 +1,7 @@
 //! A service that sheds load with 429 and `Retry-After`, answers 503 and resets connections: its
 //! client says nothing about any of that. And a payment, which may not be made twice.
 //!
-//! `cargo run --example http_client`
+//! `cargo run -p service-examples --example http_client`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Metrics for Prometheus: an endpoint of the service's own, and a scrape of it.
 //!
-//! `cargo run --example prometheus`
+//! `cargo run -p service-examples --example prometheus`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::io::{Error, ErrorKind};

@@ -7,7 +7,7 @@
 //! Spans and metrics are exported to the standard output and, to look at them here, to memory; with
 //! `opentelemetry-otlp` in their place they go to a collector.
 //!
-//! `cargo run --example opentelemetry`
+//! `cargo run -p service-examples --example opentelemetry`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::io::{Error, ErrorKind};

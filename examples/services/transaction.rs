@@ -4,10 +4,10 @@
 //! On PostgreSQL, that of `REATTEMPT_POSTGRES=postgres://...` or one started here; on SQLite where neither is
 //! to be had.
 //!
-//! `cargo run --example transaction`
+//! `cargo run -p service-examples --example transaction`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
-#[path = "servers/mod.rs"]
+#[path = "../servers/mod.rs"]
 mod servers;
 
 use std::error::Error;

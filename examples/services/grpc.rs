@@ -1,7 +1,7 @@
 //! A health service that is not ready, then names a moment at which to come back, and only then
 //! serves. Its client says nothing about any of that: a `Status` knows what it means.
 //!
-//! `cargo run --example grpc`
+//! `cargo run -p service-examples --example grpc`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::error::Error;

@@ -2,7 +2,7 @@
 //! replica answers that it is read only, is promoted, and counts. Each refusal proves that
 //! nothing was counted before.
 //!
-//! `cargo run --example redis_failover`
+//! `cargo run -p service-examples --example redis_failover`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
 
 use std::error::Error;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use servers::Server;
 
-#[path = "servers/mod.rs"]
+#[path = "../servers/mod.rs"]
 mod servers;
 
 struct Shop {

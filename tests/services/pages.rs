@@ -1,0 +1,23 @@
+//! The code in the README and in the pages about services.
+
+#[doc = include_str!("../../README.md")]
+pub mod readme {}
+
+#[doc = include_str!("../../docs/services/overview.md")]
+#[doc = include_str!("../../docs/services/http.md")]
+#[doc = include_str!("../../docs/services/grpc.md")]
+#[doc = include_str!("../../docs/services/databases.md")]
+#[doc = include_str!("../../docs/services/redis.md")]
+pub mod services {}
+
+#[doc = include_str!("../../docs/transactions.md")]
+pub mod transactions {}
+
+#[doc = include_str!("../../docs/overload.md")]
+pub mod overload {}
+
+#[doc = include_str!("../../docs/errors.md")]
+pub mod errors {}
+
+#[doc = include_str!("../../docs/testing.md")]
+pub mod testing {}
