@@ -26,16 +26,16 @@ pub use retry_runtime::{
     Telemetry, Verdict, Verified, strategy, timer,
 };
 #[cfg(feature = "std")]
-pub use retry_runtime::{Breaker, Budget, Hedge, Throttle, deadline, nesting};
+pub use retry_runtime::{Breaker, Budget, Hedge, Throttle, nesting};
 // `Classify` is a trait, too.
 pub use retry_runtime::Classify;
 // By name, so that the compiler says which feature is missing.
+#[cfg(feature = "http")]
+pub use reattempt_http::http;
+#[cfg(feature = "tower")]
+pub use reattempt_http::tower;
 #[cfg(feature = "config")]
 pub use retry_runtime::config;
-#[cfg(feature = "http")]
-pub use retry_runtime::http;
-#[cfg(feature = "tower")]
-pub use retry_runtime::tower;
 
 /// What the body and the hooks of a retried operation see.
 pub mod attempt {
@@ -83,6 +83,8 @@ pub mod observe {
     pub use retry_runtime::{Level, Telemetry};
 }
 
+#[cfg(feature = "std")]
+pub mod deadline;
 #[cfg(feature = "test-util")]
 #[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
 pub mod testing {

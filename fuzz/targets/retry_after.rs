@@ -7,7 +7,10 @@ use arbitrary::Arbitrary;
 use http::header::{AGE, DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use libfuzzer_sys::fuzz_target;
-use retry_runtime::http::{Statuses, retry_after};
+use reattempt_core::http::{Statuses, retry_after};
+use reattempt_http::deadline::{
+    GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, to_header,
+};
 use retry_runtime::{Verdict, deadline, testing};
 
 #[derive(Debug, Arbitrary)]
@@ -62,9 +65,9 @@ impl Name {
             Self::RetryAfter => RETRY_AFTER,
             Self::Date => DATE,
             Self::Age => AGE,
-            Self::RequestTimeout => deadline::REQUEST_TIMEOUT,
-            Self::GrpcTimeout => deadline::GRPC_TIMEOUT,
-            Self::RequestAttempt => deadline::REQUEST_ATTEMPT,
+            Self::RequestTimeout => REQUEST_TIMEOUT,
+            Self::GrpcTimeout => GRPC_TIMEOUT,
+            Self::RequestAttempt => REQUEST_ATTEMPT,
         }
     }
 }
@@ -148,21 +151,21 @@ fn judged(headers: &HeaderMap, status: u16) {
 fn received(headers: &HeaderMap) {
     let _time = testing::virtual_time();
     let most = Duration::from_secs(3600).saturating_mul(99_999_999);
-    if let Some(deadline) = deadline::from_header(headers) {
+    if let Some(deadline) = from_header(headers) {
         assert!(deadline.remaining() <= most);
     }
-    assert_ne!(deadline::attempt_from_header(headers), Some(0));
+    assert_ne!(attempt_from_header(headers), Some(0));
 }
 
 /// What is written is read again: no later, and by less than a unit earlier. A deadline that stands there only shrinks.
 fn sent(mut headers: HeaderMap, left: Duration) {
     let _time = testing::virtual_time();
     let read =
-        |headers: &HeaderMap| deadline::from_header(headers).map(deadline::Deadline::remaining);
-    let own = headers.contains_key(deadline::REQUEST_TIMEOUT);
+        |headers: &HeaderMap| from_header(headers).map(deadline::Deadline::remaining);
+    let own = headers.contains_key(REQUEST_TIMEOUT);
     let before = if own { read(&headers) } else { None };
     let here = deadline::within_blocking(left, || {
-        deadline::to_header(&mut headers);
+        to_header(&mut headers);
         deadline::remaining()
     });
     // Too far ahead for any clock.
@@ -174,6 +177,6 @@ fn sent(mut headers: HeaderMap, left: Duration) {
     assert!(after <= least, "{after:?} {least:?}");
     let lost = least.saturating_sub(after);
     assert!(lost <= least / 99_999, "{after:?} {least:?}");
-    deadline::within_blocking(left, || deadline::to_header(&mut headers));
+    deadline::within_blocking(left, || to_header(&mut headers));
     assert_eq!(read(&headers), Some(after));
 }

@@ -60,7 +60,7 @@ impl Attempt<'_> {
         feature = "std",
         not(all(target_family = "wasm", target_os = "unknown"))
     ))]
-    pub fn idempotency_key(&self) -> IdempotencyKey {
+    pub fn idempotency_key(&self) -> crate::IdempotencyKey {
         self.started.key()
     }
 }
@@ -95,19 +95,9 @@ impl Started {
         feature = "std",
         not(all(target_family = "wasm", target_os = "unknown"))
     ))]
-    pub(crate) fn key(&self) -> IdempotencyKey {
+    pub(crate) fn key(&self) -> crate::IdempotencyKey {
         let unique = || reattempt_core::random::unique().to_be_bytes();
-        IdempotencyKey(u128::from_be_bytes(*self.key.get_or_init(unique)))
-    }
-}
-
-/// 128 random bits, shown as 32 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey(pub(crate) u128);
-
-impl fmt::Display for IdempotencyKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        crate::IdempotencyKey::from_bits(u128::from_be_bytes(*self.key.get_or_init(unique)))
     }
 }
 

@@ -22,12 +22,6 @@
 #[cfg(feature = "strsim")]
 extern crate alloc;
 
-#[cfg(any(
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05",
-    all(feature = "tower", any(feature = "tonic013", feature = "tonic014"))
-))]
-mod adapt;
 mod attempt;
 mod backoff;
 mod call;
@@ -41,8 +35,6 @@ mod engine;
 mod explain;
 #[cfg(feature = "std")]
 mod hedge;
-#[cfg(feature = "http")]
-pub mod http;
 mod inherited;
 mod inside;
 mod jitter;
@@ -58,8 +50,6 @@ pub mod strategy;
 pub mod testing;
 
 pub mod timer;
-#[cfg(feature = "tower")]
-pub mod tower;
 mod verified;
 mod worst;
 
@@ -77,7 +67,7 @@ pub mod private;
 #[doc(hidden)]
 pub mod words;
 
-pub use attempt::{Attempt, Cause, IdempotencyKey, Retry};
+pub use attempt::{Attempt, Cause, Retry};
 pub use backoff::{Backoff, BackoffFn};
 pub use call::{Call, CallEnv, Decision};
 pub use explain::Explanation;
@@ -88,7 +78,7 @@ pub use operation::Operation;
 pub use outcome::Outcome;
 pub use policy::{Nested, Policy};
 pub use reattempt_core::{
-    Absent, Classify, GaveUp, GiveUpReason, IntoVerdict, RetryError, Verdict,
+    Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, RetryError, Verdict,
 };
 #[cfg(feature = "observe")]
 pub use reattempt_observe as observe;

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use crate::call::OperationId;
+use crate::call::{self, OperationId};
 use crate::policy::Policy;
 
 #[cfg(feature = "config")]
@@ -28,14 +28,6 @@ enum Identity {
     Site,
     Name,
     Caller(&'static Location<'static>),
-    #[cfg_attr(
-        not(any(
-            feature = "tower",
-            feature = "reqwest-middleware04",
-            feature = "reqwest-middleware05"
-        )),
-        expect(dead_code, reason = "there are no clients")
-    )]
     Instance(u64),
 }
 
@@ -47,7 +39,7 @@ impl Site {
     }
 
     /// Returns the site of all that is called by this name.
-    pub(crate) const fn of_name(name: &'static str) -> Self {
+    pub const fn of_name(name: &'static str) -> Self {
         Self::identified(name, Identity::Name)
     }
 
@@ -55,6 +47,11 @@ impl Site {
     #[track_caller]
     pub(crate) const fn of_caller() -> Self {
         Self::identified(UNNAMED, Identity::Caller(Location::caller()))
+    }
+
+    /// Returns the site of a client without a name: each has a number of its own.
+    pub const fn of_instance(number: u64) -> Self {
+        Self::identified(UNNAMED, Identity::Instance(number))
     }
 
     const fn identified(name: &'static str, identity: Identity) -> Self {
@@ -93,6 +90,11 @@ impl Site {
             }
             Identity::Instance(number) => !number,
         })
+    }
+
+    /// Marks the operation in the calls around it: it has used up its retries.
+    pub fn mark(&self) {
+        call::mark(self.id());
     }
 
     /// Begins a call under the policy that has a name.
@@ -233,141 +235,3 @@ impl<'a> Operation<'a> {
 
 /// The name of an operation that has none.
 pub(crate) const UNNAMED: &str = "unnamed";
-
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-pub(crate) use client::ClientOperation;
-
-/// What is retried around the calls of a client.
-#[cfg(any(
-    feature = "tower",
-    feature = "reqwest-middleware04",
-    feature = "reqwest-middleware05"
-))]
-mod client {
-    use core::sync::atomic::{AtomicU64, Ordering};
-
-    use super::{Identity, Operation, Site, UNNAMED};
-    use crate::budget::Budget;
-    use crate::policy::Policy;
-    #[cfg(feature = "tower")]
-    use crate::rules::RuleId;
-    use crate::rules::{Key, Violation};
-    #[cfg(feature = "tower")]
-    use reattempt_rules::Text;
-
-    /// The operation of a client, which owns its policy.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct ClientOperation {
-        site: Site,
-        policy: Policy,
-    }
-
-    impl ClientOperation {
-        pub(crate) const fn new(policy: Policy) -> Self {
-            Self {
-                site: Site::of_name(UNNAMED),
-                policy,
-            }
-        }
-
-        /// Returns the same, unless `policy` breaks an unsafe rule.
-        #[expect(
-            clippy::result_large_err,
-            reason = "the message has its numbers in it; a client is made once"
-        )]
-        pub(crate) fn try_new(policy: Policy) -> Result<Self, Violation> {
-            let policy = policy.build()?;
-            Ok(Self::new(policy))
-        }
-
-        /// Returns it, unless its policy has a `timeout`, where nobody can make the error of the client.
-        #[cfg(feature = "tower")]
-        #[expect(
-            clippy::result_large_err,
-            reason = "the message has its numbers in it; a client is made once"
-        )]
-        pub(crate) fn uncut(self) -> Result<Self, Violation> {
-            const TEXT: &str = "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside";
-            match self.policy.timeout {
-                Some(_) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
-                None => Ok(self),
-            }
-        }
-
-        /// Returns it for one more client: without a name, each is an operation of its own.
-        pub(crate) fn for_instance(self) -> Self {
-            static INSTANCES: AtomicU64 = AtomicU64::new(0);
-            if self.site.name != UNNAMED {
-                return self;
-            }
-            let number = INSTANCES.fetch_add(1, Ordering::Relaxed);
-            Self {
-                site: Site::identified(UNNAMED, Identity::Instance(number)),
-                ..self
-            }
-        }
-
-        pub(crate) const fn named(self, name: &'static str) -> Self {
-            Self {
-                site: Site::of_name(name),
-                ..self
-            }
-        }
-
-        pub(crate) const fn budgeted(self, budget: &'static Budget) -> Self {
-            Self {
-                policy: self.policy.budget(budget),
-                ..self
-            }
-        }
-
-        pub(crate) const fn policy(&self) -> &Policy {
-            &self.policy
-        }
-
-        /// Returns its site.
-        #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-        pub(crate) const fn site(&self) -> &Site {
-            &self.site
-        }
-
-        /// Returns it for a decision.
-        #[inline(always)]
-        pub(crate) const fn operation(&self) -> Operation<'_> {
-            Operation::new(&self.site, &self.policy)
-        }
-
-        /// Returns whether the policy holds as it is for a request that says whether it may be executed twice. What
-        /// the policy says of that goes first.
-        #[inline(always)]
-        pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
-            is_idempotent || self.policy.has(Key::Idempotent)
-        }
-
-        /// Returns the operation for such a request.
-        pub(crate) const fn for_request(self, is_idempotent: bool) -> Self {
-            if self.suits(is_idempotent) {
-                return self;
-            }
-            Self {
-                policy: self.policy.idempotent(false),
-                ..self
-            }
-        }
-
-        /// Returns the operation under a policy that comes with a request; it pays from this one's budget unless it
-        /// has its own.
-        #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-        pub(crate) const fn under(self, policy: Policy) -> Self {
-            let operation = Self { policy, ..self };
-            match self.policy.budget {
-                Some(budget) if policy.budget.is_none() => operation.budgeted(budget),
-                _ => operation,
-            }
-        }
-    }
-}

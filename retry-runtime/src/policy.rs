@@ -578,7 +578,8 @@ impl Policy {
     }
 
     /// Whether the rules of several values must know `key` to be the user's.
-    pub(crate) const fn has(&self, key: Key) -> bool {
+    #[doc(hidden)]
+    pub const fn has(&self, key: Key) -> bool {
         self.given.contains(key)
     }
 }

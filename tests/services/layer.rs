@@ -220,14 +220,14 @@ async fn a_request_that_is_not_clone_is_made_anew() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let outer = ServiceBuilder::new()
-        .layer(RetryLayer::new(POLICY).copy_request(|letter: &Letter| Some(Letter(letter.0 + 1))))
+        .layer(RetryLayer::new(POLICY).clone_request(|letter: &Letter| Some(Letter(letter.0 + 1))))
         .map_request(move |letter: Letter| notes.lock().unwrap().push(letter.0))
         .service(service.clone());
     assert_eq!(outer.oneshot(Letter(1)).await, Ok("later"));
     assert_eq!(*seen.lock().unwrap(), [1, 2, 3]);
 
     let service = Scripted::new([Err(Fault::Lost)]);
-    let once = RetryLayer::new(POLICY).copy_request(|_: &Letter| None);
+    let once = RetryLayer::new(POLICY).clone_request(|_: &Letter| None);
     let answer = once.layer(service.clone()).oneshot(Letter(1)).await;
     assert_eq!((answer, service.calls()), (Err(Fault::Lost), 1));
 }

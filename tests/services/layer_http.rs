@@ -148,7 +148,7 @@ async fn reqwest_is_a_service_too() {
     let service = Script::start(&[BUSY, FINE]).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let client = RetryLayer::http(POLICY)
-        .copy_request(reqwest::Request::try_clone)
+        .clone_request(reqwest::Request::try_clone)
         .layer(client);
     let request = reqwest::Request::new(reqwest::Method::GET, service.url().parse().unwrap());
     let response = client.oneshot(request).await.unwrap();
@@ -165,7 +165,7 @@ async fn axum_has_it_inside() {
         0 | 1 => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
     });
-    let layer = RetryLayer::http(POLICY).copy_request(|request: &Request<Body>| {
+    let layer = RetryLayer::http(POLICY).clone_request(|request: &Request<Body>| {
         let (parts, ()) = Request::new(()).into_parts();
         let mut copy = Request::from_parts(parts, Body::empty());
         *copy.uri_mut() = request.uri().clone();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reattempt::tower::RetryLayer;
 use reattempt::{Jitter, Policy, Telemetry, observe, retry};
 use serde_json::json;
 use tracing::{Level, info};
@@ -80,6 +81,30 @@ async fn each_attempt_of_an_async_call_has_one() {
         .await
         .unwrap();
     assert_spans(&lines, "spans.async");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_of_a_layer_has_one() {
+    use tower::{Layer as _, ServiceExt as _, service_fn};
+
+    let lines = Lines::keep(Level::INFO);
+    let fails = |()| async {
+        info!("in the body");
+        Err::<(), _>(std::io::Error::from(std::io::ErrorKind::TimedOut))
+    };
+    let layer = RetryLayer::new(SPANS.max(2)).name("spans.layer");
+    layer
+        .layer(service_fn(fails))
+        .oneshot(())
+        .await
+        .unwrap_err();
+    let lines = lines.take();
+    let inside = lines
+        .iter()
+        .filter(|line| line["fields"]["message"] == "in the body");
+    let expected = |attempt| json!([{ "name": "attempt", "operation": "spans.layer", "attempt": attempt, "max": 2 }]);
+    let spans = inside.map(|line| line["spans"].clone());
+    assert_eq!(spans.collect::<Vec<_>>(), [expected(1), expected(2)]);
 }
 
 #[test]

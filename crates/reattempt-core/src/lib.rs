@@ -45,6 +45,7 @@ mod clients;
 mod failure;
 #[cfg(feature = "http")]
 pub mod http;
+mod key;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod process;
@@ -64,6 +65,7 @@ pub mod grpc {
 }
 
 pub use failure::{GaveUp, RetryError};
+pub use key::IdempotencyKey;
 pub use reason::GiveUpReason;
 pub use time::{Clock, Timestamp};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

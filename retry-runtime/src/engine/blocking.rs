@@ -85,7 +85,7 @@ impl<P: Place> LiveCall<P> {
 
     /// Runs what belongs to one attempt: everything that it calls sees that it is a retry, and its deadline.
     #[inline(always)]
-    pub(crate) fn inside<'c, R, T: Clock + 'c>(
+    pub fn inside<'c, R, T: Clock + 'c>(
         &mut self,
         until: Until,
         context: impl IntoContext<'c, T>,

@@ -70,7 +70,7 @@ impl<'a, T> CallContext<'a, T> {
 
     /// Returns the context of a call of `operation` that ends at `until`.
     #[inline(always)]
-    pub(crate) const fn of(operation: Operation<'a>, until: Until, timer: &'a T) -> Self {
+    pub const fn of(operation: Operation<'a>, until: Until, timer: &'a T) -> Self {
         Self {
             operation,
             until,
@@ -112,7 +112,7 @@ impl<'a, T: Clock> CallContext<'a, T> {
 impl<T: Clock> CallContext<'_, T> {
     /// Returns the time left until the deadline, the call's own or an inherited one; `None` without one.
     #[inline(always)]
-    pub(crate) fn remaining(&self) -> Option<Duration> {
+    pub fn remaining(&self) -> Option<Duration> {
         self.until.remaining(self.timer)
     }
 
@@ -131,7 +131,7 @@ impl<T: Clock> CallContext<'_, T> {
 
     /// Returns whether retries are switched off.
     #[inline(always)]
-    pub(crate) fn is_disabled(&self) -> bool {
+    pub fn is_disabled(&self) -> bool {
         self.operation.is_disabled()
     }
 

@@ -31,7 +31,7 @@ impl Place for () {
 impl<'s, F: Fn() -> &'s Site> Place for F {
     #[inline(always)]
     fn mark(&self) {
-        call::mark(self().id());
+        self().mark();
     }
 }
 
@@ -248,11 +248,7 @@ impl<P: Place> LiveCall<P> {
     /// Ends the call between two attempts, or before the first.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ended(
-        &mut self,
-        context: CallContext<'_, impl Clock>,
-        reason: GiveUpReason,
-    ) -> GaveUp {
+    pub fn ended(&mut self, context: CallContext<'_, impl Clock>, reason: GiveUpReason) -> GaveUp {
         let attempts = self.failures();
         let report = Report::of_attempt(attempts);
         self.end(report, context, Ending::BetweenAttempts, reason, attempts)

@@ -34,9 +34,7 @@ pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall};
 #[cfg(feature = "std")]
 pub use shared::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
-#[cfg(feature = "tower")]
-pub(crate) use spans::Spanned;
-pub use spans::{AttemptSpan, attempt_span, in_span, spanned};
+pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
 pub use step::AttemptResult;
 pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};

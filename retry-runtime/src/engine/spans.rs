@@ -37,9 +37,9 @@ pub fn in_span<R>(span: &AttemptSpan, mut body: impl FnMut() -> R) -> R {
 
 /// An attempt that may have a span; without `tracing` it is the attempt itself.
 #[cfg(not(feature = "tracing"))]
-pub(crate) type Spanned<F> = F;
+pub type Spanned<F> = F;
 #[cfg(feature = "tracing")]
-pub(crate) use with_tracing::Spanned;
+pub use with_tracing::Spanned;
 
 /// Returns an attempt in its span.
 #[inline(always)]

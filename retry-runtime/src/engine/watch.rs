@@ -28,13 +28,10 @@ impl ErrorText {
         Self
     }
 
-    #[cfg(any(
-        feature = "tower",
-        feature = "reqwest-middleware04",
-        feature = "reqwest-middleware05"
-    ))]
+    /// Returns what an answer says that is a result itself: nobody asks.
+    #[cfg(feature = "std")]
     #[inline(always)]
-    pub(crate) fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
+    pub fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
         Self
     }
 }

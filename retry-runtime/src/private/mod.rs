@@ -5,6 +5,7 @@ mod constants;
 mod cut;
 mod cut_off;
 mod describe;
+pub mod driver;
 mod form;
 mod has_limit;
 mod hook;

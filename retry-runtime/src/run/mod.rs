@@ -114,7 +114,7 @@ impl<E: fmt::Display, J: Judge<E>> Judge<E> for Shown<J> {
 
 /// A function that is told of each retry.
 #[derive(Debug, Clone, Copy)]
-pub struct Tell<O>(pub(crate) O);
+pub struct Tell<O>(#[doc(hidden)] pub O);
 
 /// What says whether an error is retried.
 pub trait Judge<E> {

@@ -1,6 +1,8 @@
 //! Requests that may be sent twice.
 
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+
+use crate::IdempotencyKey;
 
 /// The header by which a service tells a second try from a second request.
 ///
@@ -28,6 +30,16 @@ use http::{HeaderMap, HeaderName, Method};
 /// The draft [`Idempotency-Key`](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)
 /// of the IETF.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+impl From<IdempotencyKey> for HeaderValue {
+    #[expect(clippy::unreachable, reason = "hexadecimal digits are a valid value")]
+    fn from(key: IdempotencyKey) -> Self {
+        match Self::try_from(key.to_string()) {
+            Ok(value) => value,
+            Err(_) => unreachable!("hexadecimal digits are a valid value"),
+        }
+    }
+}
 
 /// A request whose method and headers tell whether it may be sent twice.
 #[diagnostic::on_unimplemented(

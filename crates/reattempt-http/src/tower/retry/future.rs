@@ -7,20 +7,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use tower_service::Service;
-
-use super::judge::JudgeAnswer;
-use super::layer::Plan;
-use super::request::CopyRequest;
-use crate::call;
-use crate::call::GiveUpReason;
-use crate::engine::{
-    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Place, Spanned, Until,
+use retry_runtime::private::driver::{
+    AttemptStart, BudgetGate, CallContext, Gate as _, HAS_KILL_SWITCH, LiveCall, Spanned, Until,
     attempt_span, spanned,
 };
-use crate::run::ObserveRetry;
-use crate::timer::Timer;
-use crate::verdict::Verdict;
+use retry_runtime::timer::Timer;
+use retry_runtime::{GiveUpReason, ObserveRetry, Verdict};
+use tower_service::Service;
+
+use super::classifier::JudgeAnswer;
+use super::cloner::RequestCloner;
+use super::plan::Plan;
 
 pin_project! {
     /// The future of [`RetryService`](super::RetryService).
@@ -41,7 +38,7 @@ pin_project! {
         #[inline]
         fn drop(this: Pin<&mut Self>) {
             if this.call.failures() > 0 {
-                call::mark(this.plan.operation.operation().id());
+                this.plan.operation.site().mark();
             }
         }
     }
@@ -72,28 +69,30 @@ type Failed<A> = (A, Verdict, AttemptStart<1>);
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req> + Clone,
-    C: CopyRequest<Req>,
+    C: RequestCloner<Req>,
     T: Timer,
 {
     #[inline]
     pub(super) fn start(plan: &Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
-        let copy = plan.copy.copy(&request);
+        let clone = plan.cloner.clone_request(&request);
         let service = ready.clone();
-        let context = CallContext::start(plan.operation.operation(), &plan.timer);
-        let budget = plan.operation.policy().budget;
+        let policy = plan.operation.policy();
+        let until = Until::start(policy, &plan.timer);
+        let context = plan.context(until);
+        let budget = policy.shared_budget();
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
         let mut call = LiveCall::start((), context);
-        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
-        let future = call.inside(context.until, context, || ready.call(request));
+        let start = AttemptStart::now(policy, &plan.timer);
+        let future = call.inside(until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
             start,
         };
         Self {
-            until: context.until,
+            until,
             plan: Arc::clone(plan),
             service,
-            request: copy,
+            request: clone,
             call,
             gates,
             state,
@@ -105,7 +104,7 @@ impl<S, Req, J, C, O, T> Future for RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
-    C: CopyRequest<Req>,
+    C: RequestCloner<Req>,
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {
@@ -130,7 +129,7 @@ impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
-    C: CopyRequest<Req>,
+    C: RequestCloner<Req>,
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {
@@ -208,7 +207,7 @@ where
         plan.observer.observe(&retry);
         let delay = retry.delay();
         // The kill switch or the deadline may end the call between two attempts.
-        let is_kept = cfg!(feature = "config") || context.remaining().is_some();
+        let is_kept = HAS_KILL_SWITCH || context.remaining().is_some();
         this.state.set(State::Between {
             in_delay: true,
             sleep: (!delay.is_zero()).then(|| plan.timer.sleep(delay)),
@@ -265,7 +264,7 @@ where
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
         };
-        *this.request = plan.copy.copy(&request);
+        *this.request = plan.cloner.clone_request(&request);
         this.gates.begin(&plan.timer);
         this.call.retry_begins();
         let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
@@ -282,7 +281,7 @@ where
 fn closed<Req, Res, E, J, C, O, T: Timer>(
     plan: &Plan<J, C, O, T>,
     context: CallContext<'_, T>,
-    call: &mut LiveCall<impl Place>,
+    call: &mut LiveCall,
     error: E,
 ) -> Result<Res, E>
 where

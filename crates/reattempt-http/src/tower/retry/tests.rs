@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, Weak};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
-use crate::policy::Policy;
-use reattempt_observe::{self as observe, Event};
+use reattempt::Policy;
+use reattempt::observe::{self, Event};
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
 

@@ -1,11 +1,11 @@
-//! Deadlines and attempt numbers in the headers of a request. A relative time,
-//! so that the clocks of two machines need not agree.
+//! Deadlines and attempt numbers in the headers of a request. The time is relative, so that the clocks of two machines
+//! need not agree.
 
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Deadline, attempt, remaining};
+use retry_runtime::deadline::{Deadline, attempt, remaining};
 
 /// The header with the time that is left for a request.
 ///
@@ -107,7 +107,7 @@ pub fn to_header(headers: &mut HeaderMap) {
 /// # Examples
 ///
 /// With reqwest: `client.get(url).headers(deadline::headers()).send()`, where the deadline
-/// holds: in an async function or an `async` block below [`within`](super::within), not in
+/// holds: in an async function or an `async` block below [`within`](retry_runtime::deadline::within), not in
 /// its arguments.
 ///
 /// ```
@@ -128,7 +128,7 @@ pub fn headers() -> HeaderMap {
 /// [`GRPC_TIMEOUT`] where that is missing.
 ///
 /// `None` without one and where it is malformed. It changes nothing by itself; to let
-/// it hold, give it to [`scope`](super::scope).
+/// it hold, give it to [`scope`](retry_runtime::deadline::scope).
 ///
 /// # Examples
 ///

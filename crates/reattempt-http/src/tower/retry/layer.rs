@@ -4,26 +4,26 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use reattempt_core::http::Statuses;
+use retry_runtime::rules::Violation;
+use retry_runtime::timer::{DefaultTimer, IntoTimer, Timer};
+use retry_runtime::{Budget, ObserveRetry, Policy, Tell};
 use tower_layer::Layer;
 use tower_service::Service;
 
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+use super::classifier::GrpcClassifier;
+use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+use super::cloner::{CloneRequest, CloneWith, RequestCloner};
 use super::future::RetryFuture;
-use super::judge::{Asks, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
-use super::request::{CloneWith, Cloned, CopyRequest};
-use crate::attempt::Cause;
-use crate::budget::Budget;
-use crate::engine::{CallContext, Described, ErrorText, Until};
-use crate::http::Statuses;
+use super::idempotency::HasIdempotency;
+use super::plan::Plan;
 use crate::operation::ClientOperation;
-use crate::policy::Policy;
-use crate::rules::Violation;
-use crate::run::{ObserveRetry, Tell};
-use crate::timer::{DefaultTimer, IntoTimer, Timer};
 
 /// A layer that runs a [`Policy`] over a service.
 ///
 /// The service is cloned for each call, as it is by `tower::retry`, and so is the request, unless
-/// [`copy_request`](Self::copy_request) says how it is made anew. When the call gives up, its caller gets the
+/// [`clone_request`](Self::clone_request) says how it is cloned. When the call gives up, its caller gets the
 /// last answer untouched: the error, or the response of a bad status.
 ///
 /// Each attempt is a call of the service inside, after a `poll_ready` of its own. It sees the deadline
@@ -35,9 +35,9 @@ use crate::timer::{DefaultTimer, IntoTimer, Timer};
 ///
 /// The compiler may only say that a method such as `oneshot` or `call` is not there. Then
 ///
-/// * the request is not `Clone`: [`copy_request`](Self::copy_request) says how it is made anew, for reqwest
-///   `copy_request(reqwest::Request::try_clone)`. The body of axum and of tonic is not `Clone` either;
-/// * or the error of the service is not [`Classify`](crate::Classify), as boxed errors are not: see
+/// * the request is not `Clone`: [`clone_request`](Self::clone_request) says how it is cloned, for reqwest
+///   `clone_request(reqwest::Request::try_clone)`. The body of axum and of tonic is not `Clone` either;
+/// * or the error of the service is not [`Classify`](retry_runtime::Classify), as boxed errors are not: see
 ///   [`on`](Self::on), or let `map_err` inside make one that is.
 ///
 /// # Cancel safety
@@ -74,18 +74,18 @@ use crate::timer::{DefaultTimer, IntoTimer, Timer};
 /// ```
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
-pub struct RetryLayer<J = ErrorClassifier, C = Cloned, O = (), T = DefaultTimer> {
+pub struct RetryLayer<J = ErrorClassifier, C = CloneRequest, O = (), T = DefaultTimer> {
     operation: ClientOperation,
     judge: J,
-    copy: C,
+    cloner: C,
     observer: O,
     timer: T,
 }
 
 impl RetryLayer {
-    /// Retries what the error of the service says by [`Classify`](crate::Classify).
+    /// Retries what the error of the service says by [`Classify`](retry_runtime::Classify).
     ///
-    /// A policy that breaks an unsafe [rule](crate::rules) is reported when a call has failed under it, and followed as far
+    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has failed under it, and followed as far
     /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
     ///
     /// # Panics
@@ -94,7 +94,7 @@ impl RetryLayer {
     /// off. A time-out belongs into a layer inside, such as that of `tower::timeout`.
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
-        match ClientOperation::new(policy).uncut() {
+        match ClientOperation::new(policy).without_timeout() {
             Ok(operation) => Self::of(operation),
             Err(refusal) => refusal.refuse(),
         }
@@ -121,14 +121,16 @@ impl RetryLayer {
         reason = "the message has its numbers in it; a layer is made once"
     )]
     pub fn try_new(policy: Policy) -> Result<Self, Violation> {
-        ClientOperation::try_new(policy)?.uncut().map(Self::of)
+        ClientOperation::try_new(policy)?
+            .without_timeout()
+            .map(Self::of)
     }
 
     fn of(operation: ClientOperation) -> Self {
         Self {
             operation,
             judge: ErrorClassifier,
-            copy: Cloned,
+            cloner: CloneRequest,
             observer: (),
             timer: DefaultTimer,
         }
@@ -148,7 +150,7 @@ impl RetryLayer<StatusClassifier> {
     /// As [`new`](RetryLayer::new).
     #[track_caller]
     pub fn http(policy: Policy) -> Self {
-        RetryLayer::new(policy).judged(StatusClassifier(Statuses::STANDARD))
+        RetryLayer::new(policy).with_judge(StatusClassifier(Statuses::STANDARD))
     }
 
     /// Returns the same layer as [`http`](Self::http), for a policy that the running program has made.
@@ -161,7 +163,8 @@ impl RetryLayer<StatusClassifier> {
         reason = "the message has its numbers in it; a layer is made once"
     )]
     pub fn try_http(policy: Policy) -> Result<Self, Violation> {
-        RetryLayer::try_new(policy).map(|layer| layer.judged(StatusClassifier(Statuses::STANDARD)))
+        RetryLayer::try_new(policy)
+            .map(|layer| layer.with_judge(StatusClassifier(Statuses::STANDARD)))
     }
 
     /// Retries by a table of your own.
@@ -172,7 +175,7 @@ impl RetryLayer<StatusClassifier> {
 }
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
-impl RetryLayer<super::judge::GrpcClassifier> {
+impl RetryLayer<GrpcClassifier> {
     /// Retries calls of gRPC by the status in the head of the answer, with its pushback, and what the
     /// error of the service says.
     ///
@@ -208,7 +211,7 @@ impl RetryLayer<super::judge::GrpcClassifier> {
     /// As [`new`](RetryLayer::new).
     #[track_caller]
     pub fn grpc(policy: Policy) -> Self {
-        RetryLayer::new(policy).judged(super::judge::GrpcClassifier)
+        RetryLayer::new(policy).with_judge(GrpcClassifier)
     }
 
     /// Returns the same layer as [`grpc`](Self::grpc), for a policy that the running program has made.
@@ -221,13 +224,13 @@ impl RetryLayer<super::judge::GrpcClassifier> {
         reason = "the message has its numbers in it; a layer is made once"
     )]
     pub fn try_grpc(policy: Policy) -> Result<Self, Violation> {
-        RetryLayer::try_new(policy).map(|layer| layer.judged(super::judge::GrpcClassifier))
+        RetryLayer::try_new(policy).map(|layer| layer.with_judge(GrpcClassifier))
     }
 }
 
 impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// Which answers are retried: a function of the whole answer that says so with a `bool` or a
-    /// [`Verdict`](crate::Verdict). The type of its parameter is written out.
+    /// [`Verdict`](retry_runtime::Verdict). The type of its parameter is written out.
     ///
     /// What [`http`](RetryLayer::http) asks about requests, it still asks. Boxed errors, such as those of
     /// `tower::timeout`, tell nothing by themselves:
@@ -246,46 +249,46 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     ///     Err(_) => Verdict::Transient,
     /// });
     /// ```
-    pub fn on<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Requests>, C, O, T>
+    pub fn on<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Idempotency>, C, O, T>
     where
-        J: Asks,
+        J: HasIdempotency,
     {
-        let requests = J::Requests::default();
-        self.judged(FnClassifier { on, requests })
+        let idempotency = J::Idempotency::default();
+        self.with_judge(FnClassifier { on, idempotency })
     }
 
-    pub(super) fn judged<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
+    pub(super) fn with_judge<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
         RetryLayer {
             operation: self.operation,
             judge,
-            copy: self.copy,
+            cloner: self.cloner,
             observer: self.observer,
             timer: self.timer,
         }
     }
 
-    /// How a request that is not `Clone` is made anew: `|request: &Request| -> Option<Request>`. Where it
+    /// How a request that is not `Clone` is cloned: `|request: &Request| -> Option<Request>`. Where it
     /// answers `None`, there is one attempt.
     ///
     /// It is called before the first attempt, which may use the request up, and for each further one.
-    pub fn copy_request<F>(self, copy: F) -> RetryLayer<J, CloneWith<F>, O, T> {
+    pub fn clone_request<F>(self, clone: F) -> RetryLayer<J, CloneWith<F>, O, T> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
-            copy: CloneWith(copy),
+            cloner: CloneWith(clone),
             observer: self.observer,
             timer: self.timer,
         }
     }
 
     /// Told of each retry before its delay: `|retry: &Retry<'_, Result<Response, Error>>| ...`, where
-    /// [`Retry::error`](crate::Retry::error) is the whole answer:
+    /// [`Retry::error`](retry_runtime::Retry::error) is the whole answer:
     /// `match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
     pub fn on_retry<F>(self, observer: F) -> RetryLayer<J, C, Tell<F>, T> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
-            copy: self.copy,
+            cloner: self.cloner,
             observer: Tell(observer),
             timer: self.timer,
         }
@@ -296,7 +299,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
-            copy: self.copy,
+            cloner: self.cloner,
             observer: self.observer,
             timer,
         }
@@ -304,13 +307,13 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
 
     /// Sets the name of the operation in telemetry. Layers of one name are one operation inside other retries.
     pub fn name(mut self, name: &'static str) -> Self {
-        self.operation = self.operation.named(name);
+        self.operation = self.operation.with_name(name);
         self
     }
 
     /// Pays for retries from `budget`, not from that of the policy; it is told of every answer.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
-        self.operation = self.operation.budgeted(budget);
+        self.operation = self.operation.with_budget(budget);
         self
     }
 }
@@ -338,41 +341,11 @@ where
             plan: Arc::new(Plan {
                 operation: self.operation.for_instance(),
                 judge: self.judge.clone(),
-                copy: self.copy.clone(),
+                cloner: self.cloner.clone(),
                 observer: self.observer.clone(),
                 timer: self.timer.clone().for_async(),
             }),
         }
-    }
-}
-
-/// What all calls of a service share.
-pub(super) struct Plan<J, C, O, T> {
-    pub(super) operation: ClientOperation,
-    pub(super) judge: J,
-    pub(super) copy: C,
-    pub(super) observer: O,
-    pub(super) timer: T,
-}
-
-impl<J, C, O, T> Plan<J, C, O, T> {
-    /// Returns the context of a call that ends at `until`.
-    #[inline(always)]
-    pub(super) const fn context(&self, until: Until) -> CallContext<'_, T> {
-        CallContext::of(self.operation.operation(), until, &self.timer)
-    }
-
-    /// Returns a failed answer, as the judge describes it.
-    pub(super) fn failure<'a, Req, Res, E>(
-        &'a self,
-        answer: &'a Result<Res, E>,
-    ) -> Described<'a, Result<Res, E>, impl FnOnce(&Result<Res, E>) -> ErrorText>
-    where
-        J: JudgeAnswer<Req, Res, E>,
-    {
-        Described::new(Cause::Error(answer), |answer| {
-            ErrorText::of_answer(answer, || self.judge.message(answer))
-        })
     }
 }
 
@@ -404,7 +377,7 @@ impl<S, Req, J, C, O, T> Service<Req> for RetryService<S, J, C, O, T>
 where
     S: Service<Req> + Clone,
     J: JudgeAnswer<Req, S::Response, S::Error>,
-    C: CopyRequest<Req>,
+    C: RequestCloner<Req>,
     O: ObserveRetry<Result<S::Response, S::Error>>,
     T: Timer,
 {

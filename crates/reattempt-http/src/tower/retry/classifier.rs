@@ -1,7 +1,9 @@
 //! Which answers of a service are failures, and of what kind.
 
-use crate::http::{HasMethod, HasStatus, Statuses};
-use crate::verdict::{Classify, IntoVerdict, Verdict};
+use reattempt_core::http::{HasMethod, HasStatus, Statuses};
+use reattempt_core::{Classify, IntoVerdict, Verdict};
+
+use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
 
 /// Judges the answers of a service.
 #[diagnostic::on_unimplemented(
@@ -32,58 +34,13 @@ fn words<R, E: Classify>(answer: &Result<R, E>) -> Option<String> {
     error.message().map(ToString::to_string)
 }
 
-/// Whether requests tell themselves that they may be executed twice.
-pub trait AskRequest<Req> {
-    /// Whether this one may.
-    fn is_idempotent(&self, request: &Req) -> bool;
-}
-
-/// Requests say nothing, the policy alone does.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AnyRequest;
-
-impl<Req> AskRequest<Req> for AnyRequest {
-    fn is_idempotent(&self, _: &Req) -> bool {
-        true
-    }
-}
-
-/// Requests of HTTP tell it by their method and their headers.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct MethodIdempotency;
-
-impl<Req: HasMethod> AskRequest<Req> for MethodIdempotency {
-    fn is_idempotent(&self, request: &Req) -> bool {
-        request.is_idempotent()
-    }
-}
-
-/// What is asked about requests, whoever judges the answers.
-pub trait Asks {
-    /// Who is asked.
-    type Requests: Default;
-}
-
-impl Asks for ErrorClassifier {
-    type Requests = AnyRequest;
-}
-
-impl Asks for StatusClassifier {
-    type Requests = MethodIdempotency;
-}
-
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
-impl Asks for GrpcClassifier {
-    type Requests = AnyRequest;
-}
-
-impl<F, A: Default> Asks for FnClassifier<F, A> {
-    type Requests = A;
-}
-
 /// The error says itself whether it is retried; every response is a success.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ErrorClassifier;
+
+impl HasIdempotency for ErrorClassifier {
+    type Idempotency = AlwaysIdempotent;
+}
 
 #[diagnostic::do_not_recommend]
 impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
@@ -92,7 +49,7 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        AnyRequest.is_idempotent(request)
+        AlwaysIdempotent.is_idempotent(request)
     }
 
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
@@ -103,6 +60,10 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
 /// The error says itself whether it is retried, and of a response the status.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatusClassifier(pub(super) Statuses);
+
+impl HasIdempotency for StatusClassifier {
+    type Idempotency = MethodIdempotency;
+}
 
 #[diagnostic::do_not_recommend]
 impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for StatusClassifier {
@@ -134,12 +95,17 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
 pub struct GrpcClassifier;
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
+impl HasIdempotency for GrpcClassifier {
+    type Idempotency = AlwaysIdempotent;
+}
+
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
 #[diagnostic::do_not_recommend]
 impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassifier {
     fn judge(&self, answer: &Result<http::Response<B>, E>) -> Option<Verdict> {
         match answer {
             Ok(response) if response.headers().contains_key("grpc-status") => {
-                crate::adapt::of_head(response.headers())
+                reattempt_core::grpc::of_head(response.headers())
             }
             Ok(response) => GATEWAYS.retried(response),
             Err(error) => Some(error.classify()),
@@ -147,7 +113,7 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassif
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        AnyRequest.is_idempotent(request)
+        AlwaysIdempotent.is_idempotent(request)
     }
 
     fn message(&self, answer: &Result<http::Response<B>, E>) -> Option<String> {
@@ -173,16 +139,20 @@ const GATEWAYS: Statuses = Statuses::NONE
 
 /// A function judges the answer.
 #[derive(Debug, Clone, Copy)]
-pub struct FnClassifier<F, A> {
+pub struct FnClassifier<F, I> {
     pub(super) on: F,
-    pub(super) requests: A,
+    pub(super) idempotency: I,
 }
 
-impl<Req, Res, E, V, F, A> JudgeAnswer<Req, Res, E> for FnClassifier<F, A>
+impl<F, I: Default> HasIdempotency for FnClassifier<F, I> {
+    type Idempotency = I;
+}
+
+impl<Req, Res, E, V, F, I> JudgeAnswer<Req, Res, E> for FnClassifier<F, I>
 where
     V: IntoVerdict,
     F: Fn(&Result<Res, E>) -> V,
-    A: AskRequest<Req>,
+    I: RequestIdempotency<Req>,
 {
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
         let verdict = (self.on)(answer).into_verdict();
@@ -190,6 +160,6 @@ where
     }
 
     fn is_idempotent(&self, request: &Req) -> bool {
-        self.requests.is_idempotent(request)
+        self.idempotency.is_idempotent(request)
     }
 }

@@ -8,12 +8,13 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response, StatusCode};
 use pin_project_lite::pin_project;
+use retry_runtime::deadline::{self, Deadline, Scope};
+use retry_runtime::timer::{Clock as _, ProcessClock};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use super::refusals::Refusals;
-use crate::deadline::{self, Deadline, Scope};
-use crate::inherited;
+use crate::deadline::from_header;
 
 /// A layer that lets the deadline in the headers of a request hold for what serves it,
 /// and refuses requests whose deadline is over.
@@ -133,7 +134,7 @@ pub struct ServerService<S> {
 impl<S> ServerService<S> {
     fn refuses(&self, expired: bool) -> bool {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        refusals.refuses(expired, inherited::now())
+        refusals.refuses(expired, ProcessClock.now())
     }
 }
 
@@ -151,7 +152,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let deadline = deadline::from_header(request.headers());
+        let deadline = from_header(request.headers());
         let expired = deadline.is_some_and(Deadline::is_over);
         if self.refuses(expired) {
             return ServerFuture { served: None };

@@ -13,7 +13,8 @@ pub use client::{ClientDeadline, ClientService};
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 pub use retry::GrpcClassifier;
 pub use retry::{
-    AnyRequest, AskRequest, Asks, CloneWith, Cloned, CopyRequest, ErrorClassifier, FnClassifier,
-    JudgeAnswer, MethodIdempotency, RetryFuture, RetryLayer, RetryService, StatusClassifier,
+    AlwaysIdempotent, CloneRequest, CloneWith, ErrorClassifier, FnClassifier, HasIdempotency,
+    JudgeAnswer, MethodIdempotency, RequestCloner, RequestIdempotency, RetryFuture, RetryLayer,
+    RetryService, StatusClassifier,
 };
 pub use server::{ServerDeadline, ServerFuture, ServerService};

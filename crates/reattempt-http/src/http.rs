@@ -18,22 +18,9 @@
 //! # }
 //! ```
 
-use http::HeaderValue;
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+pub use crate::middleware::RetryMiddleware;
 pub use reattempt_core::http::{
     BadStatus, CheckStatus, HasMethod, HasStatus, IDEMPOTENCY_KEY, RequestError, Statuses,
     retry_after,
 };
-
-#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-pub use crate::adapt::RetryMiddleware;
-use crate::attempt::IdempotencyKey;
-
-impl From<IdempotencyKey> for HeaderValue {
-    #[expect(clippy::unreachable, reason = "hexadecimal digits are a valid value")]
-    fn from(key: IdempotencyKey) -> Self {
-        match Self::try_from(key.to_string()) {
-            Ok(value) => value,
-            Err(_) => unreachable!("hexadecimal digits are a valid value"),
-        }
-    }
-}

@@ -6,11 +6,11 @@ use http::Request;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::deadline;
+use crate::deadline::to_header;
 
 /// A layer that writes the deadline that holds, and inside a retry the attempt
 /// number, into the headers of each request that goes out, as
-/// [`deadline::to_header`] does.
+/// [`deadline::to_header`](crate::deadline::to_header) does.
 ///
 /// A request whose deadline is over is sent all the same, with `0n`: a layer has no error of
 /// its own to answer with, and [`ServerDeadline`](super::ServerDeadline) refuses it.
@@ -86,7 +86,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> S::Future {
-        deadline::to_header(request.headers_mut());
+        to_header(request.headers_mut());
         self.inner.call(request)
     }
 }

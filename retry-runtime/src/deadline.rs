@@ -1,55 +1,4 @@
-//! Deadlines that travel: the outermost sets one, everything below sees how much
-//! is left, and obeys it.
-//!
-//! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the
-//! same thread or in the same future. It nests, and only ever shrinks. Retried
-//! calls below begin no delay that would not end before it, cut attempts off
-//! that have a `timeout` or a `deadline`, and code of your own asks [`remaining`].
-//! A call with a `deadline` key sets one for its attempts, too.
-//!
-//! What is spawned elsewhere is handed over explicitly: [`current`] before,
-//! [`scope`] or [`scope_blocking`] inside.
-//!
-//! ```
-//! use reattempt::deadline;
-//! use std::time::Duration;
-//!
-//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
-//! # async fn main() {
-//! deadline::within(Duration::from_secs(2), async {
-//!     let left = deadline::remaining().unwrap_or(Duration::MAX);
-//!     assert!(left <= Duration::from_secs(2));
-//!
-//!     let deadline = deadline::current();
-//!     let spawned = tokio::spawn(deadline::scope(deadline, async {
-//!         deadline::remaining().is_some()
-//!     }));
-//!     assert!(spawned.await.unwrap());
-//! })
-//! .await;
-//! assert_eq!(deadline::remaining(), None);
-//! # }
-//! ```
-//!
-//! # Executors that run other work while they wait
-//!
-//! What is above a call is kept for the thread while an attempt runs. An executor that runs somebody else's work on
-//! that thread before the attempt ends lends it the deadline and the retry. The work then sees a deadline that is not
-//! its own, and its calls may make a single attempt:
-//!
-//! * rayon: a thread that waits in `join`, `scope` or a parallel iterator steals jobs of others;
-//! * `Shared` futures, data loaders and single-flight caches: the first of several owners polls for all of them;
-//! * the tasks of a `LocalSet`, and of a runtime whose `block_on` runs inside an attempt.
-//!
-//! Wrap a future that several callers share, or that belongs to somebody else, in [`isolate`], and begin a job that a
-//! waiting thread may take up with [`isolate_blocking`].
-//!
-//! With the feature `http` it goes on to other services: `to_header` and `headers`
-//! write it into the headers of a request, `from_header` reads it there. The module
-//! `tower` has layers that do both.
-//!
-//! Time is tokio's where the feature `tokio` is on, its paused clock included, and the
-//! operating system's monotonic clock elsewhere.
+//! Deadlines that travel: the outermost sets one, everything that it calls sees how much is left, and obeys it.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -62,15 +11,6 @@ use crate::inherited;
 use crate::inside::Inside;
 use crate::nesting;
 use crate::timer::Timestamp;
-
-#[cfg(feature = "http")]
-mod headers;
-
-#[cfg(feature = "http")]
-pub use headers::{
-    GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, headers,
-    to_header,
-};
 
 /// A deadline, to be handed over to another task or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,21 +4,18 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::attempt::Cause;
-use crate::budget::Budget;
-use crate::call::GiveUpReason;
-use crate::engine::{
-    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
-    attempt_span, limited, spanned,
+use reattempt_core::http::{HasMethod as _, HasStatus, Statuses};
+use retry_runtime::private::driver::{
+    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, HAS_KILL_SWITCH,
+    LiveCall, TimedOut, attempt_span, limited, spanned,
 };
-use crate::failure::GaveUp;
-use crate::http::{HasMethod as _, HasStatus, Statuses};
+use retry_runtime::rules::Violation;
+use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
+use retry_runtime::{
+    Budget, Cause, Classify, GaveUp, GiveUpReason, ObserveRetry, Policy, Tell, Verdict,
+};
+
 use crate::operation::ClientOperation;
-use crate::policy::Policy;
-use crate::rules::Violation;
-use crate::run::{ObserveRetry, Tell};
-use crate::timer::{DefaultTimer, IntoTimer as _};
-use crate::verdict::{Classify, Verdict};
 
 /// Runs a [`Policy`] over the requests of a client, as middleware.
 ///
@@ -32,7 +29,7 @@ use crate::verdict::{Classify, Verdict};
 /// `Policy::new().max(1)` for a single attempt. It is not checked.
 ///
 /// `timeout`, `deadline` and a deadline from above cut an attempt off, up to the head of its response: reading the body
-/// comes after it. A call that ends so has an error of the middleware with [`GaveUp`](crate::GaveUp) in it.
+/// comes after it. A call that ends so has an error of the middleware with [`GaveUp`] in it.
 ///
 /// Where reqwest has followed a redirect, the answer is that of another request. What it says of that proves
 /// nothing of the first, which was executed.
@@ -65,7 +62,7 @@ pub struct RetryMiddleware<O = ()> {
 impl RetryMiddleware {
     /// Middleware that retries by [`Statuses::STANDARD`].
     ///
-    /// A policy that breaks an unsafe [rule](crate::rules) is reported when a call has failed under it, and followed as far
+    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has failed under it, and followed as far
     /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
     pub fn new(policy: Policy) -> Self {
         Self::of(ClientOperation::new(policy))
@@ -101,7 +98,7 @@ impl<O> RetryMiddleware<O> {
     }
 
     /// Told of each retry before its delay: `|retry: &Retry<'_, reqwest_middleware::Result<Response>>| ...`, where
-    /// [`Retry::error`](crate::Retry::error) is the whole answer.
+    /// [`Retry::error`](retry_runtime::Retry::error) is the whole answer.
     pub fn on_retry<F>(self, observer: F) -> RetryMiddleware<Tell<F>> {
         RetryMiddleware {
             operation: self.operation,
@@ -112,14 +109,14 @@ impl<O> RetryMiddleware<O> {
 
     /// Sets the name of the operation in telemetry. Middlewares of one name are one operation inside other retries.
     pub fn name(mut self, name: &'static str) -> Self {
-        self.operation = self.operation.named(name);
+        self.operation = self.operation.with_name(name);
         self
     }
 
     /// Pays for retries from `budget`, not from that of the policy; it is told of every answer. The policy
     /// of a single request may have another.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
-        self.operation = self.operation.budgeted(budget);
+        self.operation = self.operation.with_budget(budget);
         self
     }
 
@@ -185,7 +182,7 @@ macro_rules! reqwest_middleware {
                 let operation = self.operation_for(extensions.get(), request.is_idempotent());
                 let timer = DefaultTimer.for_async();
                 let context = CallContext::start(operation.operation(), &timer);
-                let budget = operation.policy().budget;
+                let budget = operation.policy().shared_budget();
                 let mut gates = budget.map(|budget| BudgetGate::new(budget, &timer));
                 let mut call = LiveCall::start(|| operation.site(), context);
                 let mut request = request;
@@ -193,7 +190,7 @@ macro_rules! reqwest_middleware {
                 loop {
                     gates.begin(&timer);
                     let again = request.try_clone();
-                    let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
+                    let start = AttemptStart::<1>::now(operation.policy(), &timer);
                     let attempt = next.clone().run(request, extensions);
                     let attempt = spanned(attempt_span(context, &call), attempt);
                     let outcome =
@@ -239,7 +236,7 @@ macro_rules! reqwest_middleware {
                     self.observer.observe(&retry);
                     let delay = retry.delay();
                     // The kill switch may end the call after the delay.
-                    let kept = cfg!(feature = "config").then_some(failed);
+                    let kept = HAS_KILL_SWITCH.then_some(failed);
                     call.pause(context, delay, ()).await;
                     if let Some(failed) = kept
                         && context.is_disabled()

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::timer::Timestamp;
+use reattempt_core::Timestamp;
 
 /// One for each second of the window.
 const SLOTS: usize = 10;

@@ -1,0 +1,20 @@
+//! The key by which a service tells a second try from a second request.
+
+use core::fmt;
+
+/// 128 random bits, shown as 32 hexadecimal digits: the same for every attempt of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(u128);
+
+impl IdempotencyKey {
+    /// Returns the key with these bits.
+    pub const fn from_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}

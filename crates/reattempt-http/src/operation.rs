@@ -1,0 +1,129 @@
+//! The operation of a client: its name and its policy.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(feature = "tower")]
+use reattempt_rules::Text;
+use retry_runtime::private::driver::{Operation, Site};
+#[cfg(feature = "tower")]
+use retry_runtime::rules::RuleId;
+use retry_runtime::rules::{Key, Violation};
+use retry_runtime::{Budget, Policy};
+
+/// The operation of a client, which owns its policy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientOperation {
+    site: Site,
+    is_named: bool,
+    policy: Policy,
+}
+
+impl ClientOperation {
+    pub(crate) fn new(policy: Policy) -> Self {
+        Self {
+            site: instance(),
+            is_named: false,
+            policy,
+        }
+    }
+
+    /// Returns the same, unless `policy` breaks an unsafe rule.
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a client is made once"
+    )]
+    pub(crate) fn try_new(policy: Policy) -> Result<Self, Violation> {
+        let policy = policy.build()?;
+        Ok(Self::new(policy))
+    }
+
+    /// Returns it, unless its policy has a `timeout`, where nobody can make the error of the client.
+    #[cfg(feature = "tower")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a client is made once"
+    )]
+    pub(crate) fn without_timeout(self) -> Result<Self, Violation> {
+        const TEXT: &str = "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside";
+        match self.policy.limits() {
+            (_, Some(_), _) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
+            (_, None, _) => Ok(self),
+        }
+    }
+
+    /// Returns it for one more client: without a name, each is an operation of its own.
+    pub(crate) fn for_instance(self) -> Self {
+        if self.is_named {
+            return self;
+        }
+        Self {
+            site: instance(),
+            ..self
+        }
+    }
+
+    pub(crate) const fn with_name(self, name: &'static str) -> Self {
+        Self {
+            site: Site::of_name(name),
+            is_named: true,
+            ..self
+        }
+    }
+
+    pub(crate) const fn with_budget(self, budget: &'static Budget) -> Self {
+        Self {
+            policy: self.policy.budget(budget),
+            ..self
+        }
+    }
+
+    pub(crate) const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Returns its site.
+    pub(crate) const fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// Returns it for a decision.
+    #[inline(always)]
+    pub(crate) const fn operation(&self) -> Operation<'_> {
+        Operation::new(&self.site, &self.policy)
+    }
+
+    /// Returns whether the policy holds as it is for a request that says whether it may be executed twice. What
+    /// the policy says of that goes first.
+    #[inline(always)]
+    pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
+        is_idempotent || self.policy.has(Key::Idempotent)
+    }
+
+    /// Returns the operation for such a request.
+    pub(crate) const fn for_request(self, is_idempotent: bool) -> Self {
+        if self.suits(is_idempotent) {
+            return self;
+        }
+        Self {
+            policy: self.policy.idempotent(false),
+            ..self
+        }
+    }
+
+    /// Returns the operation under a policy that comes with a request; it pays from this one's budget unless it
+    /// has its own.
+    #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+    pub(crate) const fn under(self, policy: Policy) -> Self {
+        let operation = Self { policy, ..self };
+        match self.policy.shared_budget() {
+            Some(budget) if policy.shared_budget().is_none() => operation.with_budget(budget),
+            _ => operation,
+        }
+    }
+}
+
+/// Returns the site of one more client without a name.
+fn instance() -> Site {
+    static INSTANCES: AtomicU64 = AtomicU64::new(0);
+    Site::of_instance(INSTANCES.fetch_add(1, Ordering::Relaxed))
+}

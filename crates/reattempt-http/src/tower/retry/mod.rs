@@ -1,0 +1,19 @@
+//! A policy around a service: the layer, what it asks about requests and answers, and
+//! the future of a call.
+
+mod classifier;
+mod cloner;
+mod future;
+mod idempotency;
+mod layer;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+pub use classifier::GrpcClassifier;
+pub use classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+pub use cloner::{CloneRequest, CloneWith, RequestCloner};
+pub use future::RetryFuture;
+pub use idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
+pub use layer::{RetryLayer, RetryService};
