@@ -57,4 +57,7 @@ pub use reattempt_http::deadline::{
     GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, headers,
     to_header,
 };
-pub use retry_runtime::deadline::*;
+pub use retry_runtime::deadline::{
+    Deadline, Isolated, Scope, attempt, current, isolate, isolate_blocking, remaining, scope,
+    scope_blocking, within, within_blocking,
+};

@@ -88,7 +88,7 @@ pub mod deadline;
 #[cfg(feature = "test-util")]
 #[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
 pub mod testing {
-    pub use retry_runtime::testing::*;
+    pub use reattempt_testing::*;
 }
 
 /// Pages that explain more than one item: services, transactions, overload, configuration, the error index, events.

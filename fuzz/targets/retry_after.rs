@@ -11,7 +11,8 @@ use reattempt_core::http::{Statuses, retry_after};
 use reattempt_http::deadline::{
     GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, to_header,
 };
-use retry_runtime::{Verdict, deadline, testing};
+use reattempt_testing as testing;
+use retry_runtime::{Verdict, deadline};
 
 #[derive(Debug, Arbitrary)]
 struct Input<'a> {

@@ -46,8 +46,6 @@ mod policy;
 pub mod rules;
 mod run;
 pub mod strategy;
-#[cfg(feature = "test-util")]
-pub mod testing;
 
 pub mod timer;
 mod verified;

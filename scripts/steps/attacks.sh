@@ -28,7 +28,7 @@ sanitized() {
     local sanitizer=$1
     shift
     RUSTFLAGS="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer" cargo +nightly test --quiet --target-dir "$target/sanitize" \
-        --target "$triple" -p retry-runtime --lib --features tokio,keyed,test-util -- "$@"
+        --target "$triple" -p retry-runtime --lib --features tokio,keyed -- "$@"
 }
 
 triple=x86_64-unknown-linux-gnu

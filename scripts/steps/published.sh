@@ -88,7 +88,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    local verified=(reattempt-core reattempt-rules retry-runtime reattempt-http reattempt-syntax retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
+    local verified=(reattempt-core reattempt-rules retry-runtime reattempt-http reattempt-testing reattempt-syntax retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
     # They have nothing that could be left out, and what they depend on takes long to compile once more.
     local packed=(reattempt-restate reattempt-storm cargo-retry)
     for crate in "${verified[@]}" "${packed[@]}"; do

@@ -294,3 +294,18 @@ fn opened_by_one_clock_and_asked_by_another() {
     BOTH.permit().unwrap().succeeded();
     assert_eq!(BOTH.state(), State::Closed);
 }
+
+/// As `state` says it.
+#[test]
+fn what_is_printed() {
+    let time = testing::virtual_time();
+    let breaker = Breaker::count_window(1).name("payments");
+    let shown = || format!("{breaker:?}");
+    assert_eq!(shown(), "Breaker { name: \"payments\", state: Closed, .. }");
+    let permit = breaker.permit().expect("it is closed");
+    permit.failed(Verdict::Transient);
+    assert!(shown().contains("Open"), "{}", shown());
+    assert!(!shown().contains("Half"), "{}", shown());
+    time.advance(Duration::from_secs(5));
+    assert!(shown().contains("HalfOpen"), "{}", shown());
+}

@@ -1,21 +1,37 @@
 //! The clock that all calls of a process share: deadlines travel by it, and budgets and breakers count by it.
 
+use core::time::Duration;
 use std::sync::OnceLock;
 
 use crate::time::{Clock, Timestamp};
 
-static VIRTUAL: OnceLock<fn() -> Option<Timestamp>> = OnceLock::new();
+static VIRTUAL: OnceLock<TimeSource> = OnceLock::new();
 
-/// Sets the function that is asked before the real clock. The first one stays. It is the slot of `reattempt::testing`,
-/// which makes time virtual on the thread of a test.
-pub fn set_virtual_clock(now: fn() -> Option<Timestamp>) {
-    let _stays = VIRTUAL.set(now);
+/// Where threads whose time is virtual read it and sleep.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeSource {
+    /// Returns the time of this thread; `None` where it is real.
+    pub now: fn() -> Option<Timestamp>,
+    /// Sleeps in the time of this thread; returns `false` where it is real.
+    pub sleep: fn(Duration) -> bool,
+}
+
+/// Sets the source of virtual time. The first one stays. It is the slot of `reattempt::testing`, which makes time virtual
+/// on the thread of a test.
+pub fn set_time_source(source: TimeSource) {
+    let _stays = VIRTUAL.set(source);
 }
 
 /// Returns the virtual time of this thread; `None` outside of a test that asked for it.
 #[inline]
 pub fn virtual_now() -> Option<Timestamp> {
-    VIRTUAL.get().and_then(|now| now())
+    let source = VIRTUAL.get()?;
+    (source.now)()
+}
+
+/// Sleeps in virtual time; returns `false` where the time of this thread is real.
+pub fn virtual_sleep(duration: Duration) -> bool {
+    VIRTUAL.get().is_some_and(|source| (source.sleep)(duration))
 }
 
 /// Returns whether this thread has virtual time.
@@ -39,9 +55,8 @@ pub fn now() -> Timestamp {
 /// Returns the time on tokio's clock.
 #[cfg(feature = "tokio")]
 pub fn tokio_now() -> Timestamp {
-    // A paused clock is for tests: what is built for use need not ask.
-    #[cfg(any(debug_assertions, feature = "test-util"))]
-    if is_thread_ending() {
+    // A paused clock is for tests: a program that is built for use need not ask.
+    if (cfg!(debug_assertions) || VIRTUAL.get().is_some()) && is_thread_ending() {
         return std::time::Instant::now().into();
     }
     tokio::time::Instant::now().into_std().into()

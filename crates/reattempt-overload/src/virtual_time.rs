@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt_core::{Timestamp, process};
+use reattempt_core::Timestamp;
+use reattempt_core::process::{self, TimeSource};
 
 thread_local! {
     static NOW: Cell<Option<Timestamp>> = const { Cell::new(None) };
@@ -13,7 +14,10 @@ pub(crate) struct VirtualTime;
 
 /// Stops the clock of this thread.
 pub(crate) fn virtual_time() -> VirtualTime {
-    process::set_virtual_clock(|| NOW.get());
+    process::set_time_source(TimeSource {
+        now: || NOW.get(),
+        sleep: |_| false,
+    });
     NOW.set(Some(process::now()));
     VirtualTime
 }

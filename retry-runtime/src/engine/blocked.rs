@@ -17,7 +17,6 @@ pub(super) fn warn_in_async(site: &'static Location<'static>) {
     if LevelFilter::current() < LevelFilter::WARN {
         return;
     }
-    #[cfg(feature = "test-util")]
     if reattempt_core::process::is_virtual() {
         return;
     }

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use super::step::AttemptResult;
+use super::result::AttemptResult;
 use crate::call::GiveUpReason;
 use crate::policy::Policy;
 use crate::timer::Clock;

@@ -3,8 +3,9 @@
 use core::mem::ManuallyDrop;
 use core::time::Duration;
 
-use super::step::{AskStrategy, AttemptResult, no_strategy, step};
-use super::watch::{Began, Described, Ending, ErrorText, Report};
+use super::result::{AttemptResult, Ending};
+use super::step::{AskStrategy, no_strategy, step};
+use super::watch::{Began, Described, ErrorText, Report};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::attempt::{Attempt, Retry, Started};
 use crate::call;

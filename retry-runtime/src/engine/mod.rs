@@ -13,6 +13,8 @@ mod gates;
 #[cfg(feature = "std")]
 mod invalid;
 mod live;
+mod record;
+mod result;
 #[cfg(feature = "std")]
 mod shared;
 mod spans;
@@ -33,15 +35,14 @@ pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
 pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall};
 #[cfg(feature = "std")]
+pub use record::set_recorder;
+pub use record::{CallEvent, CallStep};
+pub use result::{AttemptResult, Ending};
+#[cfg(feature = "std")]
 pub use shared::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
 pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
-pub use step::AttemptResult;
 pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{endured, limited, limited_hook};
-#[cfg(feature = "test-util")]
-pub(crate) use watch::Ending;
 pub use watch::{Described, ErrorText};
-#[cfg(feature = "test-util")]
-pub(crate) use watch::{Event, What};

@@ -4,7 +4,7 @@ use core::ops::Deref;
 use core::time::Duration;
 
 use super::Gate;
-use super::step::AttemptResult;
+use super::result::AttemptResult;
 use crate::breaker::{Breaker, Pass};
 use crate::budget::{Account, Budget, FailureClass};
 use crate::call::GiveUpReason;

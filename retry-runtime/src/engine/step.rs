@@ -4,9 +4,9 @@ use core::time::Duration;
 
 #[cfg(feature = "std")]
 use super::invalid;
-use super::watch::{Described, Ending, ErrorText};
+use super::result::{AttemptResult, Ending};
+use super::watch::{Described, ErrorText};
 use super::{CallContext, Gate, LiveCall, Place};
-use crate::attempt::Cause;
 use crate::call;
 use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
@@ -15,39 +15,6 @@ use crate::rules::Violation;
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
-
-/// What an attempt came to that has not ended its call with success.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttemptResult {
-    /// It failed with an error of this verdict.
-    Failed(Verdict),
-    /// It succeeded with a value that `until` does not accept.
-    NotFinal,
-    /// It took longer than `timeout`.
-    TimedOut,
-    /// The deadline cut it off.
-    CutOff,
-}
-
-impl AttemptResult {
-    #[inline(always)]
-    pub(crate) const fn of<E: ?Sized>(cause: &Cause<'_, E>, verdict: Verdict) -> Self {
-        match cause {
-            Cause::Error(_) => Self::Failed(verdict),
-            Cause::NotFinal => Self::NotFinal,
-            Cause::TimedOut => Self::TimedOut,
-        }
-    }
-
-    /// Returns what it says about the service; `None` for an answer, be it one that is not final.
-    pub const fn verdict(self) -> Option<Verdict> {
-        match self {
-            Self::Failed(verdict) => Some(verdict),
-            Self::TimedOut | Self::CutOff => Some(Verdict::Transient),
-            Self::NotFinal => None,
-        }
-    }
-}
 
 /// The strategy of a call, asked after this attempt, with this delay that the error asks for.
 pub(super) trait AskStrategy:

@@ -1,9 +1,9 @@
-//! What a call reports to those who watch: observers, and the record of a test. Without such a feature nothing of it
-//! is left, not even arguments.
+//! What a call reports to those who watch: observers, and the record of a test.
 
 use core::time::Duration;
 
-use super::step::AttemptResult;
+use super::record::{CallEvent, CallStep, record};
+use super::result::{AttemptResult, Ending};
 use super::{AttemptStart, CallContext, LiveCall, Place};
 use crate::attempt::Cause;
 use crate::call::GiveUpReason;
@@ -34,15 +34,6 @@ impl ErrorText {
     pub fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
         Self
     }
-}
-
-/// Where the last attempt of a call stood when the call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// It came to this.
-    Attempt(AttemptResult),
-    /// It was reported before; no other followed.
-    BetweenAttempts,
 }
 
 /// What failed, and how it is described to those who watch.
@@ -189,10 +180,6 @@ impl<P: Place> LiveCall<P> {
     }
 
     /// Describes the attempt that has just failed, where somebody watches.
-    #[cfg_attr(
-        not(any(feature = "test-util", feature = "observe")),
-        expect(clippy::unused_self, reason = "nobody watches")
-    )]
     pub(super) fn attempt_ended<E: ?Sized>(
         &self,
         context: CallContext<'_, impl Clock>,
@@ -201,9 +188,7 @@ impl<P: Place> LiveCall<P> {
         #[cfg(not(feature = "observe"))]
         let _ = (context, &mut failure.describe);
         Report {
-            #[cfg(feature = "test-util")]
             before: self.failures(),
-            #[cfg(any(feature = "test-util", feature = "observe"))]
             attempt: self.failures().saturating_add(1),
             #[cfg(feature = "observe")]
             failure: observe::is_watched().then(|| {
@@ -216,20 +201,13 @@ impl<P: Place> LiveCall<P> {
     }
 
     /// Reports a success after a retry; one at once leaves no trace.
-    #[cfg_attr(
-        not(any(feature = "test-util", feature = "observe")),
-        expect(clippy::unused_self, reason = "nobody watches")
-    )]
     #[cold]
     #[inline(never)]
     pub(super) fn recovered(&self, context: CallContext<'_, impl Clock>) {
         #[cfg(not(feature = "observe"))]
         let _ = context;
-        #[cfg(feature = "test-util")]
-        {
-            let before = self.failures();
-            self.record("", before, before.saturating_add(1), What::Succeeded);
-        }
+        let before = self.failures();
+        self.record("", before, before.saturating_add(1), CallStep::Succeeded);
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let (attempt, times) = (
@@ -240,14 +218,14 @@ impl<P: Place> LiveCall<P> {
         }
     }
 
-    #[cfg(feature = "test-util")]
-    fn record(&self, operation: &'static str, before: u32, attempt: u32, what: What) {
-        crate::testing::note(Event {
+    #[inline(always)]
+    fn record(&self, operation: &'static str, before: u32, attempt: u32, step: CallStep) {
+        record(|| CallEvent {
             call: core::ptr::from_ref(self).addr(),
             operation,
             before,
             attempt,
-            what,
+            step,
         });
     }
 }
@@ -256,27 +234,17 @@ impl<P: Place> LiveCall<P> {
 #[derive(Debug)]
 pub(super) struct Report {
     /// The number of the attempt before it, which is higher where the count has started anew.
-    #[cfg(feature = "test-util")]
     before: u32,
-    #[cfg(any(feature = "test-util", feature = "observe"))]
     attempt: u32,
     #[cfg(feature = "observe")]
     failure: Option<observe::FailedAttempt>,
 }
 
-#[cfg_attr(
-    not(any(feature = "test-util", feature = "observe")),
-    expect(clippy::unused_self, reason = "nobody watches")
-)]
 impl Report {
     /// Returns a report on attempt number `attempt`, of which nothing else is known.
     pub(super) const fn of_attempt(attempt: u32) -> Self {
-        #[cfg(not(any(feature = "test-util", feature = "observe")))]
-        let _ = attempt;
         Self {
-            #[cfg(feature = "test-util")]
             before: attempt.saturating_sub(1),
-            #[cfg(any(feature = "test-util", feature = "observe"))]
             attempt,
             #[cfg(feature = "observe")]
             failure: None,
@@ -284,15 +252,8 @@ impl Report {
     }
 
     /// Returns the same report on attempt number `attempt`: the count may have started anew.
-    #[cfg(any(feature = "test-util", feature = "observe"))]
     pub(super) const fn numbered(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
-        self
-    }
-
-    /// Returns it as it is: nobody watches.
-    #[cfg(not(any(feature = "test-util", feature = "observe")))]
-    pub(super) const fn numbered(self, _: u32) -> Self {
         self
     }
 
@@ -303,13 +264,11 @@ impl Report {
         result: AttemptResult,
         delay: Duration,
     ) {
-        let _ = (call, operation, result, delay);
-        #[cfg(feature = "test-util")]
         call.record(
             operation.name(),
             self.before,
             self.attempt,
-            What::Retry(result, delay),
+            CallStep::Retry(result, delay),
         );
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
@@ -324,13 +283,11 @@ impl Report {
         ending: Ending,
         reason: GiveUpReason,
     ) {
-        let _ = (call, operation, ending, reason);
-        #[cfg(feature = "test-util")]
         call.record(
             operation.name(),
             self.before,
             self.attempt,
-            What::GaveUp(ending, reason),
+            CallStep::GaveUp(ending, reason),
         );
         #[cfg(feature = "observe")]
         if observe::is_watched() {
@@ -347,39 +304,5 @@ impl Report {
                 reason,
             );
         }
-    }
-}
-
-#[cfg(feature = "test-util")]
-pub(crate) use recorded::{Event, What};
-
-/// What the record of a test is given.
-#[cfg(feature = "test-util")]
-mod recorded {
-    use super::{AttemptResult, Duration, Ending, GiveUpReason};
-
-    /// Something that happened to a call.
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) struct Event {
-        /// Tells calls apart that run at the same time; used again when a call is over.
-        pub(crate) call: usize,
-        /// The name of the operation; empty for a success, which is told apart by its call.
-        pub(crate) operation: &'static str,
-        /// The number of the attempt before it; 0 for the first of a call.
-        pub(crate) before: u32,
-        /// The attempt that has just ended, from 1.
-        pub(crate) attempt: u32,
-        /// What it came to, and what follows.
-        pub(crate) what: What,
-    }
-
-    #[derive(Debug, Clone, Copy)]
-    pub(crate) enum What {
-        /// Another attempt follows after a delay.
-        Retry(AttemptResult, Duration),
-        /// The call ends without success.
-        GaveUp(Ending, GiveUpReason),
-        /// The call ends with success, after at least one retry.
-        Succeeded,
     }
 }

@@ -12,6 +12,7 @@ mod hook;
 mod judge;
 mod map_err;
 mod outcome;
+pub mod slots;
 mod until;
 mod value;
 

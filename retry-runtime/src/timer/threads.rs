@@ -24,10 +24,8 @@ impl Clock for ThreadTimer {
 
 impl BlockingTimer for ThreadTimer {
     fn sleep(&self, duration: Duration) {
-        #[cfg(feature = "test-util")]
-        if crate::testing::sleep(duration) {
-            return;
+        if !reattempt_core::process::virtual_sleep(duration) {
+            std::thread::sleep(duration);
         }
-        std::thread::sleep(duration);
     }
 }

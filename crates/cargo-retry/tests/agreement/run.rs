@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use reattempt_testing::{self as testing, CallEnd};
 use retry_runtime::Policy;
-use retry_runtime::testing::{self, CallEnd};
 use retry_runtime::timer::{BlockingTimer, Clock, ThreadTimer, Timestamp};
 
 /// What one call came to.

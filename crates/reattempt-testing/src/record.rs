@@ -5,13 +5,14 @@ use core::time::Duration;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::attempts::RecordedCall;
-use super::diff;
-use crate::engine::Event;
+use retry_runtime::private::slots::{CallEvent, set_recorder};
+
+use crate::attempts::RecordedCall;
+use crate::diff;
 
 #[derive(Debug)]
 struct Noted {
-    /// As in [`Event::call`].
+    /// As in [`CallEvent::call`].
     call: usize,
     recorded: RecordedCall,
 }
@@ -22,8 +23,8 @@ thread_local! {
     static LOGS: RefCell<Vec<Log>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tells every record of this thread.
-pub(crate) fn note(event: Event) {
+/// Adds an event to every record of this thread.
+fn note(event: CallEvent) {
     // Nothing of the user's runs while one is borrowed. A thread that ends has
     // no records.
     let _ended = LOGS.try_with(|logs| {
@@ -35,7 +36,7 @@ pub(crate) fn note(event: Event) {
     });
 }
 
-fn add(log: &mut Vec<Noted>, event: &Event) {
+fn add(log: &mut Vec<Noted>, event: &CallEvent) {
     let goes_on =
         |noted: &&mut Noted| noted.call == event.call && noted.recorded.goes_on_with(event);
     if let Some(noted) = log.iter_mut().rev().find(goes_on) {
@@ -80,6 +81,7 @@ fn add(log: &mut Vec<Noted>, event: &Event) {
 /// ");
 /// ```
 pub fn record() -> Record {
+    set_recorder(note);
     let log = Log::default();
     // Where the thread has ended, there is nothing to record.
     let _ended = LOGS.try_with(|logs| {
@@ -156,35 +158,34 @@ impl fmt::Display for Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::GiveUpReason;
-    use crate::engine::{AttemptResult, Ending, What};
-    use crate::testing::{AttemptEnd, CallEnd};
-    use crate::verdict::Verdict;
+    use crate::{AttemptEnd, CallEnd};
+    use reattempt_core::{GiveUpReason, Verdict};
+    use retry_runtime::private::slots::{AttemptResult, CallStep, Ending};
 
     const MS: Duration = Duration::from_millis(1);
     const TRANSIENT: AttemptResult = AttemptResult::Failed(Verdict::Transient);
 
-    fn tell(call: usize, operation: &'static str, attempt: u32, what: What) {
-        note(Event {
+    fn happens(call: usize, operation: &'static str, attempt: u32, step: CallStep) {
+        note(CallEvent {
             call,
             operation,
             before: attempt.saturating_sub(1),
             attempt,
-            what,
+            step,
         });
     }
 
     #[test]
     fn a_call_from_its_first_failure_to_its_end() {
         let record = record();
-        tell(1, "shop::fetch", 1, What::Retry(TRANSIENT, 100 * MS));
-        tell(
+        happens(1, "shop::fetch", 1, CallStep::Retry(TRANSIENT, 100 * MS));
+        happens(
             1,
             "shop::fetch",
             2,
-            What::Retry(AttemptResult::TimedOut, 200 * MS),
+            CallStep::Retry(AttemptResult::TimedOut, 200 * MS),
         );
-        tell(1, "", 3, What::Succeeded);
+        happens(1, "", 3, CallStep::Succeeded);
         let text = "\
 shop::fetch
   1. failed (transient), retry in 100ms
@@ -203,40 +204,40 @@ shop::fetch
     #[test]
     fn calls_that_run_at_the_same_time() {
         let record = record();
-        tell(1, "a", 1, What::Retry(TRANSIENT, Duration::ZERO));
-        tell(
+        happens(1, "a", 1, CallStep::Retry(TRANSIENT, Duration::ZERO));
+        happens(
             2,
             "a",
             1,
-            What::Retry(AttemptResult::NotFinal, 400_000 * MS),
+            CallStep::Retry(AttemptResult::NotFinal, 400_000 * MS),
         );
-        tell(
+        happens(
             1,
             "b",
             1,
-            What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Nested),
+            CallStep::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Nested),
         );
-        tell(
+        happens(
             1,
             "a",
             2,
-            What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts),
+            CallStep::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts),
         );
-        tell(
+        happens(
             2,
             "a",
             2,
-            What::GaveUp(
+            CallStep::GaveUp(
                 Ending::Attempt(AttemptResult::CutOff),
                 GiveUpReason::Deadline,
             ),
         );
         // The place is used again.
-        tell(
+        happens(
             1,
             "a",
             1,
-            What::Retry(TRANSIENT, Duration::from_nanos(1_234_567_891)),
+            CallStep::Retry(TRANSIENT, Duration::from_nanos(1_234_567_891)),
         );
         record.assert(
             "
@@ -259,30 +260,30 @@ shop::fetch
     fn calls_without_their_beginning_or_end() {
         let record = record();
         let asked = Verdict::Throttled(Some(2000 * MS));
-        tell(1, "dropped", 1, What::Retry(TRANSIENT, MS));
-        tell(
+        happens(1, "dropped", 1, CallStep::Retry(TRANSIENT, MS));
+        happens(
             1,
             "dropped",
             1,
-            What::Retry(AttemptResult::Failed(asked), MS),
+            CallStep::Retry(AttemptResult::Failed(asked), MS),
         );
-        tell(2, "joined", 3, What::Retry(TRANSIENT, MS));
-        tell(2, "joined", 5, What::Retry(TRANSIENT, MS));
-        tell(2, "", 6, What::Succeeded);
-        tell(7, "", 2, What::Succeeded);
+        happens(2, "joined", 3, CallStep::Retry(TRANSIENT, MS));
+        happens(2, "joined", 5, CallStep::Retry(TRANSIENT, MS));
+        happens(2, "", 6, CallStep::Succeeded);
+        happens(7, "", 2, CallStep::Succeeded);
         // Over before the next attempt, and before the first.
-        tell(3, "over", 1, What::Retry(TRANSIENT, MS));
-        tell(
+        happens(3, "over", 1, CallStep::Retry(TRANSIENT, MS));
+        happens(
             3,
             "over",
             1,
-            What::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
+            CallStep::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
         );
-        tell(
+        happens(
             4,
             "late",
             0,
-            What::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
+            CallStep::GaveUp(Ending::BetweenAttempts, GiveUpReason::Deadline),
         );
         record.assert(
             "
@@ -309,14 +310,14 @@ shop::fetch
 
     #[test]
     fn nested_records_see_what_happens_while_they_last() {
-        let gives_up = What::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts);
+        let gives_up = CallStep::GaveUp(Ending::Attempt(TRANSIENT), GiveUpReason::Attempts);
         let outer = record();
-        tell(1, "a", 1, gives_up);
+        happens(1, "a", 1, gives_up);
         let inner = record();
-        tell(1, "b", 1, gives_up);
+        happens(1, "b", 1, gives_up);
         assert_eq!((outer.calls().len(), inner.calls().len()), (2, 1));
         drop(outer);
-        tell(1, "c", 1, gives_up);
+        happens(1, "c", 1, gives_up);
         inner.assert(
             "
             b
@@ -326,7 +327,7 @@ shop::fetch
             ",
         );
         drop(inner);
-        tell(1, "d", 1, gives_up);
+        happens(1, "d", 1, gives_up);
         record().assert("");
     }
 }

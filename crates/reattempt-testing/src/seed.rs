@@ -79,7 +79,7 @@ impl Drop for Seeded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::{Clock as _, ThreadTimer};
+    use retry_runtime::timer::{Clock as _, ThreadTimer};
 
     fn three() -> [u64; 3] {
         core::array::from_fn(|_| ThreadTimer.random())

@@ -4,7 +4,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use super::script::{self, Run};
+use crate::script::{self, Run};
 
 /// What a fake service does at each of its calls: succeed, or fail with an error.
 ///

@@ -3,11 +3,9 @@
 use core::fmt;
 use core::time::Duration;
 
-use crate::call::GiveUpReason;
-use crate::engine::{AttemptResult, Ending, Event, What};
-use crate::verdict::Verdict;
-use reattempt_rules::Text;
-use reattempt_rules::duration;
+use reattempt_core::{GiveUpReason, Verdict};
+use reattempt_rules::{Text, duration};
+use retry_runtime::private::slots::{AttemptResult, CallEvent, CallStep, Ending};
 
 /// A call of which something was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,24 +81,24 @@ impl RecordedCall {
     }
 
     /// Whether `event` is what happened to this call next; a success has no name.
-    pub(super) fn goes_on_with(&self, event: &Event) -> bool {
+    pub(super) fn goes_on_with(&self, event: &CallEvent) -> bool {
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
         self.end == CallEnd::Open
             && (event.operation.is_empty() || self.operation == event.operation)
             && (event.before == last || was_last(last, event))
     }
 
-    pub(super) fn add(&mut self, event: &Event) {
-        let (end, delay) = match event.what {
-            What::Retry(result, delay) => (result.into(), Some(delay)),
-            What::GaveUp(ending, reason) => {
+    pub(super) fn add(&mut self, event: &CallEvent) {
+        let (end, delay) = match event.step {
+            CallStep::Retry(result, delay) => (result.into(), Some(delay)),
+            CallStep::GaveUp(ending, reason) => {
                 self.end = CallEnd::GaveUp(reason);
                 match ending {
                     Ending::Attempt(result) => (result.into(), None),
                     Ending::BetweenAttempts => (AttemptEnd::CutOff, None),
                 }
             }
-            What::Succeeded => {
+            CallStep::Succeeded => {
                 self.end = CallEnd::Succeeded;
                 (AttemptEnd::Succeeded, None)
             }
@@ -135,8 +133,8 @@ impl RecordedAttempt {
 }
 
 /// Whether the deadline was over after this attempt, before the next one started.
-fn was_last(attempt: u32, event: &Event) -> bool {
-    event.attempt == attempt && matches!(event.what, What::GaveUp(Ending::BetweenAttempts, _))
+fn was_last(attempt: u32, event: &CallEvent) -> bool {
+    event.attempt == attempt && matches!(event.step, CallStep::GaveUp(Ending::BetweenAttempts, _))
 }
 
 impl From<AttemptResult> for AttemptEnd {

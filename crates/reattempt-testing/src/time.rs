@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 use core::time::Duration;
 use std::cell::Cell;
 
-use crate::inherited;
-use crate::timer::Timestamp;
+use reattempt_core::Timestamp;
+use reattempt_core::process::{self, TimeSource, set_time_source};
 
 #[derive(Clone, Copy)]
 struct Virtual {
@@ -27,12 +27,12 @@ fn set(clock: Option<Virtual>) {
 }
 
 /// The time of this thread's virtual clock; `None` without one.
-pub(crate) fn virtual_now() -> Option<Timestamp> {
+fn virtual_now() -> Option<Timestamp> {
     clock().map(|clock| clock.now)
 }
 
 /// Sleeps on the virtual clock; `false` without one.
-pub(crate) fn sleep(duration: Duration) -> bool {
+fn sleep(duration: Duration) -> bool {
     let Some(clock) = clock() else {
         return false;
     };
@@ -42,17 +42,17 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 }
 
 /// Makes the time of sync functions on this thread virtual, until the guard is
-/// dropped: [`ThreadTimer`](crate::timer::ThreadTimer) neither reads the real clock nor
+/// dropped: [`ThreadTimer`](retry_runtime::timer::ThreadTimer) neither reads the real clock nor
 /// blocks, and a delay moves the virtual clock instead.
 ///
-/// Deadlines obey it, those of [`deadline`](crate::deadline) too. Guards nest, and share
+/// Deadlines obey it, those of [`deadline`](retry_runtime::deadline) too. Guards nest, and share
 /// one clock; a fake far below that takes two seconds says
 /// `virtual_time().advance(Duration::from_secs(2))`. Other threads, timers
 /// of your own and `std::thread::sleep` are not concerned.
 ///
 /// Async functions have tokio's paused clock instead:
 /// `#[tokio::test(start_paused = true)]`. Don't mix the two: under this guard
-/// deadlines of [`deadline`](crate::deadline) stand still while tokio's clock moves.
+/// deadlines of [`deadline`](retry_runtime::deadline) stand still while tokio's clock moves.
 ///
 /// # Examples
 ///
@@ -69,10 +69,13 @@ pub(crate) fn sleep(duration: Duration) -> bool {
 /// assert_eq!(time.elapsed(), Duration::from_secs(5 + 10));
 /// ```
 pub fn virtual_time() -> VirtualTime {
-    reattempt_core::process::set_virtual_clock(virtual_now);
-    // From the time that holds here, so that deadlines from above keep their sense.
+    set_time_source(TimeSource {
+        now: virtual_now,
+        sleep,
+    });
+    // From the time that holds here, so that inherited deadlines keep their sense.
     let clock = clock().unwrap_or_else(|| Virtual {
-        now: inherited::now(),
+        now: process::now(),
         guards: 0,
     });
     set(Some(Virtual {
@@ -121,7 +124,7 @@ impl Drop for VirtualTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timer::{BlockingTimer as _, Clock as _, ThreadTimer};
+    use retry_runtime::timer::{BlockingTimer as _, ThreadTimer};
 
     const HOUR: Duration = Duration::from_secs(3600);
 
@@ -133,7 +136,7 @@ mod tests {
         ThreadTimer.sleep(HOUR);
         time.advance(HOUR);
         assert_eq!(ThreadTimer.now().since(start), 2 * HOUR);
-        assert_eq!(inherited::now(), ThreadTimer.now());
+        assert_eq!(process::now(), ThreadTimer.now());
         assert_eq!(time.elapsed(), 2 * HOUR);
         drop(time);
         assert_eq!(virtual_now(), None);

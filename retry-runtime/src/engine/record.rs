@@ -1,0 +1,54 @@
+//! The slot for the record of a test, which `reattempt-testing` fills when a test first asks for one.
+
+use core::time::Duration;
+#[cfg(feature = "std")]
+use std::sync::OnceLock;
+
+use super::result::{AttemptResult, Ending};
+use crate::call::GiveUpReason;
+
+#[cfg(feature = "std")]
+static RECORDER: OnceLock<fn(CallEvent)> = OnceLock::new();
+
+/// Something that happened to a call after a failure.
+#[derive(Debug, Clone, Copy)]
+pub struct CallEvent {
+    /// Tells calls apart that run at the same time; used again when a call is over.
+    pub call: usize,
+    /// The name of the operation; empty for a success, which is told apart by its call.
+    pub operation: &'static str,
+    /// The number of the attempt before it; 0 for the first of a call.
+    pub before: u32,
+    /// The attempt that has just ended, from 1.
+    pub attempt: u32,
+    /// The result of the attempt, and what follows.
+    pub step: CallStep,
+}
+
+/// What follows an attempt.
+#[derive(Debug, Clone, Copy)]
+pub enum CallStep {
+    /// Another attempt follows after a delay.
+    Retry(AttemptResult, Duration),
+    /// The call ends without success.
+    GaveUp(Ending, GiveUpReason),
+    /// The call ends with success, after at least one retry.
+    Succeeded,
+}
+
+/// Sets the function that records each event, on the thread where it happens. The first one stays.
+#[cfg(feature = "std")]
+pub fn set_recorder(recorder: fn(CallEvent)) {
+    let _stays = RECORDER.set(recorder);
+}
+
+/// Records the event that `event` returns, where a recorder is set: without `std` there is none.
+#[inline(always)]
+pub(super) fn record(event: impl FnOnce() -> CallEvent) {
+    #[cfg(not(feature = "std"))]
+    let _ = event;
+    #[cfg(feature = "std")]
+    if let Some(recorder) = RECORDER.get() {
+        recorder(event());
+    }
+}
