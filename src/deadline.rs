@@ -1,12 +1,13 @@
-//! Deadlines that travel: the outermost sets one, everything that it calls sees how much is left, and obeys it.
+//! Deadlines that travel: the outermost sets one, everything that it calls sees how much is left,
+//! and obeys it.
 //!
-//! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the same thread or in the same future. It
-//! nests, and only ever shrinks. Retried calls inside begin no delay that would not end before it, and cancel attempts
-//! that have a `timeout` or a `deadline`. Code of your own asks [`remaining`]. A call with a `deadline` key sets one for
-//! its attempts, too.
+//! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the same thread or in
+//! the same future. It nests, and only ever shrinks. Retried calls inside begin no delay that would
+//! not end before it, and cancel attempts that have a `timeout` or a `deadline`. Code of your own
+//! asks [`remaining`]. A call with a `deadline` key sets one for its attempts, too.
 //!
-//! Work that is spawned elsewhere is handed its deadline explicitly: [`current`] before, [`scope`] or [`scope_blocking`]
-//! inside.
+//! Work that is spawned elsewhere is handed its deadline explicitly: [`current`] before, [`scope`]
+//! or [`scope_blocking`] inside.
 //!
 //! ```
 //! use reattempt::deadline;
@@ -31,26 +32,27 @@
 //!
 //! # Executors that run other work while they wait
 //!
-//! The thread keeps what a call inherits while an attempt runs. An executor that runs other work on that thread before
-//! the attempt ends shares the deadline and the retry with it. The work then sees a deadline that is not its own, and its
-//! calls may make a single attempt:
+//! The thread keeps what a call inherits while an attempt runs. An executor that runs other work on
+//! that thread before the attempt ends shares the deadline and the retry with it. The work then
+//! sees a deadline that is not its own, and its calls may make a single attempt:
 //!
 //! * rayon: a thread that waits in `join`, `scope` or a parallel iterator steals other jobs;
-//! * `Shared` futures, data loaders and single-flight caches: the first of several owners polls for all of them;
+//! * `Shared` futures, data loaders and single-flight caches: the first of several owners polls for
+//!   all of them;
 //! * the tasks of a `LocalSet`, and of a runtime whose `block_on` runs inside an attempt.
 //!
-//! Wrap a future that several callers share, or that belongs to another call, in [`isolate`], and begin a job that a
-//! waiting thread may take up with [`isolate_blocking`].
+//! Wrap a future that several callers share, or that belongs to another call, in [`isolate`], and
+//! begin a job that a waiting thread may take up with [`isolate_blocking`].
 //!
 //! # Other services
 //!
-//! With the feature `http`, `to_header` and `headers` write the deadline into the headers of a request, and `from_header`
-//! reads it there. The module `tower` has layers that do both.
+//! With the feature `http`, `to_header` and `headers` write the deadline into the headers of a
+//! request, and `from_header` reads it there. The module `tower` has layers that do both.
 //!
 //! # Clock
 //!
-//! Time is tokio's where the feature `tokio` is on, its paused clock included, and the operating system's monotonic
-//! clock elsewhere.
+//! Time is tokio's where the feature `tokio` is on, its paused clock included, and the operating
+//! system's monotonic clock elsewhere.
 
 #[cfg(feature = "http")]
 pub use reattempt_http::deadline::{

@@ -39,7 +39,7 @@ if the record is right, the lines without `-` are the new text; `println!(\"{rec
 fn a_wrong_script_says_so() {
     assert_eq!(
         message(|| drop(FaultPlan::script("fail, sleep", reset))),
-        "`sleep` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; \
+        "`sleep` is not a word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; \
          the script is `fail, sleep`"
     );
 }

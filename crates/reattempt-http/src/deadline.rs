@@ -1,10 +1,9 @@
-//! Deadlines and attempt numbers in the headers of a request. The time is relative, so that the clocks of two machines
-//! need not agree.
+//! Deadlines and attempt numbers in the headers of a request. The time is relative, so that the
+//! clocks of two machines need not agree.
 
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-
 use retry_runtime::deadline::{Deadline, attempt, remaining};
 
 /// The header with the time that is left for a request.
@@ -21,40 +20,40 @@ use retry_runtime::deadline::{Deadline, attempt, remaining};
 /// | `M` | minutes |
 /// | `H` | hours |
 ///
-/// It is relative: it counts from when the request is read, so that two clocks need
-/// not agree. The time on the way is not counted.
+/// The time is relative: it counts from when the server reads the request, so that two clocks need
+/// not agree. The time on the way does not count.
 ///
 /// # Units and ranges
 ///
-/// Written in the finest unit whose number has no more than eight digits, rounded
-/// down: a deadline only shrinks, by less than one of that unit. `0n` is a deadline that
-/// is over. Above `99999999H` it saturates.
+/// [`to_header`] writes the finest unit whose number has at most eight digits, rounded down: a
+/// deadline only shrinks, by less than one of that unit. `0n` is a deadline that is over. Above
+/// `99999999H` it saturates.
 ///
-/// Read in any unit, leading zeros included. Of several values, in lines of their own
-/// or joined by commas, the smallest holds, and an empty one says nothing; where one is
+/// [`from_header`] reads any unit, leading zeros included. Of several values, in lines of their own
+/// or joined by commas, the smallest holds, and an empty value does not count. Where a value is
 /// malformed, there is no deadline.
 ///
 /// # Source
 ///
 /// `Timeout` in [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md),
-/// under a name of its own, because a plain HTTP server does not expect gRPC's headers.
+/// under another name, because a plain HTTP server does not expect gRPC's headers.
 pub const REQUEST_TIMEOUT: HeaderName = HeaderName::from_static("request-timeout");
 
-/// gRPC's own header of the same format, read where there is no
-/// [`REQUEST_TIMEOUT`] and never written.
+/// gRPC's own header of the same format. [`from_header`] reads it where there is not a
+/// [`REQUEST_TIMEOUT`]; nothing writes it.
 pub const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
 /// The header with the number of the attempt that a request belongs to.
 ///
 /// # Units and ranges
 ///
-/// Digits only, from 1. Written from the second attempt on, so that a request without it
-/// is a first one. Read, it saturates at [`u32::MAX`]; of several values, in lines of
-/// their own or joined by commas, the smallest holds; where one is malformed or 0, there
-/// is none.
+/// Digits only, from 1. [`to_header`] writes it from the second attempt on, so that a request
+/// without it is a first attempt. [`attempt_from_header`] saturates at [`u32::MAX`]. Of several
+/// values, in lines of their own or joined by commas, the smallest holds. Where a value is
+/// malformed or 0, there is no number.
 pub const REQUEST_ATTEMPT: HeaderName = HeaderName::from_static("request-attempt");
 
-/// The finest first: nanoseconds, and the letter.
+/// Each unit in nanoseconds, and its letter; the finest first.
 const UNITS: [(u64, u8); 6] = [
     (1, b'n'),
     (1_000, b'u'),
@@ -64,14 +63,14 @@ const UNITS: [(u64, u8); 6] = [
     (3_600_000_000_000, b'H'),
 ];
 
-/// All that fits into eight digits.
+/// The largest number of eight digits.
 const MOST: u32 = 99_999_999;
 
-/// Writes what is left of the deadline that holds here as [`REQUEST_TIMEOUT`], and
-/// inside a retry the number of the attempt as [`REQUEST_ATTEMPT`].
+/// Writes the time left until the current deadline as [`REQUEST_TIMEOUT`], and inside a retry the
+/// number of the attempt as [`REQUEST_ATTEMPT`].
 ///
-/// A shorter time that `headers` has already stays. Without a deadline, or in a first
-/// attempt, the header in question is left as it is.
+/// A shorter time that `headers` already has stays. Without a deadline the first header stays as it
+/// is; in a first attempt the second one does.
 ///
 /// # Examples
 ///
@@ -92,7 +91,7 @@ pub fn to_header(headers: &mut HeaderMap) {
     if let Some(left) = remaining() {
         let before = smallest(headers, &REQUEST_TIMEOUT, duration);
         let least = before.map_or(left, |before| before.min(left));
-        if let Ok(value) = HeaderValue::from_str(&written(least)) {
+        if let Ok(value) = HeaderValue::from_str(&text(least)) {
             insert(headers, REQUEST_TIMEOUT, value);
         }
     }
@@ -102,13 +101,13 @@ pub fn to_header(headers: &mut HeaderMap) {
     }
 }
 
-/// The headers that [`to_header`] writes, for builders that take headers as a whole.
+/// Returns the headers that [`to_header`] writes, for builders that take headers as a whole.
 ///
 /// # Examples
 ///
-/// With reqwest: `client.get(url).headers(deadline::headers()).send()`, where the deadline
-/// holds: in an async function or an `async` block below [`within`](retry_runtime::deadline::within), not in
-/// its arguments.
+/// With reqwest: `client.get(url).headers(deadline::headers()).send()`, where the deadline holds:
+/// in an async function or an `async` block inside [`within`](retry_runtime::deadline::within), not
+/// in its arguments.
 ///
 /// ```
 /// use reattempt::deadline;
@@ -124,11 +123,11 @@ pub fn headers() -> HeaderMap {
     headers
 }
 
-/// The deadline in the headers of a request, counted from now: [`REQUEST_TIMEOUT`], or
+/// Returns the deadline in the headers of a request, counted from now: [`REQUEST_TIMEOUT`], or
 /// [`GRPC_TIMEOUT`] where that is missing.
 ///
-/// `None` without one and where it is malformed. It changes nothing by itself; to let
-/// it hold, give it to [`scope`](retry_runtime::deadline::scope).
+/// Returns `None` without a deadline and where it is malformed. The deadline changes nothing by
+/// itself; to set it, give it to [`scope`](retry_runtime::deadline::scope).
 ///
 /// # Examples
 ///
@@ -160,10 +159,10 @@ pub fn from_header(headers: &HeaderMap) -> Option<Deadline> {
     smallest(headers, &name, duration).map(Deadline::after)
 }
 
-/// The number of the attempt that a request belongs to, from its [`REQUEST_ATTEMPT`].
+/// Returns the number of the attempt that a request belongs to, from its [`REQUEST_ATTEMPT`].
 ///
-/// `None` without one, which is a first attempt or a client that does not tell, and where
-/// it is malformed.
+/// Returns `None` without a number, where the request is a first attempt or its client does not
+/// count, and where the number is malformed.
 ///
 /// # Examples
 ///
@@ -185,7 +184,7 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
     let _ = headers.try_insert(name, value);
 }
 
-/// The smallest of all values; `None` also where `read` refuses one.
+/// Returns the smallest of all values; `None` also where `read` refuses a value.
 fn smallest<T: Ord>(
     headers: &HeaderMap,
     name: &HeaderName,
@@ -200,7 +199,7 @@ fn smallest<T: Ord>(
         .min()? // `None` is below everything.
 }
 
-fn written(left: Duration) -> String {
+fn text(left: Duration) -> String {
     for (unit, letter) in UNITS {
         let Some(count) = left.as_nanos().checked_div(unit.into()) else {
             continue;
@@ -225,7 +224,7 @@ fn ordinal(value: &[u8]) -> Option<u32> {
     number(value).filter(|number| *number > 0)
 }
 
-/// At least one digit, and nothing else; saturates.
+/// Returns the number of at least one digit and nothing else; it saturates.
 fn number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! What a response means for a retry: which statuses are worth another attempt, when the
-//! service asks to come back, and what a request needs so that it may be sent twice.
+//! The meaning of a response for a retry: which statuses are worth another attempt, when the
+//! service asks the client to come back, and what a request needs so that it may be sent twice.
 //!
-//! A response of a bad status is no error by itself. [`CheckStatus::check_status`] makes one of it
-//! that keeps the response, headers and body included, and knows its verdict:
+//! A response with a bad status is not an error by itself. [`CheckStatus::check_status`] makes an
+//! error of it that keeps the response, headers and body included, and knows its verdict:
 //!
 //! ```
 //! use reattempt::http::{BadStatus, CheckStatus};

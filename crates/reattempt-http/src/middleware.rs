@@ -19,20 +19,23 @@ use crate::operation::ClientOperation;
 
 /// Runs a [`Policy`] over the requests of a client, as middleware.
 ///
-/// Retried are responses by their status and their `Retry-After`, and errors by [`Classify`]. When the call
-/// gives up, its caller gets the last answer untouched: the error, or the response of a bad status. A request
-/// whose body is a stream is sent once; one whose method is not idempotent and that has no
-/// [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent = false`, unless the policy
-/// says [`idempotent(true)`](Policy::idempotent) itself.
+/// It retries responses by their status and their `Retry-After`, and errors by [`Classify`]. When
+/// the call gives up, its caller gets the last answer untouched: the error, or the response with a
+/// bad status.
 ///
-/// A [`Policy`] among the extensions of a request holds instead of that of the middleware, such as
+/// A request whose body is a stream is sent once. A request whose method is not idempotent and that
+/// has no [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent =
+/// false`, unless the policy says [`idempotent(true)`](Policy::idempotent) itself.
+///
+/// A [`Policy`] among the extensions of a request replaces the policy of the middleware, such as
 /// `Policy::new().max(1)` for a single attempt. It is not checked.
 ///
-/// `timeout`, `deadline` and a deadline from above cut an attempt off, up to the head of its response: reading the body
-/// comes after it. A call that ends so has an error of the middleware with [`GaveUp`] in it.
+/// `timeout`, `deadline` and an inherited deadline cancel an attempt until the head of its response
+/// has come; the caller reads the body later. A call that ends so returns an error of the
+/// middleware with [`GaveUp`] in it.
 ///
-/// Where reqwest has followed a redirect, the answer is that of another request. What it says of that proves
-/// nothing of the first, which was executed.
+/// Where reqwest has followed a redirect, the answer belongs to another request. It proves nothing
+/// about the first request, which was executed.
 ///
 /// # Cancel safety
 ///
@@ -60,10 +63,11 @@ pub struct RetryMiddleware<O = ()> {
 }
 
 impl RetryMiddleware {
-    /// Middleware that retries by [`Statuses::STANDARD`].
+    /// Returns middleware that retries by [`Statuses::STANDARD`].
     ///
-    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has failed under it, and followed as far
-    /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
+    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has
+    /// failed under it, and is followed as far as no service suffers from it.
+    /// [`try_new`](Self::try_new) refuses it.
     pub fn new(policy: Policy) -> Self {
         Self::of(ClientOperation::new(policy))
     }
@@ -72,7 +76,7 @@ impl RetryMiddleware {
     ///
     /// # Errors
     ///
-    /// The first unsafe rule that `policy` breaks.
+    /// Returns the first unsafe rule that `policy` breaks.
     #[expect(
         clippy::result_large_err,
         reason = "the message has its numbers in it; a client is made once"
@@ -97,8 +101,9 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
-    /// Told of each retry before its delay: `|retry: &Retry<'_, reqwest_middleware::Result<Response>>| ...`, where
-    /// [`Retry::error`](retry_runtime::Retry::error) is the whole answer.
+    /// Calls `observer` with each retry before its delay: `|retry: &Retry<'_,
+    /// reqwest_middleware::Result<Response>>| ...`. [`Retry::error`](retry_runtime::Retry::error)
+    /// is the whole answer.
     pub fn on_retry<F>(self, observer: F) -> RetryMiddleware<Tell<F>> {
         RetryMiddleware {
             operation: self.operation,
@@ -107,14 +112,15 @@ impl<O> RetryMiddleware<O> {
         }
     }
 
-    /// Sets the name of the operation in telemetry. Middlewares of one name are one operation inside other retries.
+    /// Sets the name of the operation in telemetry. Middlewares of one name are one operation
+    /// inside other retries.
     pub fn name(mut self, name: &'static str) -> Self {
         self.operation = self.operation.with_name(name);
         self
     }
 
-    /// Pays for retries from `budget`, not from that of the policy; it is told of every answer. The policy
-    /// of a single request may have another.
+    /// Pays for retries from `budget`, not from the budget of the policy; `budget` learns of every
+    /// answer. The policy of a single request may have another budget.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
         self.operation = self.operation.with_budget(budget);
         self
@@ -128,7 +134,7 @@ impl<O> RetryMiddleware<O> {
         operation.for_request(is_idempotent)
     }
 
-    /// The verdict on a failure; `None` on a success.
+    /// Returns the verdict on a failure; `None` on a success.
     fn judge<R: HasStatus, E: Classify>(
         &self,
         answer: &Result<R, E>,
@@ -155,7 +161,8 @@ impl<O> fmt::Debug for RetryMiddleware<O> {
     }
 }
 
-/// Returns the answer of a call that gives up: that of its last attempt, or that there is none.
+/// Returns the answer of a call that gives up: the answer of its last attempt, or `end` where a
+/// time limit ended that.
 fn last_answer<R, E: From<GaveUp>>(
     failed: Result<(Result<R, E>, Verdict), TimedOut>,
     end: GaveUp,
@@ -215,7 +222,7 @@ macro_rules! reqwest_middleware {
                     };
                     let (cause, verdict) = match &failed {
                         Ok((answer, verdict)) => (Cause::Error(answer), *verdict),
-                        // What was begun may have been executed.
+                        // The service may have executed an attempt that has begun.
                         Err(_) => (Cause::TimedOut, Verdict::Transient),
                     };
                     let verdict = match again {

@@ -37,7 +37,8 @@ impl ClientOperation {
         Ok(Self::new(policy))
     }
 
-    /// Returns it, unless its policy has a `timeout`, where nobody can make the error of the client.
+    /// Returns it, unless its policy has a `timeout`, where nobody can make the error of the
+    /// client.
     #[cfg(feature = "tower")]
     #[expect(
         clippy::result_large_err,
@@ -92,8 +93,8 @@ impl ClientOperation {
         Operation::new(&self.site, &self.policy)
     }
 
-    /// Returns whether the policy holds as it is for a request that says whether it may be executed twice. What
-    /// the policy says of that goes first.
+    /// Returns whether the policy holds as it is for a request that says whether it may be executed
+    /// twice. What the policy says of that goes first.
     #[inline(always)]
     pub(crate) const fn suits(&self, is_idempotent: bool) -> bool {
         is_idempotent || self.policy.has(Key::Idempotent)
@@ -110,8 +111,8 @@ impl ClientOperation {
         }
     }
 
-    /// Returns the operation under a policy that comes with a request; it pays from this one's budget unless it
-    /// has its own.
+    /// Returns the operation under a policy that comes with a request; it pays from this one's
+    /// budget unless it has its own.
     #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
     pub(crate) const fn under(self, policy: Policy) -> Self {
         let operation = Self { policy, ..self };

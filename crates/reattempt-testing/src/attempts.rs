@@ -1,4 +1,4 @@
-//! What a record knows of a call: its attempts, the delays between them and the end.
+//! A recorded call: its attempts, the delays between them and the end.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use reattempt_core::{GiveUpReason, Verdict};
 use reattempt_rules::{Text, duration};
 use retry_runtime::private::slots::{AttemptResult, CallEvent, CallStep, Ending};
 
-/// A call of which something was recorded.
+/// A call of which a record has at least one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedCall {
     operation: &'static str,
@@ -23,7 +23,7 @@ pub struct RecordedAttempt {
     delay: Option<Duration>,
 }
 
-/// What an attempt came to.
+/// The end of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttemptEnd {
@@ -35,11 +35,11 @@ pub enum AttemptEnd {
     NotFinal,
     /// It took longer than `timeout`.
     TimedOut,
-    /// The deadline cut it off.
+    /// The deadline cancelled it.
     CutOff,
 }
 
-/// What a call came to.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallEnd {
@@ -60,27 +60,27 @@ impl RecordedCall {
         }
     }
 
-    /// The name of the operation.
+    /// Returns the name of the operation.
     pub const fn operation(&self) -> &'static str {
         self.operation
     }
 
-    /// The attempts that have ended, in their order.
+    /// Returns the attempts that have ended, in their order.
     pub fn attempts(&self) -> &[RecordedAttempt] {
         &self.attempts
     }
 
-    /// What the call came to.
+    /// Returns the end of the call.
     pub const fn end(&self) -> CallEnd {
         self.end
     }
 
-    /// The delays between the attempts: the exact schedule.
+    /// Returns the delays between the attempts: the exact schedule.
     pub fn delays(&self) -> Vec<Duration> {
         self.attempts.iter().filter_map(|a| a.delay).collect()
     }
 
-    /// Whether `event` is what happened to this call next; a success has no name.
+    /// Returns whether `event` is the next event of this call; a success has no name.
     pub(super) fn goes_on_with(&self, event: &CallEvent) -> bool {
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
         self.end == CallEnd::Open
@@ -116,23 +116,23 @@ impl RecordedCall {
 }
 
 impl RecordedAttempt {
-    /// The number of the attempt, from 1.
+    /// Returns the number of the attempt, from 1.
     pub const fn number(&self) -> u32 {
         self.number
     }
 
-    /// What it came to.
+    /// Returns the end of the attempt.
     pub const fn end(&self) -> AttemptEnd {
         self.end
     }
 
-    /// The delay after it; `None` when no other attempt was to follow.
+    /// Returns the delay after the attempt; `None` when no other attempt was to follow.
     pub const fn delay(&self) -> Option<Duration> {
         self.delay
     }
 }
 
-/// Whether the deadline was over after this attempt, before the next one started.
+/// Returns whether the deadline was over after this attempt, before the next one started.
 fn was_last(attempt: u32, event: &CallEvent) -> bool {
     event.attempt == attempt && matches!(event.step, CallStep::GaveUp(Ending::BetweenAttempts, _))
 }
@@ -148,7 +148,7 @@ impl From<AttemptResult> for AttemptEnd {
     }
 }
 
-/// The name, then one line an attempt.
+/// Writes the name, then one line for each attempt.
 impl fmt::Display for RecordedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.operation)?;
@@ -221,7 +221,7 @@ impl fmt::Display for CallEnd {
     }
 }
 
-/// As a policy writes it where that says everything: `6m 40s`, but `1.234567891s`.
+/// A duration as a policy writes it where that is exact: `6m 40s`, but `1.234567891s`.
 struct Exact(Duration);
 
 impl fmt::Display for Exact {

@@ -1,13 +1,13 @@
-//! The difference of two short texts, line by line.
+//! The difference of two short strings, line by line.
 
-/// The lines of both, `-` before one that only `expected` has, `+` before one that
-/// only `got` has; `None` when they are the same.
+/// Returns the lines of both, with `-` before a line that only `expected` has and `+` before a line
+/// that only `got` has; `None` when they are the same.
 pub(super) fn lines(expected: &str, got: &str) -> Option<String> {
     let (expected, got) = (trimmed(expected), trimmed(got));
     (expected != got).then(|| difference(&expected, &got))
 }
 
-/// Without blank lines, blanks at the end of lines and the indentation that all
+/// Returns the lines without blank lines, blanks at the end of lines and the indentation that all
 /// lines have.
 fn trimmed(text: &str) -> Vec<&str> {
     let lines = || {
@@ -52,8 +52,8 @@ fn difference(expected: &[&str], got: &[&str]) -> String {
     }
 }
 
-/// How many lines, in the same order, `a` from its i-th line on and `b` from its j-th
-/// line on have in common.
+/// Returns how many lines `a` from its i-th line on and `b` from its j-th line on have in common,
+/// in the same order.
 #[expect(
     clippy::indexing_slicing,
     reason = "a row and a column more than lines"
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_stands_in_its_place() {
+    fn a_changed_line_is_in_its_place() {
         let expected = "a\n  1\n  2\n  3";
         let got = "a\n  1\n  two\n  3\n  4";
         let difference = " a\n   1\n-  2\n+  two\n   3\n+  4\n";

@@ -1,4 +1,4 @@
-//! What a fake service does at each of its calls.
+//! The outcomes of the calls of a fake service.
 
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::script::{self, Run};
 
-/// What a fake service does at each of its calls: succeed, or fail with an error.
+/// The outcome of each call of a fake service: success, or an error.
 ///
-/// Its fake asks [`check`](Self::check) first. After the end of a script its last entry holds for ever:
-/// `"fail, ok"` fails once, `"ok, fail"` succeeds once. It can be shared by tasks and threads;
-/// they get its entries in the order in which they ask.
+/// The fake calls [`check`](Self::check) first. After the end of a script its last entry repeats:
+/// `"fail, ok"` fails once, `"ok, fail"` succeeds once. Tasks and threads can share a plan; they
+/// get its entries in the order of their calls.
 ///
 /// # Examples
 ///
@@ -45,11 +45,11 @@ impl<E> FaultPlan<E> {
     ///
     /// # Units and ranges
     ///
-    /// An entry with the count `x0` is left out.
+    /// An entry with the count `x0` is skipped.
     ///
     /// # Panics
     ///
-    /// If the text is no script; the message says why.
+    /// Panics if the text is not a script; the message says why.
     #[track_caller]
     #[expect(clippy::panic, reason = "documented")]
     pub fn script(text: &str, fault: impl Fn() -> E + Send + Sync + 'static) -> Self {
@@ -60,30 +60,30 @@ impl<E> FaultPlan<E> {
         };
         match script::parse(text) {
             Ok(runs) => Self::new(runs.into_iter().map(entry).collect()),
-            Err(wrong) => panic!("{wrong}; the script is `{text}`"),
+            Err(mistake) => panic!("{mistake}; the script is `{text}`"),
         }
     }
 
-    /// Every call fails.
+    /// Returns a plan under which every call fails.
     pub fn always(fault: impl Fn() -> E + Send + Sync + 'static) -> Self {
         Self::new(vec![Entry::failing(fault)])
     }
 
-    /// No call fails.
+    /// Returns a plan under which no call fails.
     pub fn never() -> Self {
         Self::new(vec![Entry::succeeding(1)])
     }
 
-    /// So many calls succeed, all others fail.
+    /// Returns a plan under which so many calls succeed, and all later calls fail.
     pub fn after(successes: usize, fault: impl Fn() -> E + Send + Sync + 'static) -> Self {
         Self::new(vec![Entry::succeeding(successes), Entry::failing(fault)])
     }
 
-    /// One call fails, the one of this number, all others succeed.
+    /// Returns a plan under which the call with this number fails, and all others succeed.
     ///
     /// # Units and ranges
     ///
-    /// Counted from 1; with 0 no call fails.
+    /// Calls are counted from 1; with 0 no call fails.
     pub fn at(call: usize, fault: impl Fn() -> E + Send + Sync + 'static) -> Self {
         let Some(before) = call.checked_sub(1) else {
             return Self::never();
@@ -91,7 +91,7 @@ impl<E> FaultPlan<E> {
         Self::after(before, fault).then(Self::never())
     }
 
-    /// These entries once, then those of `next`; neither of both has been asked yet.
+    /// Returns these entries once, then the entries of `next`. Neither plan has been checked yet.
     ///
     /// `always` and `never` are one entry each.
     ///
@@ -109,11 +109,11 @@ impl<E> FaultPlan<E> {
         self
     }
 
-    /// What the next call does.
+    /// Returns the outcome of the next call.
     ///
     /// # Errors
     ///
-    /// The error of the script, where it says so.
+    /// Returns the error of the plan, where the call fails.
     pub fn check(&self) -> Result<(), E> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.at_call(call).and_then(|entry| entry.fault.as_ref()) {
@@ -122,7 +122,7 @@ impl<E> FaultPlan<E> {
         }
     }
 
-    /// How often [`check`](Self::check) was called.
+    /// Returns how often [`check`](Self::check) was called.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "`nope` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; the script is `fail, nope`"
+        expected = "`nope` is not a word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`; the script is `fail, nope`"
     )]
     fn a_wrong_script() {
         drop(FaultPlan::script("fail, nope", || ()));

@@ -1,4 +1,4 @@
-//! What was retried on this thread.
+//! The record of the calls that a thread has retried.
 
 use core::fmt;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use crate::diff;
 
 #[derive(Debug)]
 struct Noted {
-    /// As in [`CallEvent::call`].
+    /// The same as [`CallEvent::call`].
     call: usize,
     recorded: RecordedCall,
 }
@@ -25,8 +25,7 @@ thread_local! {
 
 /// Adds an event to every record of this thread.
 fn note(event: CallEvent) {
-    // Nothing of the user's runs while one is borrowed. A thread that ends has
-    // no records.
+    // No code of the user runs while one is borrowed. A thread that has ended has no records.
     let _ended = LOGS.try_with(|logs| {
         for log in logs.try_borrow().iter().flat_map(|logs| &**logs) {
             if let Ok(mut log) = log.try_borrow_mut() {
@@ -54,11 +53,10 @@ fn add(log: &mut Vec<Noted>, event: &CallEvent) {
     });
 }
 
-/// Records what is retried on this thread, until the guard is dropped.
+/// Records the calls that are retried on this thread, until the guard is dropped.
 ///
-/// A call that succeeds at once leaves no trace. Records nest: each sees everything
-/// since it was made. Tasks are recorded where they run on this thread, as they do in
-/// `#[tokio::test]`.
+/// A call that succeeds at once leaves no trace. Records nest: each has every event since it was
+/// made. Tasks are recorded where they run on this thread, as they do in `#[tokio::test]`.
 ///
 /// # Examples
 ///
@@ -83,7 +81,7 @@ fn add(log: &mut Vec<Noted>, event: &CallEvent) {
 pub fn record() -> Record {
     set_recorder(note);
     let log = Log::default();
-    // Where the thread has ended, there is nothing to record.
+    // A thread that has ended records nothing.
     let _ended = LOGS.try_with(|logs| {
         if let Ok(mut logs) = logs.try_borrow_mut() {
             logs.push(Rc::clone(&log));
@@ -92,9 +90,9 @@ pub fn record() -> Record {
     Record { log }
 }
 
-/// What is retried on this thread until this is dropped: made by [`record`].
+/// Records the calls that are retried on this thread until it is dropped. [`record`] makes it.
 ///
-/// Its `Display` is the text that [`assert`](Self::assert) compares.
+/// Its `Display` writes the text that [`assert`](Self::assert) compares.
 #[must_use = "nothing is recorded after this is dropped; bind it: `let _record = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct Record {
@@ -102,31 +100,31 @@ pub struct Record {
 }
 
 impl Record {
-    /// The calls, in the order in which their first attempts ended.
+    /// Returns the calls, in the order in which their first attempts ended.
     ///
-    /// A call is here from the moment its first attempt has ended; one that runs
-    /// inside an attempt of another comes before that one.
+    /// The record has a call from the moment its first attempt has ended. A call inside an attempt
+    /// of another call comes before that call.
     pub fn calls(&self) -> Vec<RecordedCall> {
         let log = self.log.try_borrow();
         let noted = log.iter().flat_map(|log| &**log);
         noted.map(|noted| noted.recorded.clone()).collect()
     }
 
-    /// The delays of all calls, one call after the other.
+    /// Returns the delays of all calls, one call after the other.
     pub fn schedule(&self) -> Vec<Duration> {
         self.calls().iter().flat_map(RecordedCall::delays).collect()
     }
 
     /// Compares the text of the record with `expected`, line by line.
     ///
-    /// Indentation that all lines of `expected` have, blank lines and blanks at the end
-    /// of lines do not count.
+    /// It ignores blank lines, blanks at the end of lines and the indentation that all lines of
+    /// `expected` have.
     ///
     /// # Panics
     ///
-    /// With the difference, if there is one.
+    /// Panics with the difference, if there is one.
     #[track_caller]
-    #[expect(clippy::panic, reason = "documented: it is what the test asks for")]
+    #[expect(clippy::panic, reason = "documented: the test asks for it")]
     pub fn assert(&self, expected: &str) {
         if let Some(difference) = diff::lines(expected, &self.to_string()) {
             panic!(
@@ -139,7 +137,7 @@ impl Record {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        // Where the thread has ended, so have its records.
+        // The records of a thread end with the thread.
         let _ended = LOGS.try_with(|logs| {
             if let Ok(mut logs) = logs.try_borrow_mut() {
                 logs.retain(|log| !Rc::ptr_eq(log, &self.log));
@@ -148,7 +146,7 @@ impl Drop for Record {
     }
 }
 
-/// One call after another, in the order of [`calls`](Self::calls).
+/// Writes one call after another, in the order of [`calls`](Self::calls).
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.calls().iter().try_for_each(|call| call.fmt(f))

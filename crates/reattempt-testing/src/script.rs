@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-/// So many calls in a row, and whether they fail.
+/// A number of calls in a row, and whether they fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) calls: usize,
     pub(super) fails: bool,
 }
 
-/// The runs, or what is wrong with the text.
+/// Returns the runs, or a message about the mistake in the text.
 pub(super) fn parse(text: &str) -> Result<Vec<Run>, String> {
     let runs: Vec<Run> = text.split(',').map(run).collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.calls == 0) {
@@ -25,7 +25,7 @@ fn run(entry: &str) -> Result<Run, String> {
         Some("ok") => false,
         Some(word) => {
             return Err(format!(
-                "`{word}` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`"
+                "`{word}` is not a word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`"
             ));
         }
         None => return Err("an entry of the fault script is empty".to_owned()),
@@ -35,7 +35,7 @@ fn run(entry: &str) -> Result<Run, String> {
         (Some(count), None) => count
             .strip_prefix('x')
             .and_then(|count| count.parse().ok())
-            .ok_or_else(|| format!("`{count}` is no count; write it so: `x3`"))?,
+            .ok_or_else(|| format!("`{count}` is not a count; write it so: `x3`"))?,
         (Some(_), Some(word)) => {
             return Err(format!(
                 "unexpected `{word}`; entries are separated by commas"
@@ -45,7 +45,7 @@ fn run(entry: &str) -> Result<Run, String> {
     Ok(Run { calls, fails })
 }
 
-/// The script again.
+/// Returns the script of these runs.
 pub(super) fn text(runs: impl IntoIterator<Item = Run>) -> String {
     let mut text = String::new();
     for run in runs {
@@ -73,17 +73,17 @@ mod tests {
     }
 
     #[test]
-    fn refuses_with_the_mend() {
+    fn a_mistake_is_reported_with_its_fix() {
         for (script, message) in [
             (
                 "fail, fial",
-                "`fial` is no word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`",
+                "`fial` is not a word of a fault script; write `fail` or `ok`, with a count if need be: `fail x3`",
             ),
             ("", "an entry of the fault script is empty"),
             ("fail,, ok", "an entry of the fault script is empty"),
-            ("fail 3", "`3` is no count; write it so: `x3`"),
-            ("fail x", "`x` is no count; write it so: `x3`"),
-            ("fail fail", "`fail` is no count; write it so: `x3`"),
+            ("fail 3", "`3` is not a count; write it so: `x3`"),
+            ("fail x", "`x` is not a count; write it so: `x3`"),
+            ("fail fail", "`fail` is not a count; write it so: `x3`"),
             (
                 "fail x2 ok",
                 "unexpected `ok`; entries are separated by commas",

@@ -1,21 +1,21 @@
-//! Random numbers of the thread that are the same in each run.
+//! Random numbers of a thread that are the same in each run.
 
 use core::marker::PhantomData;
 use std::cell::RefCell;
 
 thread_local! {
-    /// The states of the generators, the one in force last.
+    /// The states of the generators; the last one is in use.
     static SEEDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// 64 bits of the seeded generator; `None` without one.
+/// Returns 64 bits of the seeded generator; `None` without one.
 fn random() -> Option<u64> {
     let drawn = SEEDS.try_with(|seeds| seeds.try_borrow_mut().ok()?.last_mut().map(next));
     drawn.ok().flatten()
 }
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-/// generators): the same on every platform.
+/// Returns the next number of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators), which is the same on every platform.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,13 +23,12 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Makes the random numbers of this thread those of `number`, until the guard is
-/// dropped: the same calls in the same order then have the same delays, on
-/// every platform.
+/// Seeds the random numbers of this thread with `number`, until the guard is dropped: the same
+/// calls in the same order then have the same delays, on every platform.
 ///
-/// Idempotency keys are drawn from them, too. Timers with a `random` of their own
-/// and other threads are not concerned: an async test takes the current-thread
-/// runtime, as `#[tokio::test]` does. Guards nest; dropping one ends those made after it.
+/// Idempotency keys are drawn from these numbers, too. The seed does not concern other threads and
+/// timers with a `random` of their own: an async test takes the current-thread runtime, as
+/// `#[tokio::test]` does. Guards nest; dropping one ends the guards that were made after it.
 ///
 /// # Examples
 ///
@@ -45,7 +44,7 @@ fn next(state: &mut u64) -> u64 {
 /// ```
 pub fn seed(number: u64) -> Seeded {
     reattempt_core::random::set_source(random);
-    // Where the thread has ended, there is none to be drawn from.
+    // A thread that has ended draws no numbers.
     let depth = SEEDS.try_with(|seeds| {
         let mut seeds = seeds.try_borrow_mut().ok()?;
         seeds.push(number);
@@ -57,7 +56,7 @@ pub fn seed(number: u64) -> Seeded {
     }
 }
 
-/// Random numbers that are known until this is dropped: made by [`seed`].
+/// Seeds random numbers until it is dropped. [`seed`] makes it.
 #[must_use = "the numbers are seeded only until this is dropped; bind it: `let _seeded = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct Seeded {
@@ -67,7 +66,7 @@ pub struct Seeded {
 
 impl Drop for Seeded {
     fn drop(&mut self) {
-        // Where the thread has ended, so has the seed.
+        // The seed of a thread ends with the thread.
         let _ended = SEEDS.try_with(|seeds| {
             if let Ok(mut seeds) = seeds.try_borrow_mut() {
                 seeds.truncate(self.depth.saturating_sub(1));

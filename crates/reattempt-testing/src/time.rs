@@ -1,4 +1,4 @@
-//! A clock of the thread that moves only when somebody sleeps.
+//! The virtual clock of a thread, which moves only when code sleeps.
 
 use core::marker::PhantomData;
 use core::time::Duration;
@@ -22,16 +22,16 @@ fn clock() -> Option<Virtual> {
 }
 
 fn set(clock: Option<Virtual>) {
-    // Where the thread has ended, so has its time.
+    // The time of a thread ends with the thread.
     let _ended = CLOCK.try_with(|now| now.set(clock));
 }
 
-/// The time of this thread's virtual clock; `None` without one.
+/// Returns the time of this thread's virtual clock; `None` without one.
 fn virtual_now() -> Option<Timestamp> {
     clock().map(|clock| clock.now)
 }
 
-/// Sleeps on the virtual clock; `false` without one.
+/// Sleeps on the virtual clock; returns `false` without one.
 fn sleep(duration: Duration) -> bool {
     let Some(clock) = clock() else {
         return false;
@@ -41,18 +41,18 @@ fn sleep(duration: Duration) -> bool {
     true
 }
 
-/// Makes the time of sync functions on this thread virtual, until the guard is
-/// dropped: [`ThreadTimer`](retry_runtime::timer::ThreadTimer) neither reads the real clock nor
-/// blocks, and a delay moves the virtual clock instead.
+/// Makes the time of sync functions on this thread virtual, until the guard is dropped:
+/// [`ThreadTimer`](retry_runtime::timer::ThreadTimer) neither reads the real clock nor blocks, and
+/// a delay moves the virtual clock instead.
 ///
-/// Deadlines obey it, those of [`deadline`](retry_runtime::deadline) too. Guards nest, and share
-/// one clock; a fake far below that takes two seconds says
-/// `virtual_time().advance(Duration::from_secs(2))`. Other threads, timers
-/// of your own and `std::thread::sleep` are not concerned.
+/// Deadlines follow the virtual clock, also those of [`deadline`](retry_runtime::deadline). Guards
+/// nest and share one clock; a fake that takes two seconds calls
+/// `virtual_time().advance(Duration::from_secs(2))`. Virtual time does not concern other threads,
+/// timers of your own and `std::thread::sleep`.
 ///
-/// Async functions have tokio's paused clock instead:
-/// `#[tokio::test(start_paused = true)]`. Don't mix the two: under this guard
-/// deadlines of [`deadline`](retry_runtime::deadline) stand still while tokio's clock moves.
+/// Async functions use tokio's paused clock instead: `#[tokio::test(start_paused = true)]`. Don't
+/// mix the two: under this guard deadlines of [`deadline`](retry_runtime::deadline) do not move
+/// while tokio's clock does.
 ///
 /// # Examples
 ///
@@ -73,7 +73,7 @@ pub fn virtual_time() -> VirtualTime {
         now: virtual_now,
         sleep,
     });
-    // From the time that holds here, so that inherited deadlines keep their sense.
+    // It starts at the current time, so that inherited deadlines keep their meaning.
     let clock = clock().unwrap_or_else(|| Virtual {
         now: process::now(),
         guards: 0,
@@ -88,7 +88,7 @@ pub fn virtual_time() -> VirtualTime {
     }
 }
 
-/// Virtual time until this is dropped: made by [`virtual_time`].
+/// Keeps the time virtual until it is dropped. [`virtual_time`] makes it.
 #[must_use = "time is virtual only until this is dropped; bind it: `let _time = ...`, for `let _ =` drops it at once"]
 #[derive(Debug)]
 pub struct VirtualTime {
@@ -97,12 +97,12 @@ pub struct VirtualTime {
 }
 
 impl VirtualTime {
-    /// The virtual time since this guard was made.
+    /// Returns the virtual time since this guard was made.
     pub fn elapsed(&self) -> Duration {
         virtual_now().map_or(Duration::ZERO, |now| now.since(self.start))
     }
 
-    /// Moves the clock, as if a call had taken so long.
+    /// Moves the clock by `duration`, as if a call had taken so long.
     ///
     /// # Units and ranges
     ///

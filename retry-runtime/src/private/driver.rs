@@ -1,4 +1,5 @@
-//! What a crate above the runtime needs to drive calls of its own: layers of services, middleware of clients.
+//! What a crate above the runtime needs to drive calls of its own: layers of services, middleware
+//! of clients.
 
 #[cfg(feature = "std")]
 pub use crate::engine::BudgetGate;
@@ -8,5 +9,6 @@ pub use crate::engine::{
 };
 pub use crate::operation::{Operation, Site};
 
-/// Whether retries may be switched off while a call waits: it then ends with the answer that it has kept.
+/// Whether retries may be switched off while a call waits: it then ends with the answer that it has
+/// kept.
 pub const HAS_KILL_SWITCH: bool = cfg!(feature = "config");

@@ -1,4 +1,4 @@
-//! Sends the deadline on with each request.
+//! The layer that sends the deadline on with each request.
 
 use std::task::{Context, Poll};
 
@@ -8,19 +8,19 @@ use tower_service::Service;
 
 use crate::deadline::to_header;
 
-/// A layer that writes the deadline that holds, and inside a retry the attempt
-/// number, into the headers of each request that goes out, as
-/// [`deadline::to_header`](crate::deadline::to_header) does.
+/// A layer that writes the current deadline, and inside a retry the attempt number, into the
+/// headers of each request that goes out, as [`deadline::to_header`](crate::deadline::to_header)
+/// does.
 ///
-/// A request whose deadline is over is sent all the same, with `0n`: a layer has no error of
-/// its own to answer with, and [`ServerDeadline`](super::ServerDeadline) refuses it.
+/// A request whose deadline is over is sent all the same, with `0n`: the layer has no error of its
+/// own to return, and [`ServerDeadline`](super::ServerDeadline) refuses the request.
 ///
-/// What holds is asked where the service is called, so this layer belongs around those
-/// that hand requests to another task, such as `tower::buffer`; and inside those that
-/// retry, so that each attempt sends what is left for it.
+/// The layer reads the deadline where the service is called. So it belongs around layers that hand
+/// requests to another task, such as `tower::buffer`, and inside layers that retry, so that each
+/// attempt sends the time that is left for it.
 ///
-/// For services that take an [`http::Request`]; with reqwest, whose client takes its own,
-/// there is [`deadline::headers`](crate::deadline::headers).
+/// It is for services that take an [`http::Request`]. For the client of reqwest, which takes
+/// requests of its own, there is [`deadline::headers`](crate::deadline::headers).
 ///
 /// # Examples
 ///
@@ -52,7 +52,7 @@ use crate::deadline::to_header;
 pub struct ClientDeadline;
 
 impl ClientDeadline {
-    /// The layer.
+    /// Returns the layer.
     #[must_use = "a layer does nothing until it is put around a service"]
     pub const fn new() -> Self {
         Self
@@ -67,7 +67,7 @@ impl<S> Layer<S> for ClientDeadline {
     }
 }
 
-/// A service whose requests tell their deadline: made by [`ClientDeadline`].
+/// A service whose requests carry their deadline. [`ClientDeadline`] makes it.
 #[derive(Debug, Clone)]
 pub struct ClientService<S> {
     inner: S,

@@ -1,8 +1,9 @@
-//! Layers of tower services: [`RetryLayer`] retries calls, [`ServerDeadline`] lets
-//! the deadline of a request hold for what serves it, [`ClientDeadline`] sends the
-//! deadline that holds on to the next service.
+//! Layers of tower services: [`RetryLayer`] retries calls, [`ServerDeadline`] sets the deadline of
+//! a request for the service that handles it, and [`ClientDeadline`] sends the current deadline on
+//! to the next service.
 //!
-//! What they read and write is in [`deadline::REQUEST_TIMEOUT`](crate::deadline::REQUEST_TIMEOUT).
+//! [`deadline::REQUEST_TIMEOUT`](crate::deadline::REQUEST_TIMEOUT) describes the header that they
+//! read and write.
 
 mod client;
 mod refusals;

@@ -1,5 +1,5 @@
-//! How many requests may be refused: a share of those that came within the last
-//! seconds. Whoever calls holds the lock and knows the time.
+//! How many requests may be refused: a share of the requests of the last seconds. The caller holds
+//! the lock and knows the time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use reattempt_core::Timestamp;
 const SLOTS: usize = 10;
 const WHOLE: u64 = 1_000_000;
 
-/// What came within one second.
+/// The requests of one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     second: u64,
@@ -27,11 +27,12 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    /// Rounded to a millionth; `share` is in 0.0..=1.0.
+    /// Returns a count that refuses at most `share`, which is in `0.0..=1.0` and is rounded to a
+    /// millionth.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a float is cut off at the ends of the range"
+        reason = "a float saturates at the ends of the range"
     )]
     pub(super) fn at_most(share: f64) -> Self {
         Self {
@@ -41,8 +42,8 @@ impl Refusals {
         }
     }
 
-    /// Counts a request, and answers whether it is refused: when it has `expired`, and the
-    /// refused ones with it are within their share of all with it.
+    /// Counts a request, and returns whether it is refused: it has `expired`, and with it the
+    /// refused requests are within their share of all requests.
     pub(super) fn refuses(&mut self, expired: bool, now: Timestamp) -> bool {
         let since = now.since(Timestamp::from_origin(Duration::ZERO));
         // Between reading the clock and coming here another thread may have been faster.
@@ -80,7 +81,7 @@ impl Refusals {
     }
 }
 
-/// 64 bits times 64 bits are at most 128.
+/// Returns the product, which has at most 128 bits.
 fn share(count: u64, of: u64) -> u128 {
     u128::from(count).saturating_mul(of.into())
 }

@@ -1,5 +1,5 @@
-//! Lets the deadline of a request hold for what serves it, and refuses what
-//! comes too late.
+//! The layer that sets the deadline of a request for the service that handles it, and refuses
+//! requests that come too late.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,27 +16,28 @@ use tower_service::Service;
 use super::refusals::Refusals;
 use crate::deadline::from_header;
 
-/// A layer that lets the deadline in the headers of a request hold for what serves it,
-/// and refuses requests whose deadline is over.
+/// A layer that sets the deadline in the headers of a request for the service that handles it, and
+/// refuses requests whose deadline is over.
 ///
-/// The deadline holds in the `call` of the service inside and in its future, as with
-/// [`deadline::scope`]; a deadline that becomes over meanwhile cuts nothing off. A refused request
-/// is answered with status 504 and an empty body, and the service inside is not called.
+/// The deadline holds in the `call` of the inner service and in its future, as with
+/// [`deadline::scope`]. A deadline that passes meanwhile cancels nothing. The layer answers a
+/// refused request with status 504 and an empty body, and does not call the inner service.
 ///
-/// A service whose clients are wrong about the time must not refuse everything. So a
-/// request is refused only while the refused ones, with it, are at most a share of the
-/// requests of the last ten seconds, with it. A request that is over and not refused is
-/// served as if it had no deadline. Clones of the layer, and the services made by it,
-/// count together.
+/// A service whose clients are wrong about the time must not refuse everything. So the layer
+/// refuses a request only while the refused requests, with this one, are at most a share of all
+/// requests of the last ten seconds, with this one. A request whose deadline is over and that is
+/// not refused is handled as if it had no deadline. Clones of the layer, and the services that it
+/// makes, count together.
 ///
 /// # Units and ranges
 ///
-/// Ten seconds are the second that has begun and the nine before it.
+/// Ten seconds are the current second and the nine before it.
 ///
 /// # Source
 ///
-/// `DeadlineFilter` of [Finagle](https://twitter.github.io/finagle/guide/Servers.html#request-deadline),
-/// which counts each connection for itself.
+/// `DeadlineFilter` of
+/// [Finagle](https://twitter.github.io/finagle/guide/Servers.html#request-deadline), which counts
+/// each connection for itself.
 ///
 /// # Examples
 ///
@@ -72,17 +73,17 @@ pub struct ServerDeadline {
 }
 
 impl ServerDeadline {
-    /// The layer; it refuses at most 20 % of the requests.
+    /// Returns a layer that refuses at most 20 % of the requests.
     pub fn new() -> Self {
         Self::at_most(0.2)
     }
 
-    /// Refuses at most `share` of the requests, and begins to count anew.
+    /// Refuses at most `share` of the requests, and starts counting again.
     ///
     /// # Units and ranges
     ///
-    /// 0.0 to 1.0, in millionths: 0.2 is 20 %, 0.0 refuses nothing, 1.0 refuses
-    /// whatever is over.
+    /// 0.0 to 1.0, in millionths: 0.2 is 20 %, 0.0 refuses nothing, 1.0 refuses every request whose
+    /// deadline is over.
     ///
     /// # Default
     ///
@@ -90,7 +91,7 @@ impl ServerDeadline {
     ///
     /// # Panics
     ///
-    /// When `share` is outside of that, or not a number.
+    /// Panics when `share` is outside of that range, or not a number.
     #[track_caller]
     pub fn refuse_at_most(self, share: f64) -> Self {
         assert!(
@@ -124,7 +125,7 @@ impl<S> Layer<S> for ServerDeadline {
     }
 }
 
-/// A service whose requests have deadlines: made by [`ServerDeadline`].
+/// A service whose requests have deadlines. [`ServerDeadline`] makes it.
 #[derive(Debug, Clone)]
 pub struct ServerService<S> {
     inner: S,
@@ -157,8 +158,8 @@ where
         if self.refuses(expired) {
             return ServerFuture { served: None };
         }
-        // With a deadline that is over everything below would end at once, which is no better
-        // than to be refused.
+        // Under a deadline that is over every call would end at once, which is not better than a
+        // refusal.
         let deadline = deadline.filter(|_| !expired);
         let future = deadline::scope_blocking(deadline, || self.inner.call(request));
         ServerFuture {

@@ -7,34 +7,34 @@ use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, Re
 
 /// Judges the answers of a service.
 #[diagnostic::on_unimplemented(
-    message = "nothing tells which answers of the service are retried",
-    note = "`RetryLayer::new` asks the service's error, which has to implement `Classify`; `RetryLayer::http` also looks at the status of the response",
+    message = "nothing says which answers of the service are retried",
+    note = "`RetryLayer::new` asks the service's error, which has to implement `Classify`; `RetryLayer::http` also reads the status of the response",
     note = "for any other service: `RetryLayer::new(policy).on(|answer: &Result<Response, Error>| ...)`"
 )]
 pub trait JudgeAnswer<Req, Res, E> {
-    /// The verdict on a failure; `None` on a success.
+    /// Returns the verdict on a failure; `None` on a success.
     fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict>;
 
-    /// Whether the request may be executed twice, as far as it tells itself.
+    /// Returns whether the request may be executed twice, as far as it says so itself.
     fn is_idempotent(&self, request: &Req) -> bool;
 
-    /// A failure in words, for telemetry.
+    /// Returns the message of a failure, for telemetry.
     ///
     /// # Default
     ///
-    /// None.
+    /// `None`
     fn message(&self, _answer: &Result<Res, E>) -> Option<String> {
         None
     }
 }
 
-/// The words of an error that was judged by itself.
-fn words<R, E: Classify>(answer: &Result<R, E>) -> Option<String> {
+/// Returns the message of an error.
+fn error_message<R, E: Classify>(answer: &Result<R, E>) -> Option<String> {
     let error = answer.as_ref().err()?;
     error.message().map(ToString::to_string)
 }
 
-/// The error says itself whether it is retried; every response is a success.
+/// Classifies errors by [`Classify`]; every response is a success.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ErrorClassifier;
 
@@ -53,11 +53,11 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
     }
 
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
-        words(answer)
+        error_message(answer)
     }
 }
 
-/// The error says itself whether it is retried, and of a response the status.
+/// Classifies errors by [`Classify`], and responses by their status.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatusClassifier(pub(super) Statuses);
 
@@ -81,15 +81,15 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
         match answer {
             Ok(response) => response.status().map(|status| status.to_string()),
-            Err(_) => words(answer),
+            Err(_) => error_message(answer),
         }
     }
 }
 
-/// By the error, and of a response that is nothing but a head the status of gRPC in it.
+/// Classifies errors by [`Classify`], and a response that is nothing but a head by its gRPC status.
 ///
-/// Once the headers of an answer have arrived without one, the call is committed, as gRPC has it: what
-/// comes after them is not looked at.
+/// Once the headers of an answer have arrived without a status, the call is committed, as gRPC has
+/// it: nobody reads a status that comes after them.
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GrpcClassifier;
@@ -124,12 +124,13 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassif
                 }
                 None => response.status().to_string(),
             }),
-            Err(_) => words(answer),
+            Err(_) => error_message(answer),
         }
     }
 }
 
-/// What stands in front of a service of gRPC and speaks none: all of it is `UNAVAILABLE` there.
+/// The statuses of gateways that do not speak gRPC: a client of gRPC reads each of them as
+/// `UNAVAILABLE`.
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 const GATEWAYS: Statuses = Statuses::NONE
     .transient(429)
@@ -137,7 +138,7 @@ const GATEWAYS: Statuses = Statuses::NONE
     .transient(503)
     .transient(504);
 
-/// A function judges the answer.
+/// Classifies answers with a function.
 #[derive(Debug, Clone, Copy)]
 pub struct FnClassifier<F, I> {
     pub(super) on: F,

@@ -216,8 +216,8 @@ where
         None
     }
 
-    /// Waits for the delay and for the service, and begins the next attempt, or gives back the answer of
-    /// the call.
+    /// Waits for the delay and for the service, and begins the next attempt, or gives back the
+    /// answer of the call.
     #[expect(clippy::unreachable, reason = "a retry is decided on with a request")]
     fn between(
         self: Pin<&mut Self>,

@@ -28,7 +28,8 @@ impl<Req: HasMethod> RequestIdempotency<Req> for MethodIdempotency {
     }
 }
 
-/// A classifier whose idempotency of requests stays when [`RetryLayer::on`](super::RetryLayer::on) replaces it.
+/// A classifier whose idempotency of requests stays when [`RetryLayer::on`](super::RetryLayer::on)
+/// replaces it.
 pub trait HasIdempotency {
     /// Reads it from a request.
     type Idempotency: Default;

@@ -1,4 +1,4 @@
-//! The layer and the service it makes.
+//! The layer and the service that it makes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,23 +22,25 @@ use crate::operation::ClientOperation;
 
 /// A layer that runs a [`Policy`] over a service.
 ///
-/// The service is cloned for each call, as it is by `tower::retry`, and so is the request, unless
-/// [`clone_request`](Self::clone_request) says how it is cloned. When the call gives up, its caller gets the
-/// last answer untouched: the error, or the response of a bad status.
+/// The layer clones the service for each call, as `tower::retry` does. It clones the request, too;
+/// [`clone_request`](Self::clone_request) sets a function for requests that are not `Clone`. When
+/// the call gives up, its caller gets the last answer untouched: the error, or the response with a
+/// bad status.
 ///
-/// Each attempt is a call of the service inside, after a `poll_ready` of its own. It sees the deadline
-/// of the policy and that it is inside a retry, as with `#[retry]`; so [`ClientDeadline`](crate::tower::ClientDeadline)
-/// belongs inside. The deadline is looked at between attempts, also while the service has no room for one,
-/// and cuts none off.
+/// Each attempt is a call of the inner service, after a `poll_ready` of its own. It sees the
+/// deadline of the policy and that it is inside a retry, as with `#[retry]`; so
+/// [`ClientDeadline`](crate::tower::ClientDeadline) belongs inside. The layer tests the deadline
+/// between attempts, also while the service has no room for an attempt. It cancels no attempt.
 ///
 /// # If it does not compile
 ///
 /// The compiler may only say that a method such as `oneshot` or `call` is not there. Then
 ///
-/// * the request is not `Clone`: [`clone_request`](Self::clone_request) says how it is cloned, for reqwest
-///   `clone_request(reqwest::Request::try_clone)`. The body of axum and of tonic is not `Clone` either;
-/// * or the error of the service is not [`Classify`](retry_runtime::Classify), as boxed errors are not: see
-///   [`on`](Self::on), or let `map_err` inside make one that is.
+/// * the request is not `Clone`: [`clone_request`](Self::clone_request) says how it is cloned, for
+///   reqwest `clone_request(reqwest::Request::try_clone)`. The bodies of axum and of tonic are not
+///   `Clone` either;
+/// * or the error of the service is not [`Classify`](retry_runtime::Classify), as boxed errors are
+///   not: see [`on`](Self::on), or let `map_err` inside make an error that is.
 ///
 /// # Cancel safety
 ///
@@ -83,15 +85,16 @@ pub struct RetryLayer<J = ErrorClassifier, C = CloneRequest, O = (), T = Default
 }
 
 impl RetryLayer {
-    /// Retries what the error of the service says by [`Classify`](retry_runtime::Classify).
+    /// Returns a layer that retries errors of the service by [`Classify`](retry_runtime::Classify).
     ///
-    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has failed under it, and followed as far
-    /// as no service suffers from it. [`try_new`](Self::try_new) refuses it.
+    /// A policy that breaks an unsafe [rule](retry_runtime::rules) is reported when a call has
+    /// failed under it, and is followed as far as no service suffers from it.
+    /// [`try_new`](Self::try_new) refuses it.
     ///
     /// # Panics
     ///
-    /// When `policy` has a `timeout`: the service's error cannot say that a call was cut
-    /// off. A time-out belongs into a layer inside, such as that of `tower::timeout`.
+    /// Panics when `policy` has a `timeout`: the error of the service cannot say that an attempt
+    /// was cancelled. A time-out belongs into an inner layer, such as that of `tower::timeout`.
     #[track_caller]
     pub fn new(policy: Policy) -> Self {
         match ClientOperation::new(policy).without_timeout() {
@@ -104,7 +107,7 @@ impl RetryLayer {
     ///
     /// # Errors
     ///
-    /// The first unsafe rule that `policy` breaks, or that it has a `timeout`.
+    /// Returns the first unsafe rule that `policy` breaks, or that it has a `timeout`.
     ///
     /// # Examples
     ///
@@ -138,26 +141,27 @@ impl RetryLayer {
 }
 
 impl RetryLayer<StatusClassifier> {
-    /// Retries responses by [`Statuses::STANDARD`] and their `Retry-After`, and what the error of the
-    /// service says.
+    /// Returns a layer that retries responses by [`Statuses::STANDARD`] and their `Retry-After`,
+    /// and errors of the service by [`Classify`](retry_runtime::Classify).
     ///
     /// A request whose method is not idempotent and that has no
-    /// [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent = false`, unless the
-    /// policy says [`idempotent(true)`](Policy::idempotent) itself.
+    /// [`IDEMPOTENCY_KEY`](crate::http::IDEMPOTENCY_KEY) is treated as with `idempotent = false`,
+    /// unless the policy says [`idempotent(true)`](Policy::idempotent) itself.
     ///
     /// # Panics
     ///
-    /// As [`new`](RetryLayer::new).
+    /// Panics as [`new`](RetryLayer::new) does.
     #[track_caller]
     pub fn http(policy: Policy) -> Self {
         RetryLayer::new(policy).with_judge(StatusClassifier(Statuses::STANDARD))
     }
 
-    /// Returns the same layer as [`http`](Self::http), for a policy that the running program has made.
+    /// Returns the same layer as [`http`](Self::http), for a policy that the running program has
+    /// made.
     ///
     /// # Errors
     ///
-    /// As [`try_new`](RetryLayer::try_new).
+    /// Returns the errors of [`try_new`](RetryLayer::try_new).
     #[expect(
         clippy::result_large_err,
         reason = "the message has its numbers in it; a layer is made once"
@@ -176,14 +180,16 @@ impl RetryLayer<StatusClassifier> {
 
 #[cfg(any(feature = "tonic013", feature = "tonic014"))]
 impl RetryLayer<GrpcClassifier> {
-    /// Retries calls of gRPC by the status in the head of the answer, with its pushback, and what the
-    /// error of the service says.
+    /// Returns a layer that retries calls of gRPC by the status in the head of the answer, with its
+    /// pushback, and errors of the service by [`Classify`](retry_runtime::Classify).
     ///
-    /// A status that comes after a message, or after headers without one, is the caller's: the call is
-    /// committed. Where the whole call is one function, `#[retry]` sees those, too.
+    /// A status that comes after a message, or after headers without a status, goes to the caller:
+    /// the call is committed. Where the whole call is one function, `#[retry]` sees such a status,
+    /// too.
     ///
-    /// A body of tonic cannot be sent twice. So it is collected around this layer, and made a body of tonic again
-    /// inside, here with `AsyncFilterLayer` of tower and `Full` of http-body-util:
+    /// A body of tonic cannot be sent twice. So an outer layer collects it, and an inner layer
+    /// makes a body of tonic of it again, here with `AsyncFilterLayer` of tower and `Full` of
+    /// http-body-util:
     ///
     /// ```ignore
     /// use http::Request;
@@ -208,17 +214,18 @@ impl RetryLayer<GrpcClassifier> {
     ///
     /// # Panics
     ///
-    /// As [`new`](RetryLayer::new).
+    /// Panics as [`new`](RetryLayer::new) does.
     #[track_caller]
     pub fn grpc(policy: Policy) -> Self {
         RetryLayer::new(policy).with_judge(GrpcClassifier)
     }
 
-    /// Returns the same layer as [`grpc`](Self::grpc), for a policy that the running program has made.
+    /// Returns the same layer as [`grpc`](Self::grpc), for a policy that the running program has
+    /// made.
     ///
     /// # Errors
     ///
-    /// As [`try_new`](RetryLayer::try_new).
+    /// Returns the errors of [`try_new`](RetryLayer::try_new).
     #[expect(
         clippy::result_large_err,
         reason = "the message has its numbers in it; a layer is made once"
@@ -229,11 +236,12 @@ impl RetryLayer<GrpcClassifier> {
 }
 
 impl<J, C, O, T> RetryLayer<J, C, O, T> {
-    /// Which answers are retried: a function of the whole answer that says so with a `bool` or a
-    /// [`Verdict`](retry_runtime::Verdict). The type of its parameter is written out.
+    /// Retries the answers for which `on` returns `true` or a retryable
+    /// [`Verdict`](retry_runtime::Verdict). Write out the type of its parameter, which is the whole
+    /// answer.
     ///
-    /// What [`http`](RetryLayer::http) asks about requests, it still asks. Boxed errors, such as those of
-    /// `tower::timeout`, tell nothing by themselves:
+    /// A layer of [`http`](RetryLayer::http) still reads from requests whether they are idempotent.
+    /// Boxed errors, such as those of `tower::timeout`, have no verdict of their own:
     ///
     /// ```
     /// use http::Response;
@@ -267,10 +275,11 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// How a request that is not `Clone` is cloned: `|request: &Request| -> Option<Request>`. Where it
-    /// answers `None`, there is one attempt.
+    /// Clones requests that are not `Clone` with a function: `|request: &Request| ->
+    /// Option<Request>`. Where it returns `None`, there is one attempt.
     ///
-    /// It is called before the first attempt, which may use the request up, and for each further one.
+    /// The layer calls it before the first attempt, which may use the request up, and before each
+    /// further attempt.
     pub fn clone_request<F>(self, clone: F) -> RetryLayer<J, CloneWith<F>, O, T> {
         RetryLayer {
             operation: self.operation,
@@ -281,9 +290,9 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// Told of each retry before its delay: `|retry: &Retry<'_, Result<Response, Error>>| ...`, where
-    /// [`Retry::error`](retry_runtime::Retry::error) is the whole answer:
-    /// `match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
+    /// Calls `observer` with each retry before its delay: `|retry: &Retry<'_, Result<Response,
+    /// Error>>| ...`. [`Retry::error`](retry_runtime::Retry::error) is the whole answer: `match
+    /// retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
     pub fn on_retry<F>(self, observer: F) -> RetryLayer<J, C, Tell<F>, T> {
         RetryLayer {
             operation: self.operation,
@@ -294,7 +303,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// Waits with `timer` instead of the one that the features choose.
+    /// Waits with `timer` instead of the timer that the features choose.
     pub fn timer<U>(self, timer: U) -> RetryLayer<J, C, O, U> {
         RetryLayer {
             operation: self.operation,
@@ -305,13 +314,15 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// Sets the name of the operation in telemetry. Layers of one name are one operation inside other retries.
+    /// Sets the name of the operation in telemetry. Layers of one name are one operation inside
+    /// other retries.
     pub fn name(mut self, name: &'static str) -> Self {
         self.operation = self.operation.with_name(name);
         self
     }
 
-    /// Pays for retries from `budget`, not from that of the policy; it is told of every answer.
+    /// Pays for retries from `budget`, not from the budget of the policy; `budget` learns of every
+    /// answer.
     pub fn budget(mut self, budget: &'static Budget) -> Self {
         self.operation = self.operation.with_budget(budget);
         self
@@ -349,7 +360,7 @@ where
     }
 }
 
-/// A service whose calls are retried: made by [`RetryLayer`].
+/// A service whose calls are retried. [`RetryLayer`] makes it.
 pub struct RetryService<S, J, C, O, T> {
     inner: S,
     plan: Arc<Plan<J, C, O, T>>,

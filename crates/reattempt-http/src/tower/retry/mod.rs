@@ -1,4 +1,4 @@
-//! A policy around a service: the layer, what it asks about requests and answers, and
+//! A policy around a service: the layer, its classifiers of answers and cloners of requests, and
 //! the future of a call.
 
 mod classifier;

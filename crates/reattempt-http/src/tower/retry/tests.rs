@@ -1,4 +1,5 @@
-//! What lies between two attempts: the room that the service waits for, and a service that never has any again.
+//! What lies between two attempts: the room that the service waits for, and a service that never
+//! has any again.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use core::future::{Ready, ready};
@@ -76,13 +77,13 @@ impl Service<()> for Once {
 }
 
 #[tokio::test(start_paused = true)]
-async fn why_a_service_is_not_ready_is_told() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&told);
+async fn the_reason_why_a_service_is_not_ready_is_reported() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
     let observer = move |event: &Event<'_>| {
         let message = event.facts().and_then(|facts| facts.error_message());
-        let told = (event.name(), message.map(str::to_owned));
-        seen.lock().unwrap().push(told);
+        let event = (event.name(), message.map(str::to_owned));
+        kept.lock().unwrap().push(event);
     };
     let call = RetryLayer::new(POLICY).layer(Once::default()).oneshot(());
     let answer = observe::scope(Arc::new(observer), call).await;
@@ -94,5 +95,5 @@ async fn why_a_service_is_not_ready_is_told() {
         ("gave_up", "closed"),
     ];
     let expected = expected.map(|(name, message)| (name, Some(message.to_owned())));
-    assert_eq!(*told.lock().unwrap(), expected);
+    assert_eq!(*seen.lock().unwrap(), expected);
 }
