@@ -88,7 +88,10 @@ pub mod deadline;
 #[cfg(feature = "test-util")]
 #[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
 pub mod testing {
-    pub use reattempt_testing::*;
+    pub use reattempt_testing::{
+        AttemptEnd, CallEnd, FaultPlan, Record, RecordedAttempt, RecordedCall, Seeded, VirtualTime,
+        record, seed, virtual_time,
+    };
 }
 
 /// Pages that explain more than one item: services, transactions, overload, configuration, the error index, events.

@@ -14,9 +14,10 @@ static RECORDER: OnceLock<fn(CallEvent)> = OnceLock::new();
 /// Something that happened to a call after a failure.
 #[derive(Debug, Clone, Copy)]
 pub struct CallEvent {
-    /// Tells calls apart that run at the same time; used again when a call is over.
+    /// Identifies the call among those that run at the same time. Another call may have the same
+    /// number later.
     pub call: usize,
-    /// The name of the operation; empty for a success, which is told apart by its call.
+    /// The name of the operation; empty for a success.
     pub operation: &'static str,
     /// The number of the attempt before it; 0 for the first of a call.
     pub before: u32,
