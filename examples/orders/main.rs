@@ -1,5 +1,5 @@
-//! An order of four steps that survives the death of its process. Kill it (`kill -9`, Ctrl-C) in the middle and start it
-//! again: it goes on after the last step that is recorded.
+//! An order of four steps that survives the death of its process. Kill it (`kill -9`, Ctrl-C) in
+//! the middle and start it again: it goes on after the last step that is recorded.
 //!
 //! `cargo run -p service-examples --example orders`
 #![expect(clippy::panic_in_result_fn, reason = "an example asserts its result")]
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
-use reattempt_supervisor::{Scheduler, Sqlite, Tasks};
+use reattempt_supervisor::{Client, Scheduler, Sqlite};
 
 use order::order;
 use shop::Shop;
@@ -22,15 +22,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&folder)?;
     let url = shop::flaky_server(folder.join("effects.txt")).await?;
 
-    let tasks = Tasks::new(Sqlite::open(folder.join("orders.db")).await?);
-    let scheduler = Scheduler::new(&tasks)
+    let client = Client::new(Sqlite::open(folder.join("orders.db")).await?);
+    let scheduler = Scheduler::new(&client)
         .register(order)
         .with(Shop::at(url))
         .lease(Duration::from_secs(1))
         .start()?;
 
     // With the same key it is the same order, also when the process is started again.
-    let task = tasks
+    let task = client
         .submit(order("book".to_owned(), 1_999).key("order 17"))
         .await?;
     let mut shown = 0;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 use super::shop::Shop;
 
@@ -47,11 +47,15 @@ async fn thank(step: &Step, #[with] shop: &Shop) -> Result<String, reqwest::Erro
 }
 
 #[workflow(name = "order", version = 1, complete_by = "10m")]
-pub(crate) async fn order(flow: &Flow, item: String, cents: u32) -> Result<String, StepError> {
-    reserve(flow, &item).await?;
-    let receipt = pay(flow, cents).await?;
-    flow.sleep(Duration::from_millis(500)).await;
-    ship(flow, &item).await?;
-    thank(flow).await?;
+pub(crate) async fn order(
+    context: &WorkflowContext,
+    item: String,
+    cents: u32,
+) -> Result<String, StepError> {
+    reserve(context, &item).await?;
+    let receipt = pay(context, cents).await?;
+    context.sleep(Duration::from_millis(500)).await;
+    ship(context, &item).await?;
+    thank(context).await?;
     Ok(receipt)
 }

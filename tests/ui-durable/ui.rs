@@ -1,6 +1,6 @@
-//! Every mistake, and what is said about it: one mistake a file, in the words
-//! of `<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them anew;
-//! read the difference before it is kept. The other tests read those words.
+//! Checks the messages about every mistake. Each file has one mistake, and its messages are in
+//! `<folder>/<mistake>.stderr`. `TRYBUILD=overwrite` writes them; read the diff before you keep it.
+//! The other tests check the style of the messages.
 
 #[path = "../ui/messages.rs"]
 mod messages;
@@ -22,7 +22,7 @@ fn messages_point_at_a_token() {
 }
 
 #[test]
-fn our_messages_name_the_rule_and_the_mend() {
+fn our_messages_name_the_rule_and_the_fix() {
     messages::name_the_rule_and_the_mend(&OURS, &["; ", "did you mean", "the keys are"]);
 }
 

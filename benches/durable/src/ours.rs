@@ -1,22 +1,22 @@
-//! `reattempt-supervisor`, as it comes.
+//! `reattempt-supervisor` with its default settings.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use reattempt_supervisor::store::Store;
-use reattempt_supervisor::{Flow, Scheduler, Step, StepError, Tasks, step, workflow};
+use reattempt_supervisor::{Client, Scheduler, Step, StepError, WorkflowContext, step, workflow};
 
 use crate::flood::flood;
 
 /// When the process began to measure, and how long tasks took from before they were submitted until their
 /// workflow ran.
-struct Starts(Instant, Mutex<Vec<Duration>>);
+struct StartTimes(Instant, Mutex<Vec<Duration>>);
 
 #[step]
 async fn started(
     _step: &Step,
-    #[with] starts: &Arc<Starts>,
+    #[with] starts: &Arc<StartTimes>,
     submitted: Option<u64>,
 ) -> Result<u32, String> {
     if let Some(submitted) = submitted {
@@ -33,35 +33,35 @@ async fn one(_step: &Step, number: u32) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn ten(flow: &Flow, submitted: Option<u64>) -> Result<u32, StepError> {
-    let mut number = started(flow, submitted).await?;
+async fn ten(context: &WorkflowContext, submitted: Option<u64>) -> Result<u32, StepError> {
+    let mut number = started(context, submitted).await?;
     for _ in 1..10 {
-        number = one(flow, number).await?;
+        number = one(context, number).await?;
     }
     Ok(number)
 }
 
 /// Workflows a second, and the median and the 99th percentile of submit to start.
 pub async fn measure(place: &str, in_flight: usize, time: Duration) -> (f64, Duration, Duration) {
-    let starts = Arc::new(Starts(Instant::now(), Mutex::default()));
-    let tasks = open(place).await;
-    let running = Scheduler::new(&tasks)
+    let starts = Arc::new(StartTimes(Instant::now(), Mutex::default()));
+    let client = open(place).await;
+    let scheduler = Scheduler::new(&client)
         .register(ten)
         .with(Arc::clone(&starts))
         .start()
         .expect("a scheduler");
     let clock = starts.0;
     let rate = flood(in_flight, time, move |counts| {
-        let tasks = tasks.clone();
+        let client = client.clone();
         async move {
             let now = u64::try_from(clock.elapsed().as_micros()).expect("not so long");
             let submitted = counts.then_some(now);
-            let task = tasks.submit(ten(submitted)).await.expect("a submission");
+            let task = client.submit(ten(submitted)).await.expect("a submission");
             assert_eq!(task.wait().await.expect("an answer"), 10);
         }
     })
     .await;
-    running.stop(Duration::from_secs(1)).await;
+    scheduler.stop(Duration::from_secs(1)).await;
     let mut starts = starts.1.lock().expect("nobody panics");
     starts.sort();
     let at = |part: usize| starts[(starts.len() - 1) * part / 100];
@@ -73,13 +73,13 @@ pub async fn migrate(place: &str) {
     drop(open(place).await);
 }
 
-async fn open(place: &str) -> Tasks {
+async fn open(place: &str) -> Client {
     match place.strip_prefix("sqlite://") {
         Some(path) => over(reattempt_supervisor::Sqlite::open(Path::new(path)).await),
         None => over(reattempt_supervisor::Postgres::connect(place).await),
     }
 }
 
-fn over<S: Store>(store: Result<S, reattempt_supervisor::store::StoreError>) -> Tasks {
-    Tasks::new(store.expect("a store"))
+fn over<S: Store>(store: Result<S, reattempt_supervisor::store::StoreError>) -> Client {
+    Client::new(store.expect("a store"))
 }

@@ -1,4 +1,4 @@
-//! What Restate can do of a policy: delays that grow by one factor up to a cap, without jitter.
+//! The delays that Restate supports: they grow by one factor up to a cap, without jitter.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use reattempt::Policy;
 use restate_sdk::context::RunRetryPolicy;
 
-/// Delays of a policy that Restate knows how to wait.
+/// The delays of a policy that Restate can wait.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Delays {
     first: Duration,
@@ -14,26 +14,28 @@ pub(crate) struct Delays {
     cap: Duration,
 }
 
-/// After so many the delay of every policy that is worth anything is its cap.
+/// After this many failures the delay of every sensible policy is its cap.
 const ENOUGH: u32 = 1_000;
 
-/// So many delays are compared.
+/// How many delays `of` compares.
 const COMPARED: u32 = 64;
 
 impl Delays {
+    /// Converts the delays of a policy.
+    ///
     /// # Errors
     ///
-    /// What of the policy Restate cannot do.
+    /// Fails if Restate cannot wait these delays.
     pub(crate) fn of(policy: &Policy) -> Result<Self, DelaysError> {
         let delay = |nth, random| policy.sample_delay(nth, None, || random);
         if (0..COMPARED).any(|nth| delay(nth, 0) != delay(nth, u64::MAX)) {
             return Err(DelaysError(
-                "they have jitter, and Restate's have none; add `.jitter(Jitter::None)`",
+                "they have jitter, which Restate does not support; add `.jitter(Jitter::None)`",
             ));
         }
         let [first, second, cap] = [0, 1, ENOUGH].map(|nth| delay(nth, 0));
         if first.is_zero() {
-            return Err(DelaysError("the first is zero; give it a `.base(...)`"));
+            return Err(DelaysError("the first is zero; add a `.base(...)`"));
         }
         let factor = if second == cap {
             cap.as_secs_f64() / first.as_secs_f64()
@@ -47,12 +49,13 @@ impl Delays {
         };
         if !(0..COMPARED).all(is_same) {
             return Err(DelaysError(
-                "they do not grow by one factor, as Restate's do; take the backoff `exp` or `fixed`",
+                "they do not grow by one factor, as those of Restate do; use the backoff `exp` or `fixed`",
             ));
         }
         Ok(delays)
     }
 
+    /// Returns the delay after the `nth` failure.
     fn nth(&self, nth: u32) -> Duration {
         let grown = self.first.as_secs_f64() * self.factor.powf(f64::from(nth));
         if grown >= self.cap.as_secs_f64() {
@@ -61,7 +64,7 @@ impl Delays {
         Duration::from_secs_f64(grown)
     }
 
-    /// Without an end.
+    /// Returns a policy that retries for ever.
     pub(crate) fn for_ever(&self) -> RunRetryPolicy {
         #[expect(
             clippy::cast_possible_truncation,
@@ -74,13 +77,13 @@ impl Delays {
             .max_delay(self.cap)
     }
 
-    /// Until it has failed too often.
+    /// Returns a policy that allows this many failures.
     pub(crate) fn up_to(&self, failures: u32) -> RunRetryPolicy {
         self.for_ever().max_attempts(failures.saturating_add(1))
     }
 }
 
-/// Restate cannot wait like this.
+/// Restate cannot wait the delays of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelaysError(&'static str);
 
@@ -108,7 +111,7 @@ mod tests {
         .jitter(Jitter::None);
 
     #[test]
-    fn what_grows_by_one_factor_is_mapped() {
+    fn delays_that_grow_by_one_factor_are_converted() {
         let delays = Delays::of(&PLAIN.factor(3.0)).unwrap();
         assert_eq!(delays.first, Duration::from_millis(100));
         assert_eq!(delays.cap, Duration::from_secs(5));
@@ -122,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_is_refused_by_name() {
-        let said = |policy: Policy| Delays::of(&policy).unwrap_err().to_string();
-        assert!(said(PLAIN.jitter(Jitter::Full)).ends_with("add `.jitter(Jitter::None)`"));
-        assert!(said(PLAIN.backoff(Backoff::Linear)).contains("do not grow by one factor"));
-        assert!(said(PLAIN.fast_first(true)).contains("the first is zero"));
+    fn other_delays_are_refused_by_name() {
+        let message = |policy: Policy| Delays::of(&policy).unwrap_err().to_string();
+        assert!(message(PLAIN.jitter(Jitter::Full)).ends_with("add `.jitter(Jitter::None)`"));
+        assert!(message(PLAIN.backoff(Backoff::Linear)).contains("do not grow by one factor"));
+        assert!(message(PLAIN.fast_first(true)).contains("the first is zero"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which workflows a process serves to Restate, and what their steps are given.
+//! The workflows that a process serves to Restate, and their resources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use reattempt_supervisor::engine::{Execution, Lent};
-use reattempt_supervisor::{Starts, Workflow};
+use reattempt_supervisor::engine::{Execution, Resources};
+use reattempt_supervisor::{Workflow, WorkflowFn};
 use restate_sdk::discovery::{
-    Handler, HandlerName, HandlerType, InputPayload, OutputPayload, Service as Discovered,
+    Handler, HandlerName, HandlerType, InputPayload, OutputPayload, Service as Description,
     ServiceName, ServiceType,
 };
 use restate_sdk::endpoint::{ContextInternal, Endpoint, Error};
@@ -17,7 +17,7 @@ use restate_sdk::service::Service;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
 
 use crate::delays::{Delays, DelaysError};
-use crate::handler::{self, Served};
+use crate::handler::{self, ServedWorkflow};
 use crate::signal;
 use crate::wire::{RUN, SIGNAL};
 
@@ -26,54 +26,57 @@ const DELAYS: Policy = Policy::new()
     .cap(Duration::from_secs(300))
     .jitter(Jitter::None);
 
-/// Workflows as services of Restate: one of type *workflow* for each, under its name, with the handlers `run` and `signal`.
+/// Workflows as services of Restate. Each is a service of type *workflow* with its name and the
+/// handlers `run` and `signal`.
 #[derive(Default)]
 #[must_use = "handlers serve nothing before `endpoint`"]
 pub struct Handlers {
-    served: BTreeMap<&'static str, Served>,
-    twice: Option<&'static str>,
-    lent: Lent,
+    workflows: BTreeMap<&'static str, ServedWorkflow>,
+    duplicate: Option<&'static str>,
+    resources: Resources,
     delays: Option<Policy>,
 }
 
 impl fmt::Debug for Handlers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handlers")
-            .field("workflows", &self.served.keys())
+            .field("workflows", &self.workflows.keys())
             .finish_non_exhaustive()
     }
 }
 
 impl Handlers {
-    /// None yet.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Serves this workflow: the function with `#[workflow]`.
-    pub fn register<W: Workflow, Arguments>(mut self, _: impl Starts<W, Arguments>) -> Self {
-        let served = Served {
+    /// Adds a workflow: the function with `#[workflow]`.
+    pub fn register<W: Workflow, Arguments>(mut self, _: impl WorkflowFn<W, Arguments>) -> Self {
+        let served = ServedWorkflow {
             execution: Execution::new::<W>,
             max_failures: u32::try_from(W::MAX_FAILURES).unwrap_or_default(),
         };
-        if self.served.insert(W::NAME, served).is_some() {
-            self.twice = Some(W::NAME);
+        if self.workflows.insert(W::NAME, served).is_some() {
+            self.duplicate = Some(W::NAME);
         }
         self
     }
 
-    /// What parameters of steps with `#[with]` of this type are given.
+    /// Adds the value for parameters `#[with] name: &T` of steps.
     pub fn with<T: Send + Sync + 'static>(mut self, resource: T) -> Self {
-        self.lent.insert(resource);
+        self.resources.insert(resource);
         self
     }
 
-    /// How long Restate waits after a step has given up, before it is run again: the delays of a policy, which become the retry policy of
-    /// the step's entry in the journal. The attempts of the step's own policy are made within.
+    /// Sets how long Restate waits before it runs a step again that has given up: the delays of a
+    /// policy. They become the retry policy of the step's entry in the journal. The attempts of the
+    /// step's own policy run within the entry.
     ///
     /// # Units and ranges
     ///
-    /// Delays that grow by one factor, without jitter; [`endpoint`](Self::endpoint) refuses others.
+    /// The delays must grow by one factor, without jitter; [`endpoint`](Self::endpoint) refuses
+    /// others.
     ///
     /// # Default
     ///
@@ -83,29 +86,29 @@ impl Handlers {
         self
     }
 
-    /// What Restate's HTTP server serves.
+    /// Returns the endpoint for Restate's HTTP server.
     ///
     /// # Errors
     ///
-    /// See [`SetupError`].
+    /// Fails for the reasons in [`SetupError`].
     pub fn endpoint(self) -> Result<Endpoint, SetupError> {
-        if let Some(name) = self.twice {
-            return Err(SetupError::Twice(name));
+        if let Some(name) = self.duplicate {
+            return Err(SetupError::Duplicate(name));
         }
-        if self.served.is_empty() {
-            return Err(SetupError::Nothing);
+        if self.workflows.is_empty() {
+            return Err(SetupError::NoWorkflow);
         }
         let delays = Delays::of(&self.delays.unwrap_or(DELAYS)).map_err(SetupError::Delays)?;
-        let lent = Arc::new(self.lent);
+        let resources = Arc::new(self.resources);
         let mut endpoint = Endpoint::builder();
-        for (name, served) in self.served {
-            let found = discovered(name).ok_or(SetupError::Name(name))?;
+        for (name, served) in self.workflows {
+            let description = describe(name).ok_or(SetupError::Name(name))?;
             let task = TaskService {
                 served,
                 delays,
-                lent: Arc::clone(&lent),
+                resources: Arc::clone(&resources),
             };
-            endpoint = endpoint.bind(service_definition(task, found));
+            endpoint = endpoint.bind(service_definition(task, description));
         }
         Ok(endpoint.build())
     }
@@ -114,28 +117,30 @@ impl Handlers {
 /// Why workflows cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetupError {
-    /// Two have the same name. Restate keeps the old code of tasks that are under way by itself: register each version as a deployment of its own.
-    Twice(&'static str),
-    /// There is none.
-    Nothing,
-    /// Restate has no such names: letters, digits, `_`, `-` and `.`, with a letter first.
+    /// Two workflows have this name. Restate itself keeps the old code for unfinished tasks:
+    /// register each version as a deployment of its own.
+    Duplicate(&'static str),
+    /// There is no workflow.
+    NoWorkflow,
+    /// This is not a name for a service of Restate: those have letters, digits, `_`, `-` and `.`,
+    /// with a letter first.
     Name(&'static str),
-    /// It cannot wait like this.
+    /// Restate cannot wait these delays.
     Delays(DelaysError),
 }
 
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Twice(name) => write!(
+            Self::Duplicate(name) => write!(
                 f,
                 "two workflows are called `{name}`; Restate runs tasks that are under way with the deployment they began with, so serve each version \
                  as a deployment of its own"
             ),
-            Self::Nothing => f.write_str("there is no workflow to serve; add `.register(...)`"),
+            Self::NoWorkflow => f.write_str("there is no workflow to serve; add `.register(...)`"),
             Self::Name(name) => write!(
                 f,
-                "Restate has no services called `{name}`; give the workflow a `name` of letters, digits, `_`, `-` and `.`, with a letter first"
+                "`{name}` is not a name for a service of Restate; give the workflow a `name` of letters, digits, `_`, `-` and `.`, with a letter first"
             ),
             Self::Delays(error) => error.fmt(f),
         }
@@ -144,29 +149,31 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
+/// The service of one workflow.
 struct TaskService {
-    served: Served,
+    served: ServedWorkflow,
     delays: Delays,
-    lent: Arc<Lent>,
+    resources: Arc<Resources>,
 }
 
 impl Service for TaskService {
     type Future = ServiceBoxFuture;
 
     fn handle(&self, context: ContextInternal) -> Self::Future {
-        let (served, delays, lent) = (self.served, self.delays, Arc::clone(&self.lent));
+        let (served, delays, resources) = (self.served, self.delays, Arc::clone(&self.resources));
         Box::pin(async move {
             match context.handler_name() {
                 RUN => {
                     let (input, metadata) = context.input::<Vec<u8>>().await;
-                    let task = handler::Invocation { input, metadata };
-                    let outcome = handler::run(&context, task, served, delays, &lent).await;
-                    context.handle_handler_result(outcome);
+                    let invocation = handler::Invocation { input, metadata };
+                    let result =
+                        handler::run_task(&context, invocation, served, delays, &resources).await;
+                    context.handle_handler_result(result);
                 }
                 SIGNAL => {
                     let (signal, metadata) = context.input::<Vec<u8>>().await;
-                    let outcome = signal::tell(&context, &signal, &metadata.invocation_id).await;
-                    context.handle_handler_result(outcome);
+                    let result = signal::send(&context, &signal, &metadata.invocation_id).await;
+                    context.handle_handler_result(result);
                 }
                 other => return Err(Error::unknown_handler(context.service_name(), other)),
             }
@@ -176,8 +183,8 @@ impl Service for TaskService {
     }
 }
 
-/// What Restate is told of a workflow.
-fn discovered(name: &str) -> Option<Discovered> {
+/// Describes a workflow to Restate.
+fn describe(name: &str) -> Option<Description> {
     let json = || {
         Some(InputPayload {
             content_type: Some("application/json".to_owned()),
@@ -193,15 +200,15 @@ fn discovered(name: &str) -> Option<Discovered> {
                 json_schema: None,
                 set_content_type_if_empty: Some(true),
             }),
-            ..empty(RUN, HandlerType::Workflow)?
+            ..plain_handler(RUN, HandlerType::Workflow)?
         },
         Handler {
             input: json(),
             output: Some(OutputPayload::empty()),
-            ..empty(SIGNAL, HandlerType::Shared)?
+            ..plain_handler(SIGNAL, HandlerType::Shared)?
         },
     ];
-    Some(Discovered {
+    Some(Description {
         ty: ServiceType::Workflow,
         name: ServiceName::try_from(name).ok()?,
         handlers,
@@ -221,7 +228,8 @@ fn discovered(name: &str) -> Option<Discovered> {
     })
 }
 
-fn empty(name: &str, kind: HandlerType) -> Option<Handler> {
+/// Returns a handler without settings.
+fn plain_handler(name: &str, kind: HandlerType) -> Option<Handler> {
     Some(Handler {
         name: HandlerName::try_from(name).ok()?,
         ty: Some(kind),

@@ -1,12 +1,12 @@
-//! Tasks for Restate, submitted with its own client.
+//! Submits tasks with Restate's own client.
 
 use std::fmt;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use reattempt_supervisor::engine::submitted;
+use reattempt_supervisor::engine::new_task;
 use reattempt_supervisor::store::StoreError;
-use reattempt_supervisor::{NewRun, Submission, Workflow};
+use reattempt_supervisor::{NewTask, Submission, Workflow};
 use restate_sdk::ingress::{
     Client, ClientError, Request, RequestExecutor, RequestTarget, SendResponse,
 };
@@ -15,21 +15,23 @@ use serde_json::value::RawValue;
 
 use crate::wire::{COMPLETE_BY, HEADERS, RUN};
 
-/// Submits a task with Restate's client: `order(..).key("order 17")`. A second submission with the same key finds the first. What it answers
-/// leads to the handle with which its end is waited for.
+/// Submits a task with Restate's client: `order(..).key("order 17")`. A second submission with the
+/// same key finds the first. The response has the handle with which you wait for the end of the
+/// task.
 ///
 /// # Errors
 ///
-/// What Restate cannot do of the submission, and what its server says. Once the server has answered, the task is on its disk.
+/// Fails for the reasons in [`RequestError`]. When the server has answered, the task is on its
+/// disk.
 ///
 /// # Cancel safety
 ///
-/// The task may be submitted or not if it is dropped.
+/// If the future is dropped, the task may be submitted or not.
 pub async fn submit<W: Workflow, E: RequestExecutor>(
     client: &Client<E>,
     submission: Submission<W>,
 ) -> Result<SendResponse<E, Json<W::Output>>, RequestError> {
-    let new = submitted(submission).map_err(RequestError::Arguments)?;
+    let new = new_task(submission).map_err(RequestError::Arguments)?;
     if new.queue != "default" || new.priority != 0 {
         return Err(RequestError::Queue);
     }
@@ -43,14 +45,15 @@ pub async fn submit<W: Workflow, E: RequestExecutor>(
     sent.map_err(RequestError::Client)
 }
 
-type Prepared<E, Output> = Request<E, Json<Box<RawValue>>, Json<Output>>;
+type TaskRequest<E, Output> = Request<E, Json<Box<RawValue>>, Json<Output>>;
 
+/// Builds the request of a task.
 fn request<E: RequestExecutor, Output>(
     client: &Client<E>,
-    new: NewRun,
-) -> Result<Prepared<E, Output>, RequestError> {
+    new: NewTask,
+) -> Result<TaskRequest<E, Output>, RequestError> {
     let target = RequestTarget::workflow(new.workflow, new.key, RUN);
-    let input = RawValue::from_string(new.input).map_err(RequestError::Form)?;
+    let input = RawValue::from_string(new.input).map_err(RequestError::Json)?;
     let mut request = client.request(target, Json(input));
     if let Some(headers) = new.headers {
         let value = HeaderValue::from_str(&headers).map_err(|_| RequestError::Headers)?;
@@ -64,18 +67,18 @@ fn request<E: RequestExecutor, Output>(
     Ok(request)
 }
 
-/// Why a task was not submitted.
+/// Why a task could not be submitted.
 #[derive(Debug)]
 pub enum RequestError {
-    /// Its arguments cannot be written down.
+    /// The arguments cannot be written as JSON.
     Arguments(StoreError),
-    /// What they were written down as is no JSON.
-    Form(serde_json::Error),
+    /// The text of the arguments is not JSON.
+    Json(serde_json::Error),
     /// Restate has no queues and no priorities.
     Queue,
-    /// Its headers are no text of one line.
+    /// The headers are not one line of ASCII.
     Headers,
-    /// The server was not reached, or refused it.
+    /// The client could not reach the server, or the server refused the task.
     Client(ClientError),
 }
 
@@ -83,12 +86,12 @@ impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arguments(error) => error.fmt(f),
-            Self::Form(error) => write!(f, "the arguments are no JSON: {error}"),
-            Self::Queue => f.write_str(
-                "Restate has no queues and no priorities; leave `queue` and `priority` out",
-            ),
+            Self::Json(error) => write!(f, "the arguments are not JSON: {error}"),
+            Self::Queue => {
+                f.write_str("Restate has no queues and no priorities; drop `queue` and `priority`")
+            }
             Self::Headers => {
-                f.write_str("the headers of a task for Restate are JSON in one line of ASCII")
+                f.write_str("the headers of a task on Restate must be JSON in one line of ASCII")
             }
             Self::Client(error) => write!(f, "Restate did not take the task: {error}"),
         }
@@ -99,7 +102,7 @@ impl std::error::Error for RequestError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Arguments(error) => Some(error),
-            Self::Form(error) => Some(error),
+            Self::Json(error) => Some(error),
             Self::Client(error) => Some(error),
             Self::Queue | Self::Headers => None,
         }

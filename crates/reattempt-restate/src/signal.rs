@@ -1,4 +1,5 @@
-//! Signals: the nth of a name is a promise of its own, so that each is heard once and in order.
+//! Signals: the nth signal of a name is a promise of its own, so that a workflow gets each once and
+//! in order.
 
 use reattempt_supervisor::Time;
 use restate_sdk::context::RunFuture as _;
@@ -8,68 +9,68 @@ use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What the handler `signal` is given.
+/// The input of the handler `signal`.
 #[derive(Debug, Deserialize)]
-struct Given {
+struct SignalInput {
     name: String,
     #[serde(default)]
     payload: Value,
 }
 
-/// What a promise is kept with.
+/// The value of a resolved promise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    /// Who kept it: two may want to keep the same.
+pub(crate) struct SignalValue {
+    /// The invocation that resolved it: two may try to resolve the same promise.
     by: String,
-    /// In microseconds since 1970.
+    /// Microseconds since 1970.
     at: i64,
     pub(crate) payload: Value,
 }
 
-impl Kept {
+impl SignalValue {
     pub(crate) const fn at(&self) -> Time {
         Time::from_micros(self.at)
     }
 }
 
-/// The clock of this machine, once for all runs of a handler.
-pub(crate) async fn now(context: &ContextInternal) -> Result<i64, TerminalError> {
+/// Reads the clock of this machine; all runs of a handler get the same time.
+pub(crate) async fn read_clock(context: &ContextInternal) -> Result<i64, TerminalError> {
     let read = || async { Ok(Time::of_this_machine().as_micros()) };
     context.run(read).name("begin").await
 }
 
-/// The promise of the nth signal of a name.
-pub(crate) fn promise(name: &str, nth: usize) -> String {
+/// Returns the name of the promise for the nth signal of a name.
+pub(crate) fn promise_name(name: &str, nth: usize) -> String {
     format!("{name}#{nth}")
 }
 
-/// Keeps the first promise of its name that is open.
-pub(crate) async fn tell(
+/// Sends a signal: resolves the first open promise of its name.
+pub(crate) async fn send(
     context: &ContextInternal,
-    given: &[u8],
+    input: &[u8],
     invocation: &str,
 ) -> HandlerResult<()> {
-    let given: Given = serde_json::from_slice(given).map_err(|error| {
+    let input: SignalInput = serde_json::from_slice(input).map_err(|error| {
         let form = "`{\"name\": \"...\", \"payload\": ...}`";
         TerminalError::new_with_code(400, format!("a signal has the form {form}: {error}"))
     })?;
-    let at = now(context).await?;
-    let kept = Kept {
+    let at = read_clock(context).await?;
+    let value = SignalValue {
         by: invocation.to_owned(),
         at,
-        payload: given.payload,
+        payload: input.payload,
     };
     let mut nth = 0_usize;
     loop {
-        let promise = promise(&given.name, nth);
+        let promise = promise_name(&input.name, nth);
         if context
-            .peek_promise::<Json<Kept>>(&promise)
+            .peek_promise::<Json<SignalValue>>(&promise)
             .await?
             .is_none()
         {
-            context.resolve_promise(&promise, Json(kept.clone()));
-            let now = context.peek_promise::<Json<Kept>>(&promise).await?;
-            if now.is_some_and(|Json(now)| now.by == kept.by) {
+            context.resolve_promise(&promise, Json(value.clone()));
+            let resolved = context.peek_promise::<Json<SignalValue>>(&promise).await?;
+            if resolved.is_some_and(|Json(resolved)| resolved.by == value.by) {
                 return Ok(());
             }
         }

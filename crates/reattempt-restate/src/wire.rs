@@ -1,8 +1,8 @@
-//! What those who submit and those who serve agree on.
+//! The names that clients and handlers share.
 
 /// The handler that runs a task.
 pub(crate) const RUN: &str = "run";
-/// The handler that tells a task something.
+/// The handler that sends a signal to a task.
 pub(crate) const SIGNAL: &str = "signal";
 /// The header with the `complete_by` of a task, in milliseconds.
 pub(crate) const COMPLETE_BY: &str = "reattempt-complete-by";

@@ -1,4 +1,4 @@
-//! Tasks on a real Restate server, which dies as often as the process that serves them.
+//! Tasks on a real Restate server. The server is killed as often as the process with the handlers.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -80,7 +80,7 @@ fn service() {
     let endpoint = Handlers::new()
         .register(order)
         .register(work::side_by_side)
-        .register(work::asked)
+        .register(work::wait_for_answers)
         .register(work::hopeless)
         .register(work::patient)
         .register(work::slow)
@@ -122,14 +122,14 @@ impl Bench {
         sent.invocation_handle()
     }
 
-    /// What happened in the shop, in that order.
+    /// Returns the effects in the shop, in their order.
     fn effects(&self) -> Vec<String> {
         let effects = std::fs::read_to_string(&self.effects).unwrap_or_default();
         let what = |line: &str| line.split_once(' ').unwrap().1.to_owned();
         effects.lines().map(what).collect()
     }
 
-    /// What is in the journal of a task, in that order: commands with their names, and what came of them.
+    /// Returns the journal of a task, in its order: the names of the commands and their results.
     async fn journal(&self, invocation: &str) -> Vec<String> {
         let sql = format!(
             "SELECT entry_type, name FROM sys_journal WHERE id = '{invocation}' ORDER BY index"
@@ -151,9 +151,13 @@ impl Bench {
     async fn signal(&self, workflow: &str, key: &str, payload: &str) {
         let url = format!("{}/{workflow}/{key}/signal", self.server.ingress());
         let body = json!({ "name": "answer", "payload": payload });
-        let told = reqwest::Client::new().post(url).json(&body).send().await;
-        let told = told.unwrap();
-        assert!(told.status().is_success(), "{:?}", told.text().await);
+        let response = reqwest::Client::new().post(url).json(&body).send().await;
+        let response = response.unwrap();
+        assert!(
+            response.status().is_success(),
+            "{:?}",
+            response.text().await
+        );
     }
 }
 
@@ -165,7 +169,7 @@ impl Drop for Bench {
 
 type Handle<T> = InvocationHandle<Executor, Json<T>>;
 
-/// The end of a task, also while the server is gone.
+/// Waits for the end of a task, also while the server is down.
 async fn end<T: DeserializeOwned + Send + 'static>(handle: &Handle<T>) -> Result<T, String> {
     for _ in 0..100 {
         match handle.attach().await {
@@ -181,7 +185,7 @@ async fn end<T: DeserializeOwned + Send + 'static>(handle: &Handle<T>) -> Result
     panic!("the task does not end");
 }
 
-/// Waits until it is so; not for ever.
+/// Waits until a condition is true, but not for ever.
 async fn soon(is_so: impl AsyncFn() -> bool) {
     for _ in 0..3_000 {
         if is_so().await {
@@ -215,7 +219,7 @@ async fn orders_survive_the_death_of_the_service_and_of_the_server() {
     for (nth, order) in orders.iter().enumerate() {
         let receipt = end(order).await.unwrap();
         assert_eq!(receipt, format!("done: pay-{}", 100 + nth));
-        // Each step is recorded, and once.
+        // Each step is recorded once.
         let mut expected = vec!["Command: Input".to_owned()];
         for name in ["begin", "reserve", "pay", "sleep", "ship", "thank"] {
             if name == "sleep" {
@@ -241,18 +245,18 @@ async fn orders_survive_the_death_of_the_service_and_of_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_workflows_do_is_done_by_restate() {
+async fn restate_runs_every_kind_of_workflow() {
     let Some(mut bench) = Bench::start("others").await else {
         return;
     };
     let both = bench.submit(work::side_by_side(3)).await;
-    let asked = bench.submit(work::asked(100).key("asked")).await;
+    let asked = bench.submit(work::wait_for_answers(100).key("asked")).await;
     let hopeless = bench.submit(work::hopeless()).await;
     let patient = bench.submit(work::patient()).await;
 
-    bench.signal("asked", "asked", "first").await;
+    bench.signal("wait_for_answers", "asked", "first").await;
     bench.service.crash();
-    bench.signal("asked", "asked", "second").await;
+    bench.signal("wait_for_answers", "asked", "second").await;
     let heard = ["first", "second"].map(|text| Some(text.to_owned()));
     assert_eq!(end(&asked).await.unwrap()[..2], heard);
     assert_eq!(end(&asked).await.unwrap()[2], None);
@@ -294,7 +298,7 @@ async fn what_workflows_do_is_done_by_restate() {
     let error = end(&patient).await.unwrap_err();
     assert!(error.contains("the task is cancelled"), "{error}");
 
-    // Cancelled while a step runs: that one is undone, and the next does not begin.
+    // Cancelled while a step runs: that step is undone, and the next does not start.
     let slow = bench.submit(work::slow()).await;
     let put = "put-first".to_owned();
     soon(async || bench.effects().contains(&put)).await;

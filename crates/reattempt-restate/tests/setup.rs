@@ -1,4 +1,4 @@
-//! What is refused before anything is served or submitted, and what is said then.
+//! Mistakes that are refused before anything is served or submitted, and their messages.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::convert::Infallible;
@@ -9,36 +9,39 @@ use bytes::Bytes;
 use http::{Request, Response};
 use reattempt::{Jitter, Policy};
 use reattempt_restate::{Handlers, submit};
-use reattempt_supervisor::{Flow, Submission, Workflow, workflow};
+use reattempt_supervisor::{Submission, Workflow, WorkflowContext, workflow};
 use restate_sdk::ingress::{Client, RequestExecutor};
 
 #[workflow]
-async fn plain(_flow: &Flow, text: String, number: u8) -> Result<String, String> {
+async fn plain(_context: &WorkflowContext, text: String, number: u8) -> Result<String, String> {
     Ok(format!("{text}{number}"))
 }
 
 #[workflow(name = "7th")]
-async fn seventh(_flow: &Flow) -> Result<(), String> {
+async fn seventh(_context: &WorkflowContext) -> Result<(), String> {
     Ok(())
 }
 
-fn refused(handlers: Handlers) -> String {
+fn refusal(handlers: Handlers) -> String {
     handlers.endpoint().err().unwrap().to_string()
 }
 
 #[test]
 fn handlers_say_what_restate_cannot_do() {
-    assert!(refused(Handlers::new()).contains("add `.register(...)`"));
+    assert!(refusal(Handlers::new()).contains("add `.register(...)`"));
     let twice = Handlers::new().register(plain).register(plain);
-    assert!(refused(twice).starts_with("two workflows are called `plain`"));
+    assert!(refusal(twice).starts_with("two workflows are called `plain`"));
     let named = Handlers::new().register(seventh);
-    assert!(refused(named).starts_with("Restate has no services called `7th`"));
+    assert!(refusal(named).starts_with("`7th` is not a name for a service of Restate"));
     let drawn = Policy::new().jitter(Jitter::Full);
-    let said = refused(Handlers::new().register(plain).delays(drawn));
-    assert!(said.ends_with("add `.jitter(Jitter::None)`"), "{said}");
+    let message = refusal(Handlers::new().register(plain).delays(drawn));
+    assert!(
+        message.ends_with("add `.jitter(Jitter::None)`"),
+        "{message}"
+    );
 }
 
-/// Keeps what it was to send.
+/// Keeps the request instead of sending it.
 #[derive(Clone, Default)]
 struct Sent(Arc<Mutex<Option<Request<Bytes>>>>);
 
@@ -56,7 +59,7 @@ impl RequestExecutor for Sent {
     }
 }
 
-async fn sent<W: Workflow>(submission: Submission<W>) -> Result<Request<Bytes>, String> {
+async fn send<W: Workflow>(submission: Submission<W>) -> Result<Request<Bytes>, String> {
     let executor = Sent::default();
     let client = Client::new("http://localhost:8080".parse().unwrap(), executor.clone()).unwrap();
     submit(&client, submission)
@@ -73,7 +76,7 @@ async fn a_submission_is_a_request() {
         .headers("{\"trace\":\"1\"}")
         .complete_by(Duration::from_secs(2))
         .delay(Duration::from_secs(3));
-    let request = sent(new).await.unwrap();
+    let request = send(new).await.unwrap();
     assert_eq!(
         request.uri().path(),
         "/restate/send/plain/order%2017%2Fb/run"
@@ -83,21 +86,17 @@ async fn a_submission_is_a_request() {
     assert!(query.contains("delay="), "{query}");
     assert_eq!(request.headers()["reattempt-headers"], "{\"trace\":\"1\"}");
     assert_eq!(request.headers()["reattempt-complete-by"], "2000");
-    let first = sent(plain(String::new(), 0)).await.unwrap();
-    let other = sent(plain(String::new(), 0)).await.unwrap();
+    let first = send(plain(String::new(), 0)).await.unwrap();
+    let other = send(plain(String::new(), 0)).await.unwrap();
     assert_ne!(first.uri(), other.uri());
 }
 
 #[tokio::test]
-async fn what_restate_does_not_have_is_refused() {
-    let queued = sent(plain(String::new(), 0).queue("slow")).await;
+async fn submissions_that_restate_does_not_support_are_refused() {
+    let queued = send(plain(String::new(), 0).queue("slow")).await;
     assert!(queued.unwrap_err().contains("no queues and no priorities"));
-    let first = sent(plain(String::new(), 0).priority(-1)).await;
-    assert!(
-        first
-            .unwrap_err()
-            .contains("leave `queue` and `priority` out")
-    );
-    let lines = sent(plain(String::new(), 0).headers("{\n}")).await;
+    let first = send(plain(String::new(), 0).priority(-1)).await;
+    assert!(first.unwrap_err().contains("drop `queue` and `priority`"));
+    let lines = send(plain(String::new(), 0).headers("{\n}")).await;
     assert!(lines.unwrap_err().contains("in one line of ASCII"));
 }

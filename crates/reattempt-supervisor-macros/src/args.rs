@@ -1,13 +1,13 @@
-//! The keys of `#[step]` and `#[workflow]`, each with its value and where it stands. What is wrong with a single value is
-//! kept beside it; `values` tells.
+//! The keys of `#[step]` and `#[workflow]`, each with its value and its place. An error of a single
+//! value is kept beside it; `values` reports it.
 //!
 //! ```text
-//! retry(max = 5), complete_by = "30s"   ->   Step { retry: Some(max = 5), complete_by: Some(30 s), undo: None, ... }
+//! retry(max = 5), complete_by = "30s"   ->   StepKeys { retry: Some(max = 5), complete_by: Some(30 s), undo: None, ... }
 //! ```
 
 #![expect(
     clippy::unreachable,
-    reason = "derived: what has no name is refused before its value is read"
+    reason = "derived: an argument without a name is refused before its value is read"
 )]
 
 use darling::FromMeta;
@@ -30,8 +30,8 @@ use retry_runtime::rules::RuleId;
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Step {
-    pub(crate) retry: Option<Retries>,
+pub(crate) struct StepKeys {
+    pub(crate) retry: Option<RetryKeys>,
     pub(crate) complete_by: Option<Value<Limit>>,
     pub(crate) undo: Option<Undo>,
     pub(crate) name: Option<Value<Name>>,
@@ -39,12 +39,12 @@ pub(crate) struct Step {
     pub(crate) krate: Option<Krate>,
 }
 
-pub(crate) const OF_STEP: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
+pub(crate) const STEP_KEYS: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
 
 /// `#[workflow(...)]`, as written.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Workflow {
+pub(crate) struct WorkflowKeys {
     pub(crate) name: Option<Value<Name>>,
     pub(crate) version: Option<Number>,
     pub(crate) complete_by: Option<Value<Limit>>,
@@ -53,13 +53,13 @@ pub(crate) struct Workflow {
     pub(crate) krate: Option<Krate>,
 }
 
-pub(crate) const OF_WORKFLOW: &[&str] =
+pub(crate) const WORKFLOW_KEYS: &[&str] =
     &["name", "version", "complete_by", "max_failures", "crate"];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
-pub(crate) struct Retries(pub(crate) Result<TokenStream, Diagnostic>);
+pub(crate) struct RetryKeys(pub(crate) Result<TokenStream, Diagnostic>);
 
-impl FromMeta for Retries {
+impl FromMeta for RetryKeys {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let wrong = |span, message| Self(Err(Diagnostic::new(span, RuleId::D1, message)));
         Ok(match meta {
@@ -99,7 +99,7 @@ impl FromMeta for Undo {
     }
 }
 
-/// The path that an expression is; a macro's `$undo:expr` comes in an invisible group.
+/// Returns the expression as a path. The `$undo:expr` of a macro comes in an invisible group.
 fn path(value: &Expr) -> Option<Path> {
     match value {
         Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
@@ -115,7 +115,7 @@ impl FromMeta for Krate {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let given = match meta {
             Meta::NameValue(pair) => match &pair.value {
-                // A text, as serde has it.
+                // A string, as for serde.
                 Expr::Lit(syn::ExprLit {
                     lit: Lit::Str(text),
                     ..
@@ -171,7 +171,7 @@ impl FromMeta for Number {
     }
 }
 
-/// Reads the keys of one of the two.
+/// Reads the keys of a step or a workflow.
 pub(crate) fn parse<T: FromMeta + Default>(
     tokens: TokenStream,
     known: &[&str],
@@ -194,7 +194,7 @@ pub(crate) fn parse<T: FromMeta + Default>(
             return T::default();
         }
     };
-    let good = sorted_out(items, known, faults);
+    let good = known_keys(items, known, faults);
     T::from_list(&good).unwrap_or_else(|error| {
         for fault in error.flatten() {
             faults.push(fault.span(), RuleId::Syntax, fault.to_string());
@@ -203,8 +203,8 @@ pub(crate) fn parse<T: FromMeta + Default>(
     })
 }
 
-/// The items that are keys, each of them once.
-fn sorted_out(
+/// Returns the items that are known keys, each of them once.
+fn known_keys(
     items: Punctuated<NestedMeta, Token![,]>,
     known: &[&str],
     faults: &mut Diagnostics,
@@ -238,7 +238,7 @@ fn sorted_out(
             faults.push(
                 path.span(),
                 RuleId::R16,
-                format!("`{word}` stands here twice; keep one of them"),
+                format!("`{word}` is set twice; keep one of them"),
             );
         } else {
             seen.push(word);
@@ -248,6 +248,7 @@ fn sorted_out(
     good
 }
 
+/// Returns the message for a key that is not in the list.
 fn unknown(word: &str, known: &[&str]) -> String {
     let is_of_retries = keys::is_one_of(word, keys::KEYS);
     let all = keys::listed(known);
@@ -255,7 +256,9 @@ fn unknown(word: &str, known: &[&str]) -> String {
         return format!("`{word}` is a key of the retries; move it into `retry(...)`");
     }
     if is_of_retries || word == "retry" || word == "undo" {
-        return format!("`{word}` belongs to a step, not to its workflow; the keys are {all}");
+        return format!(
+            "`{word}` is a key of steps, not of workflows; the keys of workflows are {all}"
+        );
     }
     match keys::nearest(&word.to_lowercase(), known) {
         Some(near) => format!("unknown key `{word}`; did you mean `{near}`?"),

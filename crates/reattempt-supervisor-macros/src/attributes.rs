@@ -1,4 +1,4 @@
-//! The attributes of the function: those that concern whoever calls it, and those of its body.
+//! The attributes of the function: those for its callers, and those for its body.
 //!
 //! ```text
 //! #[doc = "Pays."] #[must_use] #[instrument]   ->   #[doc = "Pays."] #[must_use]   and   #[instrument]
@@ -9,7 +9,7 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Path, Token};
 
-/// What is said of the wrapper; lints reach into it.
+/// Attributes of the wrapper; lints also apply to its contents.
 const OUTER: [&str; 12] = [
     "doc",
     "cfg",
@@ -25,7 +25,7 @@ const OUTER: [&str; 12] = [
     "clippy",
 ];
 
-/// The attributes of the wrapper, and those of the function inside.
+/// Returns the attributes of the wrapper, and those of the inner function.
 pub(crate) fn split(attributes: &[Attribute]) -> (TokenStream, TokenStream) {
     let (mut outer, mut inner) = (TokenStream::new(), TokenStream::new());
     for attribute in attributes {
@@ -55,7 +55,7 @@ fn is_outer(path: &Path) -> bool {
     first.is_some_and(|first| OUTER.iter().any(|name| first.ident == name))
 }
 
-/// The parts of `#[cfg_attr(condition, attributes)]`.
+/// Splits `#[cfg_attr(condition, attributes)]`.
 fn conditional(attribute: &Attribute) -> Option<(Meta, Vec<Meta>)> {
     if !attribute.path().is_ident("cfg_attr") {
         return None;

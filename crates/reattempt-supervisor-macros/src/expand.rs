@@ -1,4 +1,5 @@
-//! An attribute and its function -> tokens. The function stays there whatever is wrong, so that its callers do not fail too.
+//! An attribute and its function -> tokens. The function stays even if it has mistakes, so that its
+//! callers compile.
 
 use proc_macro2::TokenStream;
 use syn::FnArg;
@@ -10,10 +11,10 @@ use retry_runtime::rules::RuleId;
 
 use crate::function;
 
-/// What a function becomes, also where its keys are wrong; `None` where a task cannot be made of it.
+/// The expansion, also if a key is wrong; `None` if the function cannot be a step or a workflow.
 pub(crate) type Expanded = Option<TokenStream>;
 
-/// Expands an attribute by `expand`, which is that of a step or of a workflow.
+/// Expands an attribute with `expand`, the function for steps or for workflows.
 pub(crate) fn attribute(
     arguments: TokenStream,
     item: TokenStream,
@@ -26,7 +27,7 @@ pub(crate) fn attribute(
         faults.push(
             item.clone().into_iter().next().span(),
             RuleId::D6,
-            "a durable task is made of functions; put this attribute on an `async fn`",
+            "this attribute needs a function; put it on an `async fn`",
         );
         None
     };
@@ -35,7 +36,7 @@ pub(crate) fn attribute(
     ours!(#item #errors)
 }
 
-/// The function without the attributes that only we know.
+/// Returns the function without attributes that the compiler does not know.
 fn without_with(item: TokenStream) -> TokenStream {
     let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
         return item;
@@ -45,7 +46,7 @@ fn without_with(item: TokenStream) -> TokenStream {
             function::without_with(typed);
         }
     }
-    // A message refuses it already.
+    // A message has refused it already.
     function
         .attributes
         .retain(|attribute| !function::is_retry(attribute));

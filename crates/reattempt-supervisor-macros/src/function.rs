@@ -1,4 +1,4 @@
-//! The function that a durable task is made of: what is asked of it, and its parameters.
+//! The function of a durable task: its requirements, and its parameters.
 //!
 //! ```text
 //! async fn pay(step: &Step, #[with] shop: &Shop, (a, b): (u32, u32)) -> Result<Paid, E> { ... }
@@ -6,21 +6,22 @@
 //! first: Step, parameters: [shop: &Shop with, argument_1: (u32, u32)], answer: Result<Paid, E>
 //! ```
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
-use crate::types::{bare, borrowed, value};
+use crate::types::{bare, find_borrow, value};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Function};
 use reattempt_syntax::model::at;
 use retry_runtime::rules::RuleId;
 
-/// A function that a durable task is made of.
+/// The function of a step or a workflow.
 pub(crate) struct Durable {
     /// As written, without `#[with]`.
     pub(crate) function: Function,
-    /// What the first parameter refers to.
+    /// The type behind the first parameter.
     pub(crate) first: Type,
     /// The parameters after the first.
     pub(crate) parameters: Vec<Parameter>,
@@ -28,15 +29,15 @@ pub(crate) struct Durable {
 }
 
 pub(crate) struct Parameter {
-    /// What the wrapper calls it: as the function does, but nothing else of the user sees it.
+    /// Its name in the wrapper: the name in the function, hygienic.
     pub(crate) name: Ident,
     pub(crate) ty: Type,
-    /// `#[with]`: the scheduler gives it.
+    /// `#[with]`: the value comes from the scheduler.
     pub(crate) is_with: bool,
 }
 
-/// What a step and a workflow have in common.
-pub(crate) struct Wanted {
+/// What a step or a workflow requires of its function.
+pub(crate) struct Requirements {
     /// `step`.
     pub(crate) what: &'static str,
     /// `step: &Step`.
@@ -45,29 +46,29 @@ pub(crate) struct Wanted {
 }
 
 impl Durable {
-    /// Reads the function; what is wrong with it is told at its tokens.
+    /// Reads the function, and reports what is wrong with it at its tokens.
     pub(crate) fn read(
         mut function: Function,
-        wanted: &Wanted,
+        requirements: &Requirements,
         faults: &mut Diagnostics,
     ) -> Option<Self> {
-        let what = wanted.what;
+        let what = requirements.what;
         if function.body.is_none() {
             let name = &function.signature.ident;
             faults.push(
                 name.span(),
                 RuleId::D6,
-                format!("a {what} is run, so it needs a body; write `{{ ... }}`"),
+                format!("a {what} needs a body; write `{{ ... }}`"),
             );
         }
-        attributes(&function.attributes, wanted, faults);
-        qualifiers(&function.signature, what, faults);
-        generics(&function.signature, what, faults);
-        let first = first(&function.signature, wanted, faults);
-        let answer = answer(&function.signature, what, faults);
+        check_attributes(&function.attributes, requirements, faults);
+        check_qualifiers(&function.signature, what, faults);
+        check_generics(&function.signature, what, faults);
+        let first = first_parameter(&function.signature, requirements, faults);
+        let answer = return_type(&function.signature, what, faults);
         let inputs = function.signature.inputs.iter_mut().skip(1).enumerate();
         let parameters = inputs.filter_map(|(i, input)| match input {
-            FnArg::Typed(typed) => Some(parameter(typed, i, wanted, faults)),
+            FnArg::Typed(typed) => Some(parameter(typed, i, requirements, faults)),
             FnArg::Receiver(_) => None, // refused by the parser
         });
         let parameters = parameters.collect();
@@ -79,10 +80,28 @@ impl Durable {
         })
     }
 
-    /// A name for the task that no parameter has.
-    pub(crate) fn task(&self) -> Ident {
-        let mut name = "flow".to_owned();
-        // Not even with an underscore: a lint would ask which of them is meant.
+    /// Returns the parameters of the call, with their numbers: all without `#[with]`.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (usize, &Parameter)> {
+        let all = self.parameters.iter().enumerate();
+        all.filter(|(_, parameter)| !parameter.is_with)
+    }
+
+    /// Returns the `T` of the `Result<T, E>` that the function returns.
+    pub(crate) fn value(&self, private: &TokenStream) -> TokenStream {
+        let answer = &self.answer;
+        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Value)
+    }
+
+    /// Returns the `E` of the `Result<T, E>` that the function returns.
+    pub(crate) fn error(&self, private: &TokenStream) -> TokenStream {
+        let answer = &self.answer;
+        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Error)
+    }
+
+    /// Returns a name for the context that no parameter has.
+    pub(crate) fn context(&self) -> Ident {
+        let mut name = "context".to_owned();
+        // Not even with an underscore: a lint objects to similar names.
         let is_taken = |name: &str| {
             let mut names = self.parameters.iter().map(|it| it.name.to_string());
             names.any(|taken| taken.strip_prefix('_').unwrap_or(&taken) == name)
@@ -94,50 +113,62 @@ impl Durable {
     }
 }
 
-fn attributes(attributes: &[Attribute], wanted: &Wanted, faults: &mut Diagnostics) {
+/// Refuses `#[retry]` beside the attribute.
+fn check_attributes(
+    attributes: &[Attribute],
+    requirements: &Requirements,
+    faults: &mut Diagnostics,
+) {
     for attribute in attributes {
         if is_retry(attribute) {
-            let message = if wanted.takes_with {
-                "the retries of a step are a key of its own, so that their failures are counted; write `#[step(retry(...))]`"
+            let message = if requirements.takes_with {
+                "the retries of a step are one of its keys, so that the task counts their failures; write `#[step(retry(...))]`"
             } else {
-                "a workflow is run again from its record, so its steps are what is retried; write `#[step(retry(...))]` on them"
+                "a task retries its steps, not its workflow, which runs again from the record; write `#[step(retry(...))]` on the steps"
             };
             faults.push(attribute.path().span(), RuleId::D1, message);
         }
     }
 }
 
-/// `#[retry]`, by its name.
+/// Returns the name of an argument inside the wrapper.
+pub(crate) fn argument(i: usize) -> Ident {
+    Ident::new(&format!("argument_{i}"), Span::mixed_site())
+}
+
+/// Returns whether this is `#[retry]`, by its name.
 pub(crate) fn is_retry(attribute: &Attribute) -> bool {
     let last = attribute.path().segments.last();
     last.is_some_and(|last| last.ident == "retry")
 }
 
-fn qualifiers(signature: &Signature, what: &str, faults: &mut Diagnostics) {
+/// Refuses functions that are not `async`, or are `unsafe` or `extern`.
+fn check_qualifiers(signature: &Signature, what: &str, faults: &mut Diagnostics) {
     if signature.asyncness.is_none() {
         faults.push(
             signature.fn_token.span,
             RuleId::D6,
-            format!("a {what} waits for others; write `async fn`"),
+            format!("a {what} is asynchronous; write `async fn`"),
         );
     }
     if let syn::Safety::Unsafe(token) = &signature.safety {
         faults.push(
             token.span,
             RuleId::D6,
-            format!("a {what} is called by its scheduler, which keeps no promise; drop `unsafe` and keep it in the body"),
+            format!("a scheduler calls a {what} and keeps no safety contract; drop `unsafe` here and use it in the body"),
         );
     }
     if let Some(abi) = &signature.abi {
         faults.push(
             abi.span(),
             RuleId::D6,
-            format!("a {what} is called by its scheduler; drop `extern`"),
+            format!("a scheduler calls a {what}; drop `extern`"),
         );
     }
 }
 
-fn generics(signature: &Signature, what: &str, faults: &mut Diagnostics) {
+/// Refuses type parameters and `impl Trait`.
+fn check_generics(signature: &Signature, what: &str, faults: &mut Diagnostics) {
     struct ImplTrait(Vec<Span>);
     impl syn::visit::Visit<'_> for ImplTrait {
         fn visit_type_impl_trait(&mut self, ty: &syn::TypeImplTrait) {
@@ -149,7 +180,7 @@ fn generics(signature: &Signature, what: &str, faults: &mut Diagnostics) {
             faults.push(
                 parameter.span(),
                 RuleId::D9,
-                format!("a {what} is found by its name after a restart, so it cannot be generic; write the type"),
+                format!("a scheduler finds a {what} by its name after a restart, so it cannot be generic; write the type"),
             );
         }
     }
@@ -159,24 +190,33 @@ fn generics(signature: &Signature, what: &str, faults: &mut Diagnostics) {
         faults.push(
             span,
             RuleId::D9,
-            format!("a {what} is found by its name after a restart, so it cannot be generic; write the type in place of `impl`"),
+            format!("a scheduler finds a {what} by its name after a restart, so it cannot be generic; write the type instead of `impl`"),
         );
     }
 }
 
-/// What the first parameter refers to. Whether it is the right one is the compiler's to tell: it knows aliases.
-fn first(signature: &Signature, wanted: &Wanted, faults: &mut Diagnostics) -> Option<Type> {
-    let Wanted {
+/// Returns the type behind the first parameter. The compiler checks whether it is the right one,
+/// because it knows aliases.
+fn first_parameter(
+    signature: &Signature,
+    requirements: &Requirements,
+    faults: &mut Diagnostics,
+) -> Option<Type> {
+    let Requirements {
         what, first: ty, ..
-    } = wanted;
-    let name = if wanted.takes_with { "step" } else { "flow" };
+    } = requirements;
+    let name = if requirements.takes_with {
+        "step"
+    } else {
+        "context"
+    };
     let message = format!("the first parameter of a {what} is its task; write `{name}: &{ty}`");
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver)) => {
             faults.push(
                 receiver.span(),
                 RuleId::D9,
-                format!("a {what} is run again without the `self` it was called on; make it a function, and take what it needs as parameters"),
+                format!("a {what} runs again without its `self`; make it a function and pass values as parameters"),
             );
             None
         }
@@ -202,10 +242,11 @@ fn first(signature: &Signature, wanted: &Wanted, faults: &mut Diagnostics) -> Op
     }
 }
 
-fn answer(signature: &Signature, what: &str, faults: &mut Diagnostics) -> Option<Type> {
+/// Returns the type that the function returns.
+fn return_type(signature: &Signature, what: &str, faults: &mut Diagnostics) -> Option<Type> {
     match &signature.output {
         ReturnType::Type(_, ty) => {
-            // What is behind an alias the compiler knows.
+            // The compiler knows the type behind an alias.
             if let Answer::Option(other) | Answer::Other(other) = Answer::of(ty) {
                 faults.push(
                     other.span(),
@@ -213,11 +254,11 @@ fn answer(signature: &Signature, what: &str, faults: &mut Diagnostics) -> Option
                     format!("a {what} can fail; write `-> Result<T, E>`"),
                 );
             }
-            if let Some(span) = value(ty).and_then(borrowed) {
+            if let Some(span) = value(ty).and_then(find_borrow) {
                 faults.push(
                     span,
                     RuleId::D10,
-                    format!("what a {what} answers is read again from the record, so it owns all it has; write `String` for `&str`, or the type without `&`"),
+                    format!("the result of a {what} is read back from the record, so it must own its data; write `String` for `&str`, or the type without `&`"),
                 );
             }
             Some((**ty).clone())
@@ -233,32 +274,33 @@ fn answer(signature: &Signature, what: &str, faults: &mut Diagnostics) -> Option
     }
 }
 
+/// Reads a parameter after the first, and takes its `#[with]` off.
 fn parameter(
     typed: &mut PatType,
     i: usize,
-    wanted: &Wanted,
+    requirements: &Requirements,
     faults: &mut Diagnostics,
 ) -> Parameter {
     let with = typed.attrs.iter().find(|attribute| is_with(attribute));
     if let Some(with) = with {
-        if !wanted.takes_with {
+        if !requirements.takes_with {
             faults.push(
                 with.path().span(),
                 RuleId::D8,
-                "a workflow is run again from its record, so it uses nothing from outside; take it in a step",
+                "a workflow runs again from the record, so it cannot use values from outside; use them in a step",
             );
         } else if !is_shared_reference(&typed.ty) {
             faults.push(
                 typed.ty.span(),
                 RuleId::D8,
-                "what the scheduler has is lent to many steps at once; write `&T`",
+                "many steps share a value of the scheduler at once; write `&T`",
             );
         }
         if let Ok(list) = with.meta.require_list() {
             faults.push(
                 list.tokens.span(),
                 RuleId::D8,
-                "`#[with]` takes nothing: what is lent is found by its type; write `#[with]`",
+                "`#[with]` takes no arguments: the scheduler finds the value by its type; write `#[with]`",
             );
         }
     }
@@ -279,7 +321,7 @@ fn parameter(
     }
 }
 
-/// Drops the attribute that only we know.
+/// Drops `#[with]`, which the compiler does not know.
 pub(crate) fn without_with(typed: &mut PatType) {
     typed.attrs.retain(|attribute| !is_with(attribute));
 }

@@ -1,8 +1,9 @@
-//! The attributes of durable tasks, which the `reattempt-supervisor` crate re-exports. The retries of a step are an ordinary
-//! `#[retry(...)]` on the function inside, so `reattempt` parses, checks and expands their keys.
+//! The attributes of durable tasks, which the `reattempt-supervisor` crate re-exports. The retries
+//! of a step are an ordinary `#[retry(...)]` on the inner function, so `reattempt` parses, checks
+//! and expands their keys.
 //!
 //! The stages: tokens -> `args` and `function` -> `values` -> `step` or `workflow`.
-// What can panic is fixed or listed in `docs/panics.md`.
+// Every possible panic is fixed or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),
     warn(

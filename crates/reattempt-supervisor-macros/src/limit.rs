@@ -1,4 +1,4 @@
-//! `complete_by`: a duration as in a policy, and days.
+//! `complete_by`: a duration as in a policy, with days.
 //!
 //! ```text
 //! "30s"   ->   30 s
@@ -39,7 +39,7 @@ impl Word for Limit {
             }
             Some(Err(_)) => {
                 return Some(Err(wrong(
-                    "days are a whole number and stand first; write `\"2d\"` or `\"2d 12h\"`",
+                    "days are a whole number and come first; write `\"2d\"` or `\"2d 12h\"`",
                 )));
             }
         };
@@ -48,7 +48,7 @@ impl Word for Limit {
             Err(ParseDurationError::Empty) if days > 0 => Duration::ZERO,
             Err(ParseDurationError::TooLong) => {
                 return Some(Err(wrong(
-                    "what is above 24 hours is written in days; write `\"2d\"` or `\"2d 12h\"`",
+                    "above 24 hours `complete_by` uses days; write `\"2d\"` or `\"2d 12h\"`",
                 )));
             }
             Err(ParseDurationError::UnknownUnit) => {

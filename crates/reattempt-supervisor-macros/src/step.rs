@@ -1,13 +1,13 @@
-//! `#[step]`: a function that asks its task for the outcome, around the function that does it.
+//! `#[step]`: a function that asks the task for the result, around the function that does the work.
 //!
 //! ```text
 //! #[step(retry(KEYS), complete_by = "30s", undo = refund)]
 //! async fn pay(step: &Step, #[with] shop: &Shop, order: &Order) -> Result<Paid, E> { BODY }
 //!
-//! fn pay(flow: &Flow, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
+//! fn pay(context: &WorkflowContext, order: &Order) -> impl Future<Output = Result<Paid, StepError>> + Send {
 //!     let argument_1 = order;
 //!     let undo = ...;
-//!     call(flow, Spec { ... }, form::<Paid>(), |step| {
+//!     call(context, StepSpec { ... }, codec::<Paid>(), |step| {
 //!         let argument_0 = resource()?;
 //!         Ok(async {
 //!             let function = {
@@ -15,20 +15,20 @@
 //!                 async fn pay(step: &Step, shop: &Shop, order: &Order) -> Result<Paid, RetryError<E>> { BODY }
 //!                 pay
 //!             };
-//!             gave_up(function(step, argument_0, argument_1).await)
+//!             retry_result(function(step, argument_0, argument_1).await)
 //!         })
 //!     }, undo)
 //! }
 //! ```
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Path, Type};
 
 use crate::expand::Expanded;
-use crate::function::{Durable, Parameter, Wanted};
+use crate::function::{Durable, Parameter, Requirements, argument};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
 use reattempt_syntax::args::Given;
@@ -36,16 +36,16 @@ use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::Function;
 use reattempt_syntax::model::{at, located};
 
-const WANTED: Wanted = Wanted {
+const REQUIREMENTS: Requirements = Requirements {
     what: "step",
     first: "Step",
     takes_with: true,
 };
 
-/// A step with nothing wrong in it; what is wrong is left out.
+/// A step without mistakes; wrong keys are left out.
 pub(crate) struct Step {
     krate: TokenStream,
-    pub(crate) private: TokenStream,
+    private: TokenStream,
     name: TokenStream,
     complete_by: TokenStream,
     retries: Option<Retries>,
@@ -53,29 +53,33 @@ pub(crate) struct Step {
     durable: Durable,
 }
 
+/// Expands `#[step]`, and reports what is wrong.
 pub(crate) fn expand(
     arguments: TokenStream,
     function: Function,
     faults: &mut Diagnostics,
 ) -> Expanded {
-    let keys = args::parse(arguments, args::OF_STEP, faults);
+    let keys = args::parse(arguments, args::STEP_KEYS, faults);
     let mut wrong = Diagnostics::default();
-    let durable = Durable::read(function, &WANTED, &mut wrong);
+    let durable = Durable::read(function, &REQUIREMENTS, &mut wrong);
     let is_right = wrong.is_empty();
     faults.merge(wrong);
-    let step = Step::checked(keys, durable?, faults);
+    let step = Step::from_keys(keys, durable?, faults);
     is_right.then(|| step.expand())
 }
 
 impl Step {
-    fn checked(keys: args::Step, durable: Durable, faults: &mut Diagnostics) -> Self {
+    /// Converts the keys, and reports wrong ones.
+    fn from_keys(keys: args::StepKeys, durable: Durable, faults: &mut Diagnostics) -> Self {
         let krate = values::krate(keys.krate, faults);
-        let retries = keys.retry.and_then(|retries| told(retries.0, faults));
-        values::within(keys.complete_by.as_ref(), retries.as_ref(), faults);
+        let retries = keys
+            .retry
+            .and_then(|retries| ok_or_report(retries.0, faults));
+        values::check_limits(keys.complete_by.as_ref(), retries.as_ref(), faults);
         let private = ours!(#krate::private);
         let name = durable.function.signature.ident.unraw().to_string();
-        let undo = keys.undo.and_then(|undo| told(undo.0, faults));
-        let undo = undo.filter(|_| undo::keeps(&durable.parameters, faults));
+        let undo = keys.undo.and_then(|undo| ok_or_report(undo.0, faults));
+        let undo = undo.filter(|_| undo::check_arguments(&durable.parameters, faults));
         Self {
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
@@ -104,38 +108,39 @@ impl Step {
         let (outer, inner) = attributes::split(attributes);
         let (function, generics) = (&signature.ident, &signature.generics);
         let bounds = &generics.where_clause;
-        let flow = self.durable.task();
+        let context = self.durable.context();
         let (names, types): (Vec<_>, Vec<_>) = self
-            .asked()
+            .durable
+            .arguments()
             .map(|(_, parameter)| (&parameter.name, &parameter.ty))
             .unzip();
-        let arguments: Vec<_> = self.asked().map(|(i, _)| argument(i)).collect();
-        let task = (flow != "flow").then(|| ours!(let flow = #flow;));
+        let arguments: Vec<_> = self.durable.arguments().map(|(i, _)| argument(i)).collect();
+        let task = (context != "context").then(|| ours!(let context = #context;));
         let moved = (!names.is_empty()).then(|| ours!(let (#(#arguments,)*) = (#(#names,)*);));
-        let value = self.value();
+        let value = self.durable.value(private);
         let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
-        let idempotent = idempotent.map_or_else(|| ours!(true), |given| ours!(#given));
+        let idempotent = idempotent.map_or_else(|| ours!(true), |idempotent| ours!(#idempotent));
         let undo = self.undo.as_ref().map_or_else(
             || ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-            |path| undo::expand(self, path),
+            |path| undo::expand(&self.durable, private, path),
         );
-        let run = self.run(&inner);
-        let form = quote_spanned!(at(self.durable.answer.span())=> #private::form::<#value>());
+        let body = self.body(&inner);
+        let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
         let located = located(private.clone(), function.span());
         let call = quote_spanned! {at(function.span())=>
-            #located::call(flow, spec, #form, #run, undo)
+            #located::call(context, spec, #codec, #body, undo)
         };
         ours! {
             #outer
             #visibility fn #function #generics(
-                #flow: &#krate::Flow,
+                #context: &#krate::WorkflowContext,
                 #(#names: #types),*
             ) -> impl ::core::future::Future<Output = ::core::result::Result<#value, #krate::StepError>> + ::core::marker::Send
             #bounds
             {
                 #moved
                 #task
-                let spec = #private::Spec {
+                let spec = #private::StepSpec {
                     name: #name,
                     complete_by: #complete_by,
                     idempotent: #idempotent,
@@ -146,14 +151,14 @@ impl Step {
         }
     }
 
-    /// The function as written, out of sight of what the wrapper has.
-    fn inside(&self, attributes: &TokenStream) -> TokenStream {
+    /// Returns the function as written, where it cannot see the names of the wrapper.
+    fn inner_function(&self, attributes: &TokenStream) -> TokenStream {
         let Self { private, .. } = self;
         let function = &self.durable.function;
         let (mut signature, body) = (function.signature.clone(), &function.body);
         let name = signature.ident.clone();
         let retry = self.retries.as_ref().map(|retries| {
-            let (value, error) = (self.value(), self.error());
+            let (value, error) = (self.durable.value(private), self.durable.error(private));
             let answer = quote_spanned! {at(self.durable.answer.span())=>
                 ::core::result::Result<#value, #private::RetryError<#error>>
             };
@@ -168,24 +173,24 @@ impl Step {
         })
     }
 
-    /// What an agent is given: a closure that asks for what is lent, then makes the future.
-    fn run(&self, attributes: &TokenStream) -> TokenStream {
+    /// Returns the closure for an agent: it gets the resources, then makes the future.
+    fn body(&self, attributes: &TokenStream) -> TokenStream {
         let Self { private, .. } = self;
         let parameters = &self.durable.parameters;
-        let inside = self.inside(attributes);
+        let inner = self.inner_function(attributes);
         let first = &self.durable.first;
         let task = quote_spanned!(at(first.span())=> <#first as #private::IsStep>::of(&step));
-        let lent = parameters.iter().enumerate().filter(|(_, it)| it.is_with);
-        let lent = lent.map(|(i, Parameter { ty, .. })| {
+        let resources = parameters.iter().enumerate().filter(|(_, it)| it.is_with);
+        let resources = resources.map(|(i, Parameter { ty, .. })| {
             let argument = argument(i);
             let ty = match bare(ty) {
                 Type::Reference(reference) => &*reference.elem,
                 ty => ty,
             };
             let resource = located(ours!(#private::resource), ty.span());
-            ours!(let #argument = #resource::<#ty>(flow, spec.name)?;)
+            ours!(let #argument = #resource::<#ty>(context, spec.name)?;)
         });
-        let given = parameters.iter().enumerate().map(|(i, parameter)| {
+        let arguments = parameters.iter().enumerate().map(|(i, parameter)| {
             let argument = argument(i);
             if parameter.is_with {
                 ours!(::core::ops::Deref::deref(&#argument))
@@ -193,63 +198,45 @@ impl Step {
                 ours!(#argument)
             }
         });
-        let judged = if self.retries.is_some() {
-            ours!(#private::gave_up)
+        let convert = if self.retries.is_some() {
+            ours!(#private::retry_result)
         } else {
-            ours!(#private::final_error)
+            ours!(#private::single_attempt_result)
         };
-        let judged = located(judged, self.durable.answer.span());
+        let convert = located(convert, self.durable.answer.span());
         let function = Ident::new("function", at(self.durable.function.signature.ident.span()));
-        // All of it at the name, where the compiler tells that it is not `Send`.
+        // All tokens have the span of the name, so that the compiler reports there that the future
+        // is not `Send`.
         let future = quote_spanned! {at(function.span())=>
             async move {
-                let function = #inside;
-                #judged(#function(#task, #(#given),*).await)
+                let function = #inner;
+                #convert(#function(#task, #(#arguments),*).await)
             }
         };
         ours! {
             move |step| {
-                #(#lent)*
+                #(#resources)*
                 ::core::result::Result::Ok(#future)
             }
         }
     }
-
-    /// The parameters that callers give, with their numbers.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = (usize, &Parameter)> {
-        let all = self.durable.parameters.iter().enumerate();
-        all.filter(|(_, parameter)| !parameter.is_with)
-    }
-
-    pub(crate) fn value(&self) -> TokenStream {
-        let (private, answer) = (&self.private, &self.durable.answer);
-        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Value)
-    }
-
-    fn error(&self) -> TokenStream {
-        let (private, answer) = (&self.private, &self.durable.answer);
-        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Error)
-    }
 }
 
-/// What an argument is called inside of the wrapper.
-pub(crate) fn argument(i: usize) -> Ident {
-    Ident::new(&format!("argument_{i}"), Span::mixed_site())
+/// Returns the value, or reports what is wrong with it.
+fn ok_or_report<T>(result: Result<T, Diagnostic>, faults: &mut Diagnostics) -> Option<T> {
+    result.map_err(|fault| faults.add(fault)).ok()
 }
 
-fn told<T>(given: Result<T, Diagnostic>, faults: &mut Diagnostics) -> Option<T> {
-    given.map_err(|fault| faults.add(fault)).ok()
-}
-
-/// `retry(KEYS)`, as an attribute of the function inside.
+/// `retry(KEYS)`, as an attribute of the inner function.
 struct Retries {
     attribute: TokenStream,
     idempotent: TokenStream,
 }
 
 impl Retries {
+    /// Reads the keys of the retries that matter to the step.
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
-        // What is wrong with them the attribute inside tells.
+        // The inner attribute reports what is wrong with them.
         let read = reattempt_syntax::args::parse(keys.clone(), &mut Diagnostics::default());
         let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {

@@ -1,13 +1,13 @@
-//! Questions about types, as far as their tokens tell.
+//! Questions about types that their tokens can answer.
 //!
 //! ```text
-//! Result<&str, E>   ->   value: &str, which is borrowed
+//! Result<&str, E>   ->   value: &str, which borrows
 //! ```
 
 use proc_macro2::Span;
 use syn::Type;
 
-/// The `T` of `Result<T, E>`.
+/// Returns the `T` of `Result<T, E>`.
 pub(crate) fn value(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else {
         return None;
@@ -22,7 +22,7 @@ pub(crate) fn value(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Without the groups that macros put around a type.
+/// Returns the type without the groups that macros put around it.
 pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => bare(&group.elem),
@@ -31,8 +31,8 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// Where a type borrows from something: a reference, or a lifetime but `'static`.
-pub(crate) fn borrowed(ty: &Type) -> Option<Span> {
+/// Returns where a type borrows: at a reference, or at a lifetime other than `'static`.
+pub(crate) fn find_borrow(ty: &Type) -> Option<Span> {
     struct Found(Option<Span>);
     impl syn::visit::Visit<'_> for Found {
         fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
@@ -45,7 +45,7 @@ pub(crate) fn borrowed(ty: &Type) -> Option<Span> {
             }
         }
 
-        // What a function pointer borrows is not in it.
+        // The lifetimes of a function pointer are not borrows.
         fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
     }
     let mut found = Found(None);

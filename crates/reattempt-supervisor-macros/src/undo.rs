@@ -1,8 +1,10 @@
-//! `undo = path`: the compensation with arguments of its own, where the task goes back.
+//! `undo = path`: the compensation with copies of the arguments, for a task that is undone.
 //!
 //! ```text
-//! let kept_0 = keep::<Order>(argument_0);
-//! Some(move |result| Box::new(move |flow| Box::pin(async move { undone(refund(&flow, lend(&kept_0), &result).await) })))
+//! let copy_0 = copy_borrowed::<Order>(argument_0);
+//! Some(move |result| Box::new(move |context| Box::pin(async move {
+//!     without_value(refund(&context, borrow_copy(&copy_0), &result).await)
+//! })))
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,28 +12,29 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-use crate::function::Parameter;
-use crate::step::{Step, argument};
-use crate::types::{bare, borrowed};
+use crate::function::{Durable, Parameter, argument};
+use crate::types::{bare, find_borrow};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::{at, located};
 use retry_runtime::rules::RuleId;
 
-/// How an argument is kept for the compensation.
-enum Kept<'a> {
-    /// `&T`: as what `T` is owned as.
-    Lent(&'a Type),
-    /// `Option<&T>`.
-    Perhaps(&'a Type),
+/// How the compensation gets its copy of an argument.
+enum ArgumentKind<'a> {
+    /// `&T`: a copy in the owned form of `T`.
+    Borrowed(&'a Type),
+    /// `Option<&T>`: an optional copy in the owned form of `T`.
+    Optional(&'a Type),
+    /// `T`: a clone.
     Owned(&'a Type),
 }
 
-impl<'a> Kept<'a> {
+impl<'a> ArgumentKind<'a> {
+    /// Decides by the tokens of a type.
     fn of(ty: &'a Type) -> Self {
         match bare(ty) {
-            Type::Reference(reference) => Self::Lent(&reference.elem),
+            Type::Reference(reference) => Self::Borrowed(&reference.elem),
             Type::Path(path) => match optional(&path.path) {
-                Some(elem) => Self::Perhaps(elem),
+                Some(elem) => Self::Optional(elem),
                 None => Self::Owned(ty),
             },
             _ => Self::Owned(ty),
@@ -40,7 +43,7 @@ impl<'a> Kept<'a> {
 
     fn ty(&self) -> &'a Type {
         match self {
-            Self::Lent(ty) | Self::Perhaps(ty) | Self::Owned(ty) => ty,
+            Self::Borrowed(ty) | Self::Optional(ty) | Self::Owned(ty) => ty,
         }
     }
 }
@@ -60,71 +63,75 @@ fn optional(path: &Path) -> Option<&Type> {
     }
 }
 
-/// What a compensation is given outlives the call, so it must be possible to own it.
-pub(crate) fn keeps(parameters: &[Parameter], faults: &mut Diagnostics) -> bool {
-    let mut can = true;
+/// Checks that each argument of a compensation can be owned: the compensation runs after the call.
+pub(crate) fn check_arguments(parameters: &[Parameter], faults: &mut Diagnostics) -> bool {
+    let mut is_right = true;
     for parameter in parameters.iter().filter(|parameter| !parameter.is_with) {
-        if let Some(span) = borrowed(Kept::of(&parameter.ty).ty()) {
+        if let Some(span) = find_borrow(ArgumentKind::of(&parameter.ty).ty()) {
             faults.push(
                 span,
                 RuleId::D4,
-                "the compensation gets a copy of this after the call, and it borrows; take `&T`, `Option<&T>` or an owned type, or drop `undo`",
+                "the compensation gets a copy of this argument after the call, and the argument borrows; take `&T`, `Option<&T>` or an owned type, or drop `undo`",
             );
-            can = false;
+            is_right = false;
         }
     }
-    can
+    is_right
 }
 
-/// An `Option` of what makes the compensation out of the answer.
-pub(crate) fn expand(step: &Step, undo: &Path) -> TokenStream {
-    let (private, value) = (&step.private, step.value());
-    let kept = step.asked().map(|(i, parameter)| {
+/// Returns an `Option` with a closure that turns the result of the step into the compensation.
+pub(crate) fn expand(durable: &Durable, private: &TokenStream, undo: &Path) -> TokenStream {
+    let value = durable.value(private);
+    let copies = durable.arguments().map(|(i, parameter)| {
         let (name, argument) = (copy(i), argument(i));
-        let kind = Kept::of(&parameter.ty);
+        let kind = ArgumentKind::of(&parameter.ty);
         let ty = kind.ty();
         let function = match kind {
-            Kept::Lent(_) => ours!(#private::keep),
-            Kept::Perhaps(_) => ours!(#private::keep_some),
-            Kept::Owned(_) => ours!(#private::keep_owned),
+            ArgumentKind::Borrowed(_) => ours!(#private::copy_borrowed),
+            ArgumentKind::Optional(_) => ours!(#private::copy_optional),
+            ArgumentKind::Owned(_) => ours!(#private::copy_owned),
         };
         let function = located(function, ty.span());
         let argument = match kind {
-            Kept::Owned(_) => ours!(&#argument),
-            Kept::Lent(_) | Kept::Perhaps(_) => argument.to_token_stream(),
+            ArgumentKind::Owned(_) => ours!(&#argument),
+            ArgumentKind::Borrowed(_) | ArgumentKind::Optional(_) => argument.to_token_stream(),
         };
         quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(#argument);)
     });
     let place = at(undo.span());
-    let given = step.asked().map(|(i, parameter)| {
+    let arguments = durable.arguments().map(|(i, parameter)| {
         let name = copy(i);
         let private = located(private.clone(), undo.span());
-        match Kept::of(&parameter.ty) {
-            Kept::Lent(ty) => quote_spanned!(place=> #private::lend::<#ty>(&#name)),
-            Kept::Perhaps(ty) => quote_spanned!(place=> #private::lend_some::<#ty>(&#name)),
-            Kept::Owned(_) => {
+        match ArgumentKind::of(&parameter.ty) {
+            ArgumentKind::Borrowed(ty) => {
+                quote_spanned!(place=> #private::borrow_copy::<#ty>(&#name))
+            }
+            ArgumentKind::Optional(ty) => {
+                quote_spanned!(place=> #private::borrow_optional_copy::<#ty>(&#name))
+            }
+            ArgumentKind::Owned(_) => {
                 let mut name = name;
                 name.set_span(place);
                 name.to_token_stream()
             }
         }
     });
-    let given: Vec<_> = given.collect();
-    let task = quote_spanned!(place=> &flow);
-    let result = quote_spanned!(place=> &result);
-    let outcome = quote_spanned! {place=>
-        let outcome: ::core::result::Result<_, #private::StepError> = #undo(#task, #(#given,)* #result).await;
+    let arguments: Vec<_> = arguments.collect();
+    let task = quote_spanned!(place=> &context);
+    let value_of_step = quote_spanned!(place=> &value);
+    let result = quote_spanned! {place=>
+        let result: ::core::result::Result<_, #private::StepError> = #undo(#task, #(#arguments,)* #value_of_step).await;
     };
     ours! {
-        if #private::goes_back(flow) {
-            #(#kept)*
-            ::core::option::Option::Some(move |result: #value| -> #private::Box<
-                dyn ::core::ops::FnOnce(#private::Flow) -> #private::Undoing + ::core::marker::Send,
+        if #private::is_undoing(context) {
+            #(#copies)*
+            ::core::option::Option::Some(move |value: #value| -> #private::Box<
+                dyn ::core::ops::FnOnce(#private::WorkflowContext) -> #private::CompensationFuture + ::core::marker::Send,
             > {
-                #private::Box::new(move |flow: #private::Flow| -> #private::Undoing {
+                #private::Box::new(move |context: #private::WorkflowContext| -> #private::CompensationFuture {
                     #private::Box::pin(async move {
-                        #outcome
-                        #private::undone(outcome)
+                        #result
+                        #private::without_value(result)
                     })
                 })
             })
@@ -135,5 +142,5 @@ pub(crate) fn expand(step: &Step, undo: &Path) -> TokenStream {
 }
 
 fn copy(i: usize) -> Ident {
-    Ident::new(&format!("kept_{i}"), Span::mixed_site())
+    Ident::new(&format!("copy_{i}"), Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! Values -> the tokens that stand for them; what is wrong with one is told here.
+//! Values -> their tokens; this reports what is wrong with a value.
 //!
 //! ```text
 //! complete_by = "30s"   ->   Some(Duration::new(30, 0))
@@ -17,7 +17,7 @@ use reattempt_syntax::args::{Given, Value};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::literal::{Literal, Name};
 
-/// `Some(duration)` or `None`.
+/// Returns `Some(duration)` or `None`.
 pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Diagnostics) -> TokenStream {
     let limit = match value.map(|value| value.given) {
         None => return ours!(::core::option::Option::None),
@@ -40,8 +40,8 @@ pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Diagnostics) -> To
     ours!(::core::option::Option::Some(#limit))
 }
 
-/// `deadline` and `timeout` of the attempts, which `complete_by` of the step cuts off.
-pub(crate) fn within(
+/// Checks that `deadline` and `timeout` of the attempts are not above `complete_by` of the step.
+pub(crate) fn check_limits(
     complete_by: Option<&Value<Limit>>,
     retries: Option<&TokenStream>,
     faults: &mut Diagnostics,
@@ -52,7 +52,7 @@ pub(crate) fn within(
     let Given::Literal(limit, _) = &complete_by.given else {
         return;
     };
-    // What else is wrong with them the attribute inside tells.
+    // The inner attribute reports what else is wrong with them.
     let keys = reattempt_syntax::args::parse(retries.clone(), &mut Diagnostics::default());
     for (key, value) in [("deadline", keys.deadline), ("timeout", keys.timeout)] {
         if let Some(Given::Literal(value, span)) = value.map(|value| value.given)
@@ -64,21 +64,21 @@ pub(crate) fn within(
                 span,
                 RuleId::D3,
                 format!(
-                    "`{key}` of {value} is above `complete_by` of {limit}, which ends the step before; lower `{key}`, or raise `complete_by`"
+                    "`{key}` of {value} is above `complete_by` of {limit}, which ends the step earlier; lower `{key}`, or raise `complete_by`"
                 ),
             );
         }
     }
 }
 
-/// The name, if it is given.
+/// Returns the name, or the default.
 pub(crate) fn name(
     value: Option<Value<Name>>,
-    otherwise: &str,
+    default: &str,
     faults: &mut Diagnostics,
 ) -> TokenStream {
     match value.map(|value| value.given) {
-        None => ours!(#otherwise),
+        None => ours!(#default),
         Some(Given::Literal(name, _)) => name.tokens(&TokenStream::new()),
         Some(Given::Expression(expression)) => expression.into_token_stream(),
         Some(Given::Wrong(fault)) => {
@@ -88,24 +88,25 @@ pub(crate) fn name(
     }
 }
 
+/// Returns the number, or the default.
 pub(crate) fn number(
     number: Option<Number>,
-    otherwise: i32,
+    default: i32,
     faults: &mut Diagnostics,
 ) -> TokenStream {
     match number.map(|number| number.0) {
-        None => ours!(#otherwise),
+        None => ours!(#default),
         Some(Given::Literal(number, _)) => ours!(#number),
         Some(Given::Expression(expression)) => expression.into_token_stream(),
         Some(Given::Wrong(fault)) => {
             faults.add(fault);
-            ours!(#otherwise)
+            ours!(#default)
         }
     }
 }
 
-/// The crate that the expansion names.
-pub(crate) fn krate(given: Option<Krate>, faults: &mut Diagnostics) -> TokenStream {
-    let given = given.and_then(|path| path.0.map_err(|fault| faults.add(fault)).ok());
-    given.map_or_else(|| ours!(::reattempt_supervisor), Path::into_token_stream)
+/// Returns the path of the crate.
+pub(crate) fn krate(path: Option<Krate>, faults: &mut Diagnostics) -> TokenStream {
+    let path = path.and_then(|path| path.0.map_err(|fault| faults.add(fault)).ok());
+    path.map_or_else(|| ours!(::reattempt_supervisor), Path::into_token_stream)
 }

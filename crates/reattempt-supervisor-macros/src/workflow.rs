@@ -1,20 +1,21 @@
-//! `#[workflow]`: a function that makes a submission of its arguments, around the function that is run.
+//! `#[workflow]`: a function that turns its arguments into a submission, around the function that
+//! runs.
 //!
 //! ```text
 //! #[workflow(version = 2)]
-//! async fn order(flow: &Flow, cart: Cart) -> Result<Receipt, E> { BODY }
+//! async fn order(context: &WorkflowContext, cart: Cart) -> Result<Receipt, E> { BODY }
 //!
 //! fn order(cart: Cart) -> Submission<impl Workflow<Output = Receipt>> {
 //!     struct __WorkflowOf;
 //!     impl Workflow for __WorkflowOf {
 //!         const NAME ...;
-//!         fn run(flow, input) {
-//!             let argument_0 = form::<Cart>().read(input)?;
-//!             let function = { async fn order(flow: &Flow, cart: Cart) { BODY } order };
-//!             ended(function(flow, argument_0).await)
+//!         fn run(context, input) {
+//!             let argument_0 = input.read(codec::<Cart>())?;
+//!             let function = { async fn order(context: &WorkflowContext, cart: Cart) { BODY } order };
+//!             workflow_result(function(context, argument_0).await)
 //!         }
 //!     }
-//!     submission::<__WorkflowOf>([form::<Cart>().write(&cart)])
+//!     submission::<__WorkflowOf>([codec::<Cart>().write(&cart)])
 //! }
 //! ```
 
@@ -24,28 +25,27 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
 use crate::expand::Expanded;
-use crate::function::{Durable, Wanted};
-use crate::step::argument;
-use crate::types::borrowed;
+use crate::function::{Durable, Requirements, argument};
+use crate::types::find_borrow;
 use crate::{args, attributes, values};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
 use reattempt_syntax::model::{at, located};
 use retry_runtime::rules::RuleId;
 
-const WANTED: Wanted = Wanted {
+const REQUIREMENTS: Requirements = Requirements {
     what: "workflow",
-    first: "Flow",
+    first: "WorkflowContext",
     takes_with: false,
 };
 
 /// Failures of a task before it is undone.
 const MAX_FAILURES: i32 = 5;
 
-/// More have no `Starts` in the runtime.
+/// The library implements `WorkflowFn` for up to this many arguments.
 const MAX_ARGUMENTS: usize = 8;
 
-/// A workflow with nothing wrong in it; what is wrong is left out.
+/// A workflow without mistakes; wrong keys are left out.
 struct Workflow {
     krate: TokenStream,
     private: TokenStream,
@@ -56,30 +56,32 @@ struct Workflow {
     durable: Durable,
 }
 
+/// Expands `#[workflow]`, and reports what is wrong.
 pub(crate) fn expand(
     arguments: TokenStream,
     function: Function,
     faults: &mut Diagnostics,
 ) -> Expanded {
-    let keys: args::Workflow = args::parse(arguments, args::OF_WORKFLOW, faults);
+    let keys: args::WorkflowKeys = args::parse(arguments, args::WORKFLOW_KEYS, faults);
     let mut wrong = Diagnostics::default();
-    let durable = Durable::read(function, &WANTED, &mut wrong);
+    let durable = Durable::read(function, &REQUIREMENTS, &mut wrong);
     if let Some(durable) = &durable {
-        arguments_are_owned(durable, &mut wrong);
+        check_arguments(durable, &mut wrong);
     }
     let is_right = wrong.is_empty();
     faults.merge(wrong);
-    let workflow = Workflow::checked(keys, durable?, faults);
+    let workflow = Workflow::from_keys(keys, durable?, faults);
     is_right.then(|| workflow.expand())
 }
 
-fn arguments_are_owned(durable: &Durable, faults: &mut Diagnostics) {
+/// Checks that the arguments are owned, and not too many.
+fn check_arguments(durable: &Durable, faults: &mut Diagnostics) {
     for parameter in &durable.parameters {
-        if let Some(span) = borrowed(&parameter.ty) {
+        if let Some(span) = find_borrow(&parameter.ty) {
             faults.push(
                 span,
                 RuleId::D11,
-                "the arguments of a workflow are written down and outlive their submission; take them by value",
+                "the store keeps the arguments of a workflow after the submission; take them by value",
             );
         }
     }
@@ -95,7 +97,8 @@ fn arguments_are_owned(durable: &Durable, faults: &mut Diagnostics) {
 }
 
 impl Workflow {
-    fn checked(keys: args::Workflow, durable: Durable, faults: &mut Diagnostics) -> Self {
+    /// Converts the keys, and reports wrong ones.
+    fn from_keys(keys: args::WorkflowKeys, durable: Durable, faults: &mut Diagnostics) -> Self {
         let krate = values::krate(keys.krate, faults);
         let name = durable.function.signature.ident.unraw().to_string();
         Self {
@@ -130,8 +133,8 @@ impl Workflow {
         let parameters = &self.durable.parameters;
         let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
         let types = parameters.iter().map(|it| &it.ty);
-        let forms = self.forms();
-        let value = self.value();
+        let codecs = self.codecs();
+        let value = self.durable.value(private);
         let run = self.run(&inner);
         ours! {
             #outer
@@ -146,19 +149,20 @@ impl Workflow {
                     const MAX_FAILURES: ::core::primitive::i32 = #max_failures;
                     type Output = #value;
 
-                    fn run<'flow>(
-                        flow: &'flow #krate::Flow,
-                        input: &'flow ::core::primitive::str,
-                    ) -> #private::Running<'flow> {
+                    fn run<'context>(
+                        context: &'context #krate::WorkflowContext,
+                        input: &'context ::core::primitive::str,
+                    ) -> #private::WorkflowFuture<'context> {
                         #run
                     }
                 }
-                #private::submission::<__WorkflowOf>([#(#forms.write(&#names)),*])
+                #private::submission::<__WorkflowOf>([#(#codecs.write(&#names)),*])
             }
         }
     }
 
-    /// How the task is run, with the function as written out of sight of what is ours.
+    /// Returns the future that runs the task. The function as written cannot see the names of the
+    /// wrapper.
     fn run(&self, attributes: &TokenStream) -> TokenStream {
         let Self { private, .. } = self;
         let Function {
@@ -166,20 +170,21 @@ impl Workflow {
         } = &self.durable.function;
         let name = &signature.ident;
         let count = self.durable.parameters.len();
-        let given: Vec<_> = (0..count).map(argument).collect();
-        let forms = self.forms();
+        let arguments: Vec<_> = (0..count).map(argument).collect();
+        let codecs = self.codecs();
         let first = &self.durable.first;
-        let task = quote_spanned!(at(first.span())=> <#first as #private::IsFlow>::of(flow));
+        let task = quote_spanned!(at(first.span())=> <#first as #private::IsContext>::of(context));
         let function = Ident::new("function", at(name.span()));
         let read = (count > 0).then(|| {
             ours! {
                 let mut input = #private::Arguments::of::<__WorkflowOf>(input, #count)?;
-                #(let #given = #forms.read(&mut input)?;)*
+                #(let #arguments = input.read(#codecs)?;)*
             }
         });
-        let ended = located(ours!(#private::ended), self.durable.answer.span());
+        let convert = located(ours!(#private::workflow_result), self.durable.answer.span());
         let pinned = located(ours!(#private::Box::pin), name.span());
-        // All of it at the name, where the compiler tells that it is not `Send`.
+        // All tokens have the span of the name, so that the compiler reports there that the future
+        // is not `Send`.
         let future = quote_spanned! {at(name.span())=>
             async move {
                 #read
@@ -188,26 +193,22 @@ impl Workflow {
                     #signature #body
                     #name
                 };
-                #ended::<__WorkflowOf, _>(#function(#task, #(#given),*).await)
+                #convert::<__WorkflowOf, _>(#function(#task, #(#arguments),*).await)
             }
         };
         quote_spanned!(at(name.span())=> #pinned(#future))
     }
 
-    /// What writes and reads each argument. The same twice, so that the compiler finds the same fault twice and tells it once.
-    fn forms(&self) -> Vec<TokenStream> {
+    /// Returns the codec of each argument. The expansion uses each twice, and the compiler reports
+    /// the same error once.
+    fn codecs(&self) -> Vec<TokenStream> {
         let private = &self.private;
         let parameters = self.durable.parameters.iter();
-        let forms = parameters.map(|parameter| {
+        let codecs = parameters.map(|parameter| {
             let ty = &parameter.ty;
-            let form = located(ours!(#private::form), ty.span());
-            ours!(#form::<#ty>())
+            let codec = located(ours!(#private::codec), ty.span());
+            ours!(#codec::<#ty>())
         });
-        forms.collect()
-    }
-
-    fn value(&self) -> TokenStream {
-        let (private, answer) = (&self.private, &self.durable.answer);
-        quote_spanned!(at(answer.span())=> <#answer as #private::AnyResult>::Value)
+        codecs.collect()
     }
 }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// What can panic is mended or listed in `docs/panics.md`.
+// Every possible panic is fixed or listed in `docs/panics.md`.
 #![cfg_attr(
     not(test),
     warn(
@@ -15,14 +15,29 @@
     )
 )]
 
+// The floors, from the bottom. A module imports only from floors below its own.
+//
+// 1. `time`, `resources`, `payload`
+// 2. `task`: what a store keeps
+// 3. `store`: the trait, its writes, its implementations, and submissions; `conformance` checks a
+//    store
+// 4. `writer`, `local`, `events`
+// 5. `context`: a task as its workflow sees it
+// 6. `workflow`
+// 7. `client`
+// 8. `supervisor`, `engine`, `page`, and `private` for the expansions of the attributes
+// 9. `scheduler`
+
+mod client;
 #[cfg(any(test, feature = "test-util"))]
 pub mod conformance;
-mod ends;
+mod context;
 pub mod engine;
 mod events;
-mod flow;
+mod local;
 #[cfg(feature = "page")]
 pub mod page;
+mod payload;
 #[doc(hidden)]
 pub mod private;
 mod resources;
@@ -30,17 +45,20 @@ mod scheduler;
 pub mod store;
 mod supervisor;
 mod task;
-mod tasks;
 mod time;
 mod workflow;
 mod writer;
 
+pub use client::{Client, Progress, SubmitError, TaskHandle};
+pub use context::{Step, StepError, WorkflowContext};
 pub use events::Event;
-pub use flow::{Flow, Step, StepError};
+pub use payload::Payload;
 /// # Examples
 ///
 /// ```
-/// use reattempt_supervisor::{Flow, Memory, Scheduler, State, Step, StepError, SubmitError, Tasks, step, workflow};
+/// use reattempt_supervisor::{
+///     Client, Memory, Scheduler, State, Step, StepError, SubmitError, WorkflowContext, step, workflow,
+/// };
 ///
 /// struct Shop;
 ///
@@ -57,23 +75,23 @@ pub use flow::{Flow, Step, StepError};
 ///
 /// #[step]
 /// async fn ship(_step: &Step) -> Result<(), String> {
-///     Err("there is nothing left".to_owned())
+///     Err("out of stock".to_owned())
 /// }
 ///
 /// #[workflow]
-/// async fn order(flow: &Flow, what: String) -> Result<(), StepError> {
-///     pay(flow, &what).await?;
-///     ship(flow).await
+/// async fn order(context: &WorkflowContext, what: String) -> Result<(), StepError> {
+///     pay(context, &what).await?;
+///     ship(context).await
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let tasks = Tasks::new(Memory::new());
-/// let running = Scheduler::new(&tasks).register(order).with(Shop).start()?;
-/// let task = tasks.submit(order("book".to_owned())).await?;
-/// let ended = task.wait().await;
-/// assert!(matches!(ended, Err(SubmitError::Ended(_, State::Compensated, _))));
-/// running.stop(std::time::Duration::from_secs(1)).await;
+/// let client = Client::new(Memory::new());
+/// let scheduler = Scheduler::new(&client).register(order).with(Shop).start()?;
+/// let task = client.submit(order("book".to_owned())).await?;
+/// let result = task.wait().await;
+/// assert!(matches!(result, Err(SubmitError::Ended(_, State::Compensated, _))));
+/// scheduler.stop(std::time::Duration::from_secs(1)).await;
 /// # Ok(())
 /// # }
 /// ```
@@ -81,7 +99,9 @@ pub use reattempt_supervisor_macros::step;
 /// # Examples
 ///
 /// ```
-/// use reattempt_supervisor::{Flow, Memory, Scheduler, Step, StepError, Tasks, step, workflow};
+/// use reattempt_supervisor::{
+///     Client, Memory, Scheduler, Step, StepError, WorkflowContext, step, workflow,
+/// };
 ///
 /// #[step]
 /// async fn double(_step: &Step, number: u32) -> Result<u32, String> {
@@ -89,31 +109,32 @@ pub use reattempt_supervisor_macros::step;
 /// }
 ///
 /// #[workflow(name = "numbers", version = 2, complete_by = "3d", max_failures = 3)]
-/// async fn sum(flow: &Flow, first: u32, second: u32) -> Result<u32, StepError> {
-///     Ok(double(flow, first).await? + double(flow, second).await?)
+/// async fn sum(context: &WorkflowContext, first: u32, second: u32) -> Result<u32, StepError> {
+///     Ok(double(context, first).await? + double(context, second).await?)
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let tasks = Tasks::new(Memory::new());
-/// let running = Scheduler::new(&tasks).register(sum).start()?;
-/// let task = tasks.submit(sum(1, 2).key("once")).await?;
+/// let client = Client::new(Memory::new());
+/// let scheduler = Scheduler::new(&client).register(sum).start()?;
+/// let task = client.submit(sum(1, 2).key("once")).await?;
 /// assert_eq!(task.wait().await?, 6);
-/// running.stop(std::time::Duration::from_secs(1)).await;
+/// scheduler.stop(std::time::Duration::from_secs(1)).await;
 /// # Ok(())
 /// # }
 /// ```
 pub use reattempt_supervisor_macros::workflow;
-pub use scheduler::{Running, Scheduler, SetupError};
+pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
-pub use supervisor::{Supervisor, Watching};
+pub use store::submission::Submission;
+pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
-    Direction, Fence, Hold, Kind, NewRun, Record, Run, RunId, Signal, State, UnknownState, WorkerId,
+    Direction, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId,
+    UnknownState, WorkerId,
 };
-pub use tasks::{Progress, SubmitError, Task, Tasks};
 pub use time::Time;
-pub use workflow::{Starts, Submission, Workflow, Written};
+pub use workflow::{Workflow, WorkflowFn};

@@ -1,10 +1,11 @@
-//! All that the expansions of `#[step]` and `#[workflow]` may name. Nothing here is part of the public interface.
+//! Everything that the expansions of `#[step]` and `#[workflow]` use. Nothing here is part of the
+//! public interface.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 
@@ -12,33 +13,38 @@ pub use core;
 pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
-pub use crate::flow::{Fault, Flow, Spec, Step, StepError};
-pub use crate::workflow::{Ended, Failure, Submission, Workflow, Written};
+pub use crate::context::{
+    Compensation, CompensationFuture, Step, StepError, StepFailure, StepSpec, WorkflowContext,
+};
+pub use crate::payload::{Codec, codec};
+pub use crate::store::submission::Submission;
+pub use crate::workflow::{Workflow, WorkflowError, WorkflowFuture, WorkflowResult};
 
-// What a compensation is, as a future that somebody else polls.
-pub type Undoing = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send>>;
+use crate::task::{DEFAULT_QUEUE, NewTask};
 
-// Runs a step, or tells what it came to before.
+/// Runs a step, or returns its recorded result. The step takes its place in the order of the task's
+/// steps when this is called, not when the future is polled first.
 pub fn call<T: Send + Sync, F>(
-    flow: &Flow,
-    spec: Spec,
-    form: Form<T>,
+    context: &WorkflowContext,
+    spec: StepSpec,
+    codec: Codec<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
-    undo: Option<impl FnOnce(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send> + Send>,
+    undo: Option<impl FnOnce(T) -> Compensation + Send>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
-    F: Future<Output = Result<T, Fault>> + Send,
+    F: Future<Output = Result<T, StepFailure>> + Send,
 {
-    crate::flow::call(flow, spec, form, body, undo)
+    crate::context::call(context, spec, codec, body, undo)
 }
 
-// The first parameter of a step, under whatever name.
+/// The type behind the first parameter of a step, under whatever name.
 #[diagnostic::on_unimplemented(
-    message = "the first parameter of a step is its task, and `{Self}` is none; write `step: &Step`",
+    message = "the first parameter of a step is not `{Self}` but its task; write `step: &Step`",
     label = "expected `Step`",
-    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/errors/#d7"
+    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d7"
 )]
 pub trait IsStep {
+    /// Returns the step as the body sees it.
     fn of(step: &Arc<Step>) -> &Self;
 }
 
@@ -48,30 +54,33 @@ impl IsStep for Step {
     }
 }
 
-// The first parameter of a workflow, under whatever name.
+/// The type behind the first parameter of a workflow, under whatever name.
 #[diagnostic::on_unimplemented(
-    message = "the first parameter of a workflow is its task, and `{Self}` is none; write `flow: &Flow`",
-    label = "expected `Flow`",
-    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/errors/#d7"
+    message = "the first parameter of a workflow is not `{Self}` but its task; write `context: &WorkflowContext`",
+    label = "expected `WorkflowContext`",
+    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d7"
 )]
-pub trait IsFlow {
-    fn of(flow: &Flow) -> &Self;
+pub trait IsContext {
+    /// Returns the context as the body sees it.
+    fn of(context: &WorkflowContext) -> &Self;
 }
 
-impl IsFlow for Flow {
-    fn of(flow: &Flow) -> &Self {
-        flow
+impl IsContext for WorkflowContext {
+    fn of(context: &WorkflowContext) -> &Self {
+        context
     }
 }
 
-// The two types of a `Result`, also behind an alias.
+/// The two types of a `Result`, also behind an alias.
 #[diagnostic::on_unimplemented(
-    message = "a step or a workflow answers with a `Result`, and `{Self}` is none",
+    message = "a step or a workflow returns a `Result`, and `{Self}` is not one",
     label = "expected `Result<T, E>`",
-    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/errors/#d10"
+    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d10"
 )]
 pub trait AnyResult {
+    /// The type of the value.
     type Value;
+    /// The type of the error.
     type Error;
 }
 
@@ -80,148 +89,135 @@ impl<T, E> AnyResult for Result<T, E> {
     type Error = E;
 }
 
-// Why the attempts of a step ended.
-pub fn gave_up<T, E: Said>(outcome: Result<T, RetryError<E>>) -> Result<T, Fault> {
-    outcome.map_err(|failed| Fault::gave_up(&failed))
+/// Converts the result of a step with retries.
+pub fn retry_result<T, E: RecordedError>(
+    result: Result<T, RetryError<E>>,
+) -> Result<T, StepFailure> {
+    result.map_err(|error| StepFailure::gave_up(&error))
 }
 
-// Of a step without retries every error is final.
-pub fn final_error<T, E: Said>(outcome: Result<T, E>) -> Result<T, Fault> {
-    outcome.map_err(|error| Fault::last(&error))
+/// Converts the result of a step without retries: every error is final.
+pub fn single_attempt_result<T, E: RecordedError>(result: Result<T, E>) -> Result<T, StepFailure> {
+    result.map_err(|error| StepFailure::last(&error))
 }
 
-// An error, of which the record has what it says.
+/// An error whose text goes into the record.
 #[diagnostic::on_unimplemented(
-    message = "an error of a durable task is recorded in its own words, and `{Self}` has none; implement `Display` for it",
+    message = "the record keeps the text of an error of a durable task, and `{Self}` has none; implement `Display` for it",
     label = "this error has no `Display`",
-    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/errors/#d10"
+    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d10"
 )]
-pub trait Said: fmt::Display {}
+pub trait RecordedError: fmt::Display {}
 
 #[diagnostic::do_not_recommend]
-impl<E: fmt::Display> Said for E {}
+impl<E: fmt::Display> RecordedError for E {}
 
-// A workflow that is run.
-pub type Running<'f> = Pin<Box<dyn Future<Output = Ended> + Send + 'f>>;
+/// The type of the missing compensation of a step without `undo`.
+pub type NoUndo<T> = fn(T) -> Compensation;
 
-// A step without `undo`.
-pub type NoUndo<T> = fn(T) -> Box<dyn FnOnce(Flow) -> Undoing + Send>;
-
-// `#[with]`.
-pub fn resource<T: Lent>(flow: &Flow, step: &str) -> Result<Arc<T>, String> {
-    flow.inner.resources.get().ok_or_else(|| {
+/// Returns the value for a parameter with `#[with]`.
+///
+/// # Errors
+///
+/// Fails with a message if the scheduler has no value of this type.
+pub fn resource<T: Resource>(context: &WorkflowContext, step: &str) -> Result<Arc<T>, String> {
+    context.inner.resources.get().ok_or_else(|| {
         format!(
-            "step `{step}` wants a `{}` and its scheduler has none; add `.with(...)` to the scheduler, then resubmit the task",
+            "step `{step}` needs a `{}` and its scheduler has none; add `.with(...)` to the scheduler, then resubmit the task",
             std::any::type_name::<T>()
         )
     })
 }
 
-// What a scheduler can lend to steps.
+/// A value that a scheduler can share with steps.
 #[diagnostic::on_unimplemented(
-    message = "what a scheduler lends is used by many steps at once, and `{Self}` cannot be; take a type that is `Sized + Send + Sync + 'static`",
+    message = "many steps share a parameter with `#[with]` at once, and `{Self}` cannot be shared; use a type that is `Sized + Send + Sync + 'static`",
     label = "expected a type that is `Sized + Send + Sync + 'static`",
-    note = "rule D8: https://docs.rs/reattempt/latest/reattempt/errors/#d8"
+    note = "rule D8: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d8"
 )]
-pub trait Lent: Sized + Send + Sync + 'static {}
+pub trait Resource: Sized + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + Sync + 'static> Lent for T {}
+impl<T: Send + Sync + 'static> Resource for T {}
 
-// An argument of a step that has an `undo`, for the compensation.
-pub fn keep<T: Kept + ?Sized>(argument: &T) -> T::Copy {
-    argument.copied()
+/// Copies an argument of a step with `undo`, for the compensation.
+pub fn copy_borrowed<T: UndoArgument + ?Sized>(argument: &T) -> T::Copy {
+    argument.to_copy()
 }
 
-pub fn keep_some<T: Kept + ?Sized>(argument: Option<&T>) -> Option<T::Copy> {
-    argument.map(Kept::copied)
+/// Copies an optional argument of a step with `undo`, for the compensation.
+pub fn copy_optional<T: UndoArgument + ?Sized>(argument: Option<&T>) -> Option<T::Copy> {
+    argument.map(UndoArgument::to_copy)
 }
 
-pub fn keep_owned<T: Kept<Copy = T>>(argument: &T) -> T {
-    argument.copied()
+/// Copies an argument by value of a step with `undo`, for the compensation.
+pub fn copy_owned<T: UndoArgument<Copy = T>>(argument: &T) -> T {
+    argument.to_copy()
 }
 
-pub fn lend<T: Kept + ?Sized>(kept: &T::Copy) -> &T {
-    kept.borrow()
+/// Returns a reference to the copy of an argument.
+pub fn borrow_copy<T: UndoArgument + ?Sized>(copy: &T::Copy) -> &T {
+    copy.borrow()
 }
 
-pub fn lend_some<T: Kept + ?Sized>(kept: &Option<T::Copy>) -> Option<&T> {
-    kept.as_ref().map(Borrow::borrow)
+/// Returns a reference to the copy of an optional argument.
+pub fn borrow_optional_copy<T: UndoArgument + ?Sized>(copy: &Option<T::Copy>) -> Option<&T> {
+    copy.as_ref().map(Borrow::borrow)
 }
 
-// What can be kept for a compensation.
+/// An argument that can be copied for a compensation.
 #[diagnostic::on_unimplemented(
-    message = "the compensation gets a copy of each argument, and of `{Self}` there can be none; implement `Clone` for it",
+    message = "the compensation gets a copy of each argument, and `{Self}` cannot be copied; implement `Clone` for it",
     label = "this argument has no `Clone`",
-    note = "rule D4: https://docs.rs/reattempt/latest/reattempt/errors/#d4"
+    note = "rule D4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d4"
 )]
-pub trait Kept {
+pub trait UndoArgument {
+    /// The owned form of the argument.
     type Copy: Borrow<Self> + Send + 'static;
 
-    fn copied(&self) -> Self::Copy;
+    /// Copies the argument.
+    fn to_copy(&self) -> Self::Copy;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: ToOwned<Owned: Send + 'static> + ?Sized> Kept for T {
+impl<T: ToOwned<Owned: Send + 'static> + ?Sized> UndoArgument for T {
     type Copy = T::Owned;
 
-    fn copied(&self) -> Self::Copy {
+    fn to_copy(&self) -> Self::Copy {
         self.to_owned()
     }
 }
 
-// Whether compensations are asked for now.
-pub fn goes_back(flow: &Flow) -> bool {
-    flow.goes_back()
+/// Returns whether the task is collecting compensations now.
+pub fn is_undoing(context: &WorkflowContext) -> bool {
+    context.is_undoing()
 }
 
-// The answer of a compensation is of no use.
-pub fn undone<T>(outcome: Result<T, StepError>) -> Result<(), StepError> {
-    outcome.map(drop)
+/// Drops the value of a compensation: nobody uses it.
+pub fn without_value<T>(result: Result<T, StepError>) -> Result<(), StepError> {
+    result.map(drop)
 }
 
-// A task that is not submitted yet.
+/// Makes a submission of arguments that are JSON already.
 pub fn submission<W: Workflow>(
     arguments: impl IntoIterator<Item = serde_json::Result<String>>,
 ) -> Submission<W> {
-    let written: serde_json::Result<Vec<_>> = arguments.into_iter().collect();
-    Submission::new(written.map(|written| format!("[{}]", written.join(","))))
+    let arguments: serde_json::Result<Vec<_>> = arguments.into_iter().collect();
+    Submission::new(arguments.map(|arguments| NewTask {
+        workflow: W::NAME.to_owned(),
+        version: W::VERSION,
+        queue: DEFAULT_QUEUE.to_owned(),
+        priority: 0,
+        key: String::new(),
+        input: format!("[{}]", arguments.join(",")),
+        headers: None,
+        delay: Duration::ZERO,
+        complete_by: W::COMPLETE_BY,
+        max_failures: W::MAX_FAILURES,
+    }))
 }
 
-// How what is given or answered is written down. Only here its type must be one that can be, so that the compiler says so once.
-pub fn form<T: Written>() -> Form<T> {
-    Form {
-        write: |value| serde_json::to_string(value),
-        read: |text| serde_json::from_str(text),
-    }
-}
-
-#[derive(Debug)]
-pub struct Form<T> {
-    pub(crate) write: fn(&T) -> serde_json::Result<String>,
-    pub(crate) read: fn(&str) -> serde_json::Result<T>,
-}
-
-impl<T> Clone for Form<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Form<T> {}
-
-impl<T> Form<T> {
-    pub fn write(self, value: &T) -> serde_json::Result<String> {
-        (self.write)(value)
-    }
-
-    pub fn read(self, input: &mut Arguments<'_>) -> Result<T, Failure> {
-        let text = input.texts.next().map_or("", RawValue::get);
-        (self.read)(text).map_err(|error| other_form(input.workflow, error))
-    }
-}
-
-// The arguments of a workflow as they were written down.
+/// The stored arguments of a workflow.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     workflow: &'static str,
@@ -229,35 +225,54 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    pub fn of<W: Workflow>(input: &'a str, count: usize) -> Result<Self, Failure> {
+    /// Splits a JSON array into `count` arguments.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not a JSON array of this length.
+    pub fn of<W: Workflow>(input: &'a str, count: usize) -> Result<Self, WorkflowError> {
         let texts = serde_json::from_str::<Vec<&RawValue>>(input);
-        let texts = texts.map_err(|error| other_form(W::NAME, error))?;
+        let texts = texts.map_err(|error| unfit_arguments(W::NAME, error))?;
         if texts.len() != count {
-            let error = format!("{} of them, and the code has {count}", texts.len());
-            return Err(other_form(W::NAME, error));
+            let error = format!("there are {}, and the code has {count}", texts.len());
+            return Err(unfit_arguments(W::NAME, error));
         }
         Ok(Self {
             workflow: W::NAME,
             texts: texts.into_iter(),
         })
     }
+
+    /// Reads the next argument.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the stored argument does not fit the type.
+    pub fn read<T>(&mut self, codec: Codec<T>) -> Result<T, WorkflowError> {
+        let text = self.texts.next().map_or("", RawValue::get);
+        let value = codec.read(text);
+        value.map_err(|error| unfit_arguments(self.workflow, error))
+    }
 }
 
-fn other_form(name: &str, error: impl fmt::Display) -> Failure {
-    Failure::Form(format!(
-        "the arguments are not those of workflow `{name}`, a JSON array ({error}); if its code has changed since, raise its `version` and let tasks \
-         of the old one end with the old code"
+/// Returns the error for stored arguments that do not fit the code.
+fn unfit_arguments(name: &str, error: impl fmt::Display) -> WorkflowError {
+    WorkflowError::Json(format!(
+        "the stored arguments do not fit workflow `{name}`, which takes a JSON array ({error}); if its code has changed since, \
+         raise its `version` and let tasks of the old version finish with the old code"
     ))
 }
 
-// What a workflow came to, as it is written down.
-pub fn ended<W: Workflow, E: Said>(outcome: Result<W::Output, E>) -> Ended {
-    match outcome {
+/// Converts the result of a workflow into JSON.
+pub fn workflow_result<W: Workflow, E: RecordedError>(
+    result: Result<W::Output, E>,
+) -> WorkflowResult {
+    match result {
         Ok(value) => serde_json::to_string(&value).map_err(|error| {
-            Failure::Form(format!(
-                "the answer of the workflow cannot be written as JSON ({error})"
+            WorkflowError::Json(format!(
+                "the result of the workflow cannot be written as JSON ({error})"
             ))
         }),
-        Err(error) => Err(Failure::Error(error.to_string())),
+        Err(error) => Err(WorkflowError::Returned(error.to_string())),
     }
 }

@@ -1,19 +1,30 @@
-//! What steps are given that cannot be written down: clients, pools, settings.
+//! Values that steps use and that nobody can write down: clients, pools, settings.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// One value of each type.
+/// The values that parameters of steps with `#[with]` receive: one of each type.
+///
+/// A clone is cheap and shares the values.
 #[derive(Clone, Default)]
-pub(crate) struct Resources(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+pub struct Resources(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Resources {
-    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        self.0.insert(TypeId::of::<T>(), Arc::new(value));
+    /// Creates an empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
+    /// Adds the value for parameters of type `&T`, in place of an earlier one. Clones made before
+    /// do not see it.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
+        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Arc::new(value));
+    }
+
+    /// Returns the value of type `T`.
     pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let value = Arc::clone(self.0.get(&TypeId::of::<T>())?);
         value.downcast().ok()

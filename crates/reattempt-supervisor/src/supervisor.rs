@@ -1,4 +1,5 @@
-//! A supervisor: looks for tasks whose worker or whose time is gone, and has them go on. It knows nothing of what they do.
+//! A supervisor reclaims tasks whose worker or whose time is gone. It does not know what the tasks
+//! do.
 
 use std::time::Duration;
 
@@ -6,55 +7,57 @@ use reattempt::{Jitter, Policy};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::client::Client;
 use crate::events::Event;
-use crate::store::Sweep;
-use crate::tasks::Tasks;
+use crate::store::{StoreError, Sweep};
 
-/// Between two looks: half as long or half as long again.
+/// The pauses between two looks: between half and one and a half of the interval.
 const PAUSES: Policy = Policy::new().jitter(Jitter::Ratio(0.5));
 
-/// How long a task that failed waits.
+/// How long a task waits after its failures.
 pub(crate) const DELAYS: Policy = Policy::new()
     .unlimited()
     .base(Duration::from_secs(1))
     .cap(Duration::from_secs(300))
     .jitter(Jitter::Equal);
 
-/// Looks for tasks without an owner.
+/// Reclaims tasks whose worker or whose time is gone.
 ///
-/// Any number may look at the same store; there is no leader, and no task is given back twice. A scheduler brings one along,
-/// unless it is [`unsupervised`](crate::Scheduler::unsupervised).
+/// Any number of supervisors may look at the same store. They have no leader, and each task is
+/// reclaimed once. A scheduler starts one, unless it is
+/// [`unsupervised`](crate::Scheduler::unsupervised).
 #[derive(Debug, Clone)]
 #[must_use = "a supervisor does nothing before `start`"]
 pub struct Supervisor {
-    tasks: Tasks,
-    every: Duration,
+    client: Client,
+    interval: Duration,
     limit: u32,
     delays: Policy,
 }
 
 impl Supervisor {
-    /// A supervisor of these tasks.
-    pub fn new(tasks: &Tasks) -> Self {
+    /// Creates a supervisor of the tasks of this client's store.
+    pub fn new(client: &Client) -> Self {
         Self {
-            tasks: tasks.clone(),
-            every: Duration::from_secs(1),
+            client: client.clone(),
+            interval: Duration::from_secs(1),
             limit: 256,
             delays: DELAYS,
         }
     }
 
-    /// How often it looks, on average: each time after between half and one and a half of this.
+    /// Sets the average interval between two looks. Each pause is between half and one and a half
+    /// of it.
     ///
     /// # Default
     ///
     /// 1 s.
     pub fn every(mut self, interval: Duration) -> Self {
-        self.every = interval.max(Duration::from_millis(1));
+        self.interval = interval.max(Duration::from_millis(1));
         self
     }
 
-    /// How many tasks it gives back at a time.
+    /// Sets how many tasks one look reclaims at most.
     ///
     /// # Default
     ///
@@ -64,42 +67,42 @@ impl Supervisor {
         self
     }
 
-    /// How long a task waits after its failures: the delays of a policy.
+    /// Sets how long a task waits after its failures: the delays of a policy.
     ///
     /// # Default
     ///
-    /// Exponential from 1 s to 5 min, the upper half of it at random.
+    /// Exponential from 1 s to 5 min; the upper half of each delay is random.
     pub fn delays(mut self, delays: Policy) -> Self {
         self.delays = delays;
         self
     }
 
-    /// Starts.
+    /// Starts the supervisor.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
-    pub fn start(self) -> Watching {
+    /// Panics outside a tokio runtime.
+    pub fn start(self) -> SupervisorHandle {
         let (stop, stopped) = watch::channel(false);
         let work = tokio::spawn(self.watch(stopped));
-        Watching { stop, work }
+        SupervisorHandle { stop, work }
     }
 
-    /// Looks once, and says how many tasks were given back.
+    /// Looks once, and returns how many tasks it has reclaimed.
     ///
     /// # Errors
     ///
-    /// A store in trouble.
-    pub async fn sweep(&self) -> Result<usize, crate::store::StoreError> {
-        let shared = self.tasks.shared();
+    /// Fails if the store has an error.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let shared = self.client.shared();
         let sweep = Sweep {
             limit: self.limit,
             delays: self.delays,
         };
-        let swept = shared.store().sweep(sweep).await?;
-        let count = swept.len();
-        for swept in swept {
-            shared.tell(&Event::Swept(swept));
+        let all = shared.store().sweep(sweep).await?;
+        let count = all.len();
+        for reclaimed in all {
+            shared.emit(&Event::Reclaimed(reclaimed));
         }
         if count > 0 {
             shared.writer().look();
@@ -107,17 +110,21 @@ impl Supervisor {
         Ok(count)
     }
 
+    /// Looks for expired tasks until it is stopped.
     async fn watch(self, mut stop: watch::Receiver<bool>) {
         let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
         loop {
             let more = match self.sweep().await {
                 Ok(count) => count >= full,
                 Err(error) => {
-                    self.tasks.shared().tell(&Event::Trouble(error.to_string()));
+                    let event = Event::StoreError(error.to_string());
+                    self.client.shared().emit(&event);
                     false
                 }
             };
-            let pause = PAUSES.base(self.every).cap(self.every.saturating_mul(2));
+            let pause = PAUSES
+                .base(self.interval)
+                .cap(self.interval.saturating_mul(2));
             let pause = pause.sample_delay(0, None, rand::random);
             tokio::select! {
                 Ok(_) = stop.wait_for(|stop| *stop) => return,
@@ -128,15 +135,15 @@ impl Supervisor {
     }
 }
 
-/// A supervisor at work. Dropped, it works on until its runtime ends.
+/// A handle to a running supervisor. If it is dropped, the supervisor runs until its runtime ends.
 #[derive(Debug)]
-pub struct Watching {
+pub struct SupervisorHandle {
     stop: watch::Sender<bool>,
     work: JoinHandle<()>,
 }
 
-impl Watching {
-    /// Ends it.
+impl SupervisorHandle {
+    /// Stops the supervisor.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         let _ = self.work.await;

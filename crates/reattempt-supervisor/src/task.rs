@@ -1,4 +1,4 @@
-//! What a store keeps: tasks, and what happened in each of them.
+//! The data of a store: tasks, their records, and their signals.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,21 @@ use serde::Serialize;
 
 use crate::time::Time;
 
+/// The queue of tasks that name none.
+pub(crate) const DEFAULT_QUEUE: &str = "default";
+
 /// The number of a task in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
-pub struct RunId(pub i64);
+pub struct TaskId(pub i64);
 
-impl fmt::Display for RunId {
+impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl FromStr for RunId {
+impl FromStr for TaskId {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -27,28 +30,28 @@ impl FromStr for RunId {
     }
 }
 
-/// How often a task has changed hands. What is written with an old one is refused.
+/// How often a task has changed hands. The store refuses writes with an older fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(transparent)]
 pub struct Fence(pub i64);
 
 impl Fence {
-    /// After one more change of hands.
+    /// Returns the fence after one more change of hands.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
 
-/// The right to write about a task: which, and since which change of hands.
+/// The right of a worker to write about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Hold {
+pub struct Lease {
     /// The task.
-    pub run: RunId,
-    /// The fence it was claimed with.
+    pub task: TaskId,
+    /// The fence of the claim.
     pub fence: Fence,
 }
 
-/// A process that runs tasks, under a name of its own since it was started.
+/// The name of a process that runs tasks. Each start of a process has a new one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct WorkerId(pub String);
@@ -59,30 +62,30 @@ impl fmt::Display for WorkerId {
     }
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Waits until a worker is free, or for the moment it begins.
+    /// It waits for a free worker, or for its start time.
     Pending,
-    /// A worker holds it.
+    /// A worker runs it.
     Processing,
-    /// Nobody holds it until a timer is due or a signal comes.
+    /// It waits for a timer or a signal, and no worker holds it.
     Waiting,
-    /// Done.
+    /// It succeeded.
     Processed,
-    /// Failed, and there was nothing to undo.
+    /// It failed, and there was nothing to undo.
     Error,
-    /// Failed, and what had been done was undone.
+    /// It failed, and its steps were undone.
     Compensated,
-    /// Cancelled, and what had been done was undone.
+    /// It was cancelled, and its steps were undone.
     Cancelled,
-    /// Needs an operator: undoing fails again and again, or its code has changed.
+    /// It needs an operator: a compensation fails again and again, or its code has changed.
     Parked,
 }
 
 impl State {
-    /// Every state, in the order of their numbers.
+    /// Every state, in the order of the numbers.
     pub const ALL: [Self; 8] = [
         Self::Pending,
         Self::Processing,
@@ -94,23 +97,23 @@ impl State {
         Self::Parked,
     ];
 
-    /// Its number in a store.
+    /// Returns its number in a store.
     pub const fn number(self) -> i16 {
         self as i16
     }
 
-    /// The state of this number.
+    /// Returns the state with this number.
     pub fn from_number(number: i16) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Whether nothing happens any more unless an operator says so.
+    /// Returns whether the task stays in this state unless an operator resubmits it.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Pending | Self::Processing | Self::Waiting)
     }
 
-    /// Its word, in lower case.
-    pub const fn word(self) -> &'static str {
+    /// Returns its name in lower case.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Processing => "processing",
@@ -126,7 +129,7 @@ impl State {
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
@@ -134,43 +137,43 @@ impl FromStr for State {
     type Err = UnknownState;
 
     fn from_str(text: &str) -> Result<Self, UnknownState> {
-        let found = Self::ALL.into_iter().find(|state| state.word() == text);
+        let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
         found.ok_or_else(|| UnknownState(text.to_owned()))
     }
 }
 
-/// No state has this name.
+/// A text is not the name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownState(String);
 
 impl fmt::Display for UnknownState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = State::ALL.map(State::word).join(", ");
-        write!(f, "`{}` is no state; there are {words}", self.0)
+        let words = State::ALL.map(State::as_str).join(", ");
+        write!(f, "`{}` is not a state; the states are {words}", self.0)
     }
 }
 
 impl std::error::Error for UnknownState {}
 
-/// Which way a task goes.
+/// The direction of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// It does its steps.
+    /// It runs its steps.
     Forward,
-    /// It failed: what was done is undone.
+    /// It failed, and undoes its steps.
     Undoing,
-    /// It was cancelled: what was done is undone.
+    /// It was cancelled, and undoes its steps.
     Cancelling,
 }
 
 impl Direction {
-    /// Its number in a store.
+    /// Returns its number in a store.
     pub const fn number(self) -> i16 {
         self as i16
     }
 
-    /// The direction of this number.
+    /// Returns the direction with this number.
     pub const fn from_number(number: i16) -> Option<Self> {
         Some(match number {
             0 => Self::Forward,
@@ -180,112 +183,112 @@ impl Direction {
         })
     }
 
-    /// The state of a task that has got there, `undone` if there was anything to undo.
-    pub const fn end(self, undone: bool) -> State {
+    /// Returns the state of a task at its end. `has_undone` says whether a step was undone.
+    pub const fn final_state(self, has_undone: bool) -> State {
         match self {
             Self::Forward => State::Processed,
-            Self::Undoing if undone => State::Compensated,
+            Self::Undoing if has_undone => State::Compensated,
             Self::Undoing => State::Error,
             Self::Cancelling => State::Cancelled,
         }
     }
 }
 
-/// A task that is to be stored.
+/// A task that the store does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRun {
+pub struct NewTask {
     /// The name of its workflow.
     pub workflow: String,
     /// The version of its workflow's code.
     pub version: i32,
-    /// The queue it waits in.
+    /// The queue in which it waits.
     pub queue: String,
-    /// What is lower goes first.
+    /// Its priority: a lower number goes first.
     pub priority: i16,
-    /// What makes it one of its kind: a second task of the workflow with this key is the first one.
+    /// Its key. A workflow has one task with each key.
     pub key: String,
     /// The arguments, as JSON.
     pub input: String,
-    /// What else goes along, as a JSON object.
+    /// The headers of the submission, a JSON object.
     pub headers: Option<String>,
-    /// How long it waits before it begins.
+    /// How long it waits before it starts.
     pub delay: Duration,
-    /// By when it must be done, counted from its submission; what is not is undone.
+    /// How long it may take, counted from its submission. A task that takes longer is undone.
     pub complete_by: Option<Duration>,
-    /// How many failures are too many.
+    /// How many failures it may have in one direction.
     pub max_failures: i32,
 }
 
-/// A task as it is stored.
+/// A task in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Run {
+pub struct Task {
     /// Its number.
-    pub id: RunId,
+    pub id: TaskId,
     /// The name of its workflow.
     pub workflow: String,
     /// The version of its workflow's code.
     pub version: i32,
-    /// The queue it waits in.
+    /// The queue in which it waits.
     pub queue: String,
-    /// What is lower goes first.
+    /// Its priority: a lower number goes first.
     pub priority: i16,
-    /// What makes it one of its kind.
+    /// Its key. A workflow has one task with each key.
     pub key: String,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// Which way it goes.
+    /// Its direction.
     pub direction: Direction,
-    /// From when on it may be claimed.
+    /// Workers may claim it from this time on.
     pub wake_at: Time,
-    /// By when it must be done.
+    /// The task must be done by this time.
     pub complete_by: Option<Time>,
-    /// By when the step under way must be done, of steps that take long.
+    /// The current step must be done by this time; set for steps that take long.
     pub step_by: Option<Time>,
-    /// Who holds it.
+    /// The worker that holds it.
     pub owner: Option<WorkerId>,
     /// How often it has changed hands.
     pub fence: Fence,
-    /// How often it failed on this way.
+    /// How often it has failed in this direction.
     pub failures: i32,
-    /// How many failures are too many.
+    /// How many failures it may have in one direction.
     pub max_failures: i32,
-    /// Whether somebody wants it cancelled.
-    pub cancel_asked: bool,
+    /// Whether somebody has asked to cancel it.
+    pub cancel_requested: bool,
     /// The arguments, as JSON.
     pub input: String,
-    /// What it answered, as JSON.
+    /// Its result, as JSON.
     pub output: Option<String>,
-    /// Why it failed last.
+    /// The last error.
     pub error: Option<String>,
-    /// What else goes along, as a JSON object.
+    /// The headers of the submission, a JSON object.
     pub headers: Option<String>,
     /// When it was submitted.
     pub created_at: Time,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Time,
 }
 
-/// What a record says.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// It has begun: a timer, a wait for a signal, a step that must not run twice.
+pub enum RecordKind {
+    /// A timer, a wait for a signal, or a step that must not run twice has begun.
     Begun,
-    /// It was done, and this is what it answered.
+    /// A call succeeded.
     Done,
-    /// It failed, and the workflow was told.
+    /// A step failed for good, and the workflow got the error.
     Failed,
-    /// It was undone.
+    /// A step was undone.
     Undone,
 }
 
-impl Kind {
-    /// Its number in a store.
+impl RecordKind {
+    /// Returns its number in a store.
     pub const fn number(self) -> i16 {
         self as i16
     }
 
-    /// The kind of this number.
+    /// Returns the kind with this number.
     pub const fn from_number(number: i16) -> Option<Self> {
         Some(match number {
             0 => Self::Begun,
@@ -296,44 +299,44 @@ impl Kind {
         })
     }
 
-    /// Whether the workflow went on with it.
+    /// Returns whether the workflow got it as a result.
     pub const fn is_outcome(self) -> bool {
         matches!(self, Self::Done | Self::Failed)
     }
 }
 
-/// One line of what happened in a task. Once written it never changes.
+/// One entry in the history of a task. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Record {
-    /// Which of the things that its workflow asked for, in the order of asking.
+    /// The number of the call, in the order of the calls of the workflow.
     pub seq: i32,
-    /// What the record says of it.
-    pub kind: Kind,
-    /// Which of all records, in the order in which things happened.
+    /// Its kind.
+    pub kind: RecordKind,
+    /// The place among all records, in the order of events.
     pub ord: i32,
     /// The name of the step, the timer or the signal.
     pub name: String,
-    /// How many attempts it took.
+    /// The number of attempts of a step that failed.
     pub attempts: i32,
-    /// What it answered, as JSON.
+    /// The result of the step, or the value of the signal, as JSON.
     pub result: Option<String>,
-    /// Why it failed.
+    /// The error of the step.
     pub error: Option<String>,
-    /// When a timer is due, or a wait is over.
+    /// When a timer is due, or a wait ends.
     pub due_at: Option<Time>,
-    /// When it was written.
+    /// When the store wrote it.
     pub at: Time,
-    /// Who wrote it: the fence of that claim.
+    /// The fence of the worker that wrote it.
     pub fence: Fence,
 }
 
-/// Something a task was told from outside.
+/// A value that was sent to a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
-    /// Its number in the store; later ones are higher.
+    /// Its number in the store. Later signals have higher numbers.
     pub id: i64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it carries, as JSON.
+    /// Its value, as JSON.
     pub payload: String,
 }

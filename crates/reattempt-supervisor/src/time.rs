@@ -1,9 +1,9 @@
-//! Moments as a store keeps them. They are the store's own clock, which several machines share.
+//! Times on the clock of a store, which several machines share.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment on the clock of the store.
+/// A time on the clock of the store.
 ///
 /// # Units and ranges
 ///
@@ -12,20 +12,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Time(i64);
 
 impl Time {
-    /// Later than anything.
+    /// A time later than all others.
     pub const NEVER: Self = Self(i64::MAX);
 
-    /// So many microseconds after 1970.
+    /// Returns the time this many microseconds after 1970-01-01 UTC.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since 1970.
+    /// Returns the microseconds since 1970-01-01 UTC.
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// What the clock of this machine says: for stores without a clock of their own.
+    /// Returns the time of this machine, for stores without a clock.
     #[must_use]
     pub fn of_this_machine() -> Self {
         let since = SystemTime::now()
@@ -34,13 +34,13 @@ impl Time {
         Self(micros(since))
     }
 
-    /// So much later.
+    /// Returns the time this much later.
     #[must_use]
     pub fn after(self, delay: Duration) -> Self {
         Self(self.0.saturating_add(micros(delay)))
     }
 
-    /// What has passed since `earlier`; nothing, if that is later.
+    /// Returns the time that has passed since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         let micros = self.0.saturating_sub(earlier.0);
@@ -52,14 +52,14 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// As its text.
+/// Serializes as the text of `Display`.
 impl serde::Serialize for Time {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// As RFC 3339 has it, in UTC and to the millisecond.
+/// Formats as in RFC 3339, in UTC and to the millisecond; [`Time::NEVER`] as `never`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::NEVER {
@@ -79,7 +79,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Days since 1970 as year, month and day of the Gregorian calendar.
+/// Converts days since 1970 to year, month and day of the Gregorian calendar.
 ///
 /// # Source
 ///
@@ -111,7 +111,7 @@ mod tests {
     use super::Time;
 
     #[test]
-    fn moments_are_written_as_rfc_3339() {
+    fn times_are_written_as_rfc_3339() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399, "2000-02-28T23:59:59.000Z"),

@@ -1,4 +1,4 @@
-//! A store whose clock is set back or forth: nothing is lost, and nobody waits for as long as that.
+//! Sets the clock of a store back and forth: nothing is lost, and tasks do not wait for as long.
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::store::{Claim, Claimed, Expired, Operation, Outcome, Store, Sweep};
-use reattempt_supervisor::{NewRun, Postgres, Sqlite, WorkerId};
+use reattempt_supervisor::store::{Claim, ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
+use reattempt_supervisor::{NewTask, Postgres, Sqlite, WorkerId};
 
 const HOURS: i64 = 10 * 3_600_000_000;
 
-fn new() -> NewRun {
-    NewRun {
+fn new() -> NewTask {
+    NewTask {
         workflow: "order".to_owned(),
         version: 1,
         queue: "default".to_owned(),
@@ -29,17 +29,17 @@ fn new() -> NewRun {
     }
 }
 
-async fn write(store: &dyn Store, operation: Operation) -> Outcome {
-    let outcomes = store.write(Arc::from([operation])).await.unwrap();
-    outcomes.into_iter().next().unwrap()
+async fn write(store: &dyn Store, write: Write) -> WriteResult {
+    let results = store.write(Arc::from([write])).await.unwrap();
+    results.into_iter().next().unwrap()
 }
 
-/// A worker that lives on a lease of a few milliseconds takes the task.
-async fn claimed(store: &dyn Store, worker: &str) -> Vec<Claimed> {
+/// Claims the tasks for a worker with a lease of a few milliseconds.
+async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
     let worker = WorkerId(worker.to_owned());
     write(
         store,
-        Operation::Beat(worker.clone(), Duration::from_millis(20)),
+        Write::Heartbeat(worker.clone(), Duration::from_millis(20)),
     )
     .await;
     let claim = Claim {
@@ -48,17 +48,18 @@ async fn claimed(store: &dyn Store, worker: &str) -> Vec<Claimed> {
         workflows: vec![("order".to_owned(), 1)],
         limit: 1,
     };
-    match write(store, Operation::Claim(claim)).await {
-        Outcome::Claimed(claimed) => claimed,
-        outcome => panic!("{outcome:?}"),
+    match write(store, Write::Claim(claim)).await {
+        WriteResult::Claimed(claimed) => claimed,
+        result => panic!("{result:?}"),
     }
 }
 
-/// `moved` sets the clock of the store back by so many microseconds: all that it has written is that much later.
+/// `moved` sets the clock of the store back by this many microseconds: it moves all stored times
+/// into the future.
 async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
-    write(store, Operation::Submit(Box::new(new()))).await;
+    write(store, Write::Submit(Box::new(new()))).await;
     for by in [HOURS, -HOURS] {
-        let held = claimed(store, "gone").await;
+        let held = claim_all(store, "gone").await;
         assert_eq!(held.len(), 1);
         moved(by).await;
         let sweep = Sweep {
@@ -68,25 +69,25 @@ async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
                 .base(Duration::from_micros(1))
                 .cap(Duration::from_micros(1)),
         };
-        // As long as the lease, not as long as the clock was set back.
+        // It takes as long as the lease, not as long as the clock was set back.
         let began = std::time::Instant::now();
-        let swept = loop {
-            let swept = store.sweep(sweep).await.unwrap();
-            if !swept.is_empty() {
-                break swept;
+        let reclaimed = loop {
+            let reclaimed = store.sweep(sweep).await.unwrap();
+            if !reclaimed.is_empty() {
+                break reclaimed;
             }
             assert!(began.elapsed() < Duration::from_secs(20), "nobody found it");
             tokio::task::yield_now().await;
         };
-        assert_eq!(swept[0].expired, Expired::Owner);
+        assert_eq!(reclaimed[0].expiry, Expiry::Owner);
         let again = loop {
-            let again = claimed(store, "next").await;
+            let again = claim_all(store, "next").await;
             if !again.is_empty() {
                 break again;
             }
         };
-        assert!(again[0].run.fence > held[0].run.fence);
-        write(store, Operation::Leave(WorkerId("next".to_owned()))).await;
+        assert!(again[0].task.fence > held[0].task.fence);
+        write(store, Write::Leave(WorkerId("next".to_owned()))).await;
     }
 }
 

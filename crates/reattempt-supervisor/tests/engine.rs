@@ -1,4 +1,5 @@
-//! Tasks on an engine that keeps their record: here a list, and a crash between any two things that it does.
+//! Runs tasks on an engine that keeps their record in a list, with a crash between any two of its
+//! operations.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,12 +11,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::Verdict;
-use reattempt_supervisor::engine::{Command, Entry, Execution, Failure, Lent, Task};
+use reattempt_supervisor::engine::{Command, EngineError, EngineTask, Entry, Execution, Resources};
 use reattempt_supervisor::{
-    Flow, RunId, Starts, State, Step, StepError, Time, Workflow, step, workflow,
+    State, Step, StepError, TaskId, Time, Workflow, WorkflowContext, WorkflowFn, step, workflow,
 };
 
-/// What happened outside, by what made it happen once.
+/// The effects of steps, by their keys.
 #[derive(Clone, Default)]
 struct World(Arc<Mutex<BTreeMap<String, Vec<String>>>>);
 
@@ -26,7 +27,7 @@ impl World {
         times.push(what.to_owned());
     }
 
-    /// Each effect once, in the order of the keys.
+    /// Returns each effect once, in the order of the keys.
     fn effects(&self) -> Vec<String> {
         let effects = self.0.lock().unwrap();
         let once = |times: &Vec<String>| {
@@ -71,27 +72,27 @@ async fn flaky(_step: &Step) -> Result<(), String> {
 }
 
 #[workflow]
-async fn one_by_one(flow: &Flow, first: String) -> Result<String, StepError> {
-    let a = put(flow, &first, 0).await?;
-    flow.sleep(Duration::from_secs(3_600)).await;
-    let b = put(flow, "b", 0).await?;
-    Ok(format!("{a}{b} {}", flow.random()))
+async fn one_by_one(context: &WorkflowContext, first: String) -> Result<String, StepError> {
+    let a = put(context, &first, 0).await?;
+    context.sleep(Duration::from_secs(3_600)).await;
+    let b = put(context, "b", 0).await?;
+    Ok(format!("{a}{b} {}", context.random()))
 }
 
 #[workflow]
-async fn side_by_side(flow: &Flow) -> Result<String, StepError> {
+async fn side_by_side(context: &WorkflowContext) -> Result<String, StepError> {
     let mut heard = String::new();
-    let slow = async { put(flow, "slow", 30).await };
+    let slow = async { put(context, "slow", 30).await };
     let then = async {
-        let quick = put(flow, "quick", 10).await?;
-        put(flow, &format!("after {quick}"), 10).await
+        let quick = put(context, "quick", 10).await?;
+        put(context, &format!("after {quick}"), 10).await
     };
-    let wait = flow.sleep(Duration::from_secs(15));
+    let wait = context.sleep(Duration::from_secs(15));
     let (mut slow, mut then, mut wait) = (Box::pin(slow), Box::pin(then), Box::pin(wait));
     let (mut is_slow, mut is_then, mut is_due) = (false, false, false);
     while !(is_slow && is_then && is_due) {
         tokio::select! {
-            // Blocks ask for their steps when they are polled.
+            // Blocks call their steps when they are polled.
             biased;
             said = &mut slow, if !is_slow => { is_slow = true; heard += &said?; }
             said = &mut then, if !is_then => { is_then = true; heard += &said?; }
@@ -102,24 +103,24 @@ async fn side_by_side(flow: &Flow) -> Result<String, StepError> {
 }
 
 #[workflow]
-async fn raced(flow: &Flow) -> Result<String, StepError> {
+async fn raced(context: &WorkflowContext) -> Result<String, StepError> {
     let mut won = Vec::new();
     for (left, right) in [(5, 20), (20, 5)] {
         tokio::select! {
-            said = put(flow, "left", left) => won.push(said?),
-            said = put(flow, "right", right) => won.push(said?),
+            said = put(context, "left", left) => won.push(said?),
+            said = put(context, "right", right) => won.push(said?),
         }
         tokio::select! {
-            said = put(flow, "late", left) => won.push(said?),
-            () = flow.sleep(Duration::from_secs(10)) => won.push("due".to_owned()),
+            said = put(context, "late", left) => won.push(said?),
+            () = context.sleep(Duration::from_secs(10)) => won.push("due".to_owned()),
         }
     }
     Ok(won.join(" "))
 }
 
 #[workflow]
-async fn told(flow: &Flow) -> Result<String, String> {
-    let hear = |limit| flow.signal::<String>("go", Some(Duration::from_secs(limit)));
+async fn receives_signals(context: &WorkflowContext) -> Result<String, String> {
+    let hear = |limit| context.signal::<String>("go", Some(Duration::from_secs(limit)));
     let first = hear(10).await.map_err(|error| error.to_string())?;
     let second = hear(20).await.map_err(|error| error.to_string())?;
     let third = hear(30).await.map_err(|error| error.to_string())?;
@@ -127,41 +128,41 @@ async fn told(flow: &Flow) -> Result<String, String> {
 }
 
 #[workflow]
-async fn failing(flow: &Flow) -> Result<(), StepError> {
-    let (a, b) = tokio::join!(put(flow, "a", 20), put(flow, "b", 10));
+async fn failing(context: &WorkflowContext) -> Result<(), StepError> {
+    let (a, b) = tokio::join!(put(context, "a", 20), put(context, "b", 10));
     a?;
     b?;
-    put(flow, "bad one", 0).await.map(drop)
+    put(context, "bad one", 0).await.map(drop)
 }
 
 #[workflow(max_failures = 2)]
-async fn hopeless(flow: &Flow) -> Result<(), StepError> {
-    put(flow, "a", 0).await?;
-    flaky(flow).await
+async fn hopeless(context: &WorkflowContext) -> Result<(), StepError> {
+    put(context, "a", 0).await?;
+    flaky(context).await
 }
 
 #[workflow(complete_by = "1h")]
-async fn endless(flow: &Flow) -> Result<(), StepError> {
-    put(flow, "a", 0).await?;
-    flow.sleep(Duration::from_secs(86_400)).await;
+async fn endless(context: &WorkflowContext) -> Result<(), StepError> {
+    put(context, "a", 0).await?;
+    context.sleep(Duration::from_secs(86_400)).await;
     Ok(())
 }
 
 #[workflow]
-async fn charged(flow: &Flow) -> Result<(), StepError> {
-    charge(flow).await
+async fn charged(context: &WorkflowContext) -> Result<(), StepError> {
+    charge(context).await
 }
 
 #[workflow]
-async fn slow_beside_bad(flow: &Flow) -> Result<(), StepError> {
+async fn slow_beside_bad(context: &WorkflowContext) -> Result<(), StepError> {
     let (bad, slow, slower, ()) = tokio::join!(
-        flaky(flow),
-        put(flow, "slow", 10),
-        put(flow, "slower", 20),
+        flaky(context),
+        put(context, "slow", 10),
+        put(context, "slower", 20),
         async {
-            // It asks for more when it has been polled again.
+            // It calls the next step when it has been polled again.
             tokio::task::yield_now().await;
-            let _ = charge(flow).await;
+            let _ = charge(context).await;
         }
     );
     slow?;
@@ -170,11 +171,11 @@ async fn slow_beside_bad(flow: &Flow) -> Result<(), StepError> {
 }
 
 #[workflow]
-async fn astray(_flow: &Flow) -> Result<(), StepError> {
+async fn astray(_context: &WorkflowContext) -> Result<(), StepError> {
     std::future::pending().await
 }
 
-/// What an engine keeps.
+/// An entry in the journal of the engine.
 #[derive(Debug, Clone, PartialEq)]
 enum Logged {
     Run(String, Result<String, String>),
@@ -201,12 +202,13 @@ struct Engine {
     clock: tokio::time::Instant,
     journal: Vec<Logged>,
     signals: Vec<(u64, &'static str)>,
-    /// It is cancelled instead of this command.
+    /// The engine cancels the task instead of this command.
     cancelled: Option<usize>,
-    /// The same, but it was executed here, and the engine does not want to know.
-    cut_off: Option<usize>,
+    /// The engine executes this command, cancels the task, and ignores the result.
+    interrupted: Option<usize>,
     failures: usize,
-    /// After so many things that it did; a thing is to execute something, or to write it down.
+    /// The engine crashes after this many operations: executing a command is one, writing its entry
+    /// another.
     crash: Option<usize>,
 }
 
@@ -219,7 +221,7 @@ impl Engine {
             journal: Vec::new(),
             signals: Vec::new(),
             cancelled: None,
-            cut_off: None,
+            interrupted: None,
             failures: 0,
             crash: None,
         }
@@ -239,56 +241,60 @@ impl Engine {
         }
     }
 
-    /// The command is the next of the journal, or new.
-    fn logged(&self, nth: usize) -> Option<Logged> {
+    /// Returns the entry of a command, if the journal has it.
+    fn log_entry(&self, nth: usize) -> Option<Logged> {
         self.journal.get(nth).cloned()
     }
 
-    fn begin<W: Workflow, A>(_: impl Starts<W, A>, task: Task, lent: &Lent) -> Execution {
-        Execution::new::<W>(task, lent)
+    fn begin<W: Workflow, A>(
+        _: impl WorkflowFn<W, A>,
+        task: EngineTask,
+        resources: &Resources,
+    ) -> Execution {
+        Execution::new::<W>(task, resources)
     }
 
     async fn live<W: Workflow, A>(
         &mut self,
-        workflow: impl Starts<W, A>,
+        workflow: impl WorkflowFn<W, A>,
         input: &str,
     ) -> Result<End, Crash> {
-        let mut lent = Lent::new();
-        lent.insert(self.world.clone());
-        let task = Task {
-            id: RunId(7),
+        let mut resources = Resources::new();
+        resources.insert(self.world.clone());
+        let task = EngineTask {
+            id: TaskId(7),
             salt: 11,
             key: "key".to_owned(),
             input: input.to_owned(),
             headers: None,
-            began: self.began,
+            started_at: self.began,
             now: self.began.after(self.clock.elapsed()),
             complete_by: None,
         };
-        let mut execution = Self::begin(workflow, task, &lent);
+        let mut execution = Self::begin(workflow, task, &resources);
         let mut nth = 0;
         loop {
             let command = execution.next().await;
-            if self.cancelled == Some(nth) && self.logged(nth).is_none() {
+            if self.cancelled == Some(nth) && self.log_entry(nth).is_none() {
                 self.journal.push(Logged::Cancelled);
             }
-            if self.logged(nth) == Some(Logged::Cancelled) {
+            if self.log_entry(nth) == Some(Logged::Cancelled) {
                 execution.cancel();
                 nth += 1;
                 continue;
             }
             match command {
-                Command::Run(name) => match self.logged(nth) {
-                    Some(Logged::Run(was, outcome)) => {
+                Command::Run(name) => match self.log_entry(nth) {
+                    Some(Logged::Run(was, result)) => {
                         assert_eq!(was, name);
-                        match outcome {
-                            Ok(entry) => execution.tell(serde_json::from_str(&entry).unwrap()),
+                        match result {
+                            Ok(entry) => execution.apply(serde_json::from_str(&entry).unwrap()),
                             Err(error) => execution.fail(error),
                         }
                     }
                     Some(other) => panic!("{name} is {other:?}"),
                     None => match execution.run().await {
-                        Ok(_) if self.cut_off == Some(nth) => {
+                        Ok(_) if self.interrupted == Some(nth) => {
                             self.alive()?;
                             self.journal.push(Logged::Cancelled);
                             execution.cancel();
@@ -297,9 +303,9 @@ impl Engine {
                             self.alive()?;
                             self.write(name, &entry);
                             self.alive()?;
-                            execution.tell(entry);
+                            execution.apply(entry);
                         }
-                        Err(Failure::Failed(error)) => {
+                        Err(EngineError::Failed(error)) => {
                             self.failures += 1;
                             if self.failures <= 2 {
                                 return Err(Crash);
@@ -307,22 +313,22 @@ impl Engine {
                             self.journal.push(Logged::Run(name, Err(error.clone())));
                             execution.fail(error);
                         }
-                        Err(Failure::Parked(message)) if execution.goes_back() => {
+                        Err(EngineError::Parked(message)) if execution.has_turned_back() => {
                             self.journal.push(Logged::Run(name, Err(message.clone())));
                             execution.fail(message);
                         }
-                        Err(Failure::Parked(message)) => return Ok(End::Parked(message)),
+                        Err(EngineError::Parked(message)) => return Ok(End::Parked(message)),
                     },
                 },
                 Command::Wait { until, signals } => {
-                    let logged = self.waited(nth, until, &signals)?;
+                    let logged = self.wait(nth, until, &signals)?;
                     match logged {
                         Logged::Due(was) => {
                             assert_eq!(was, until);
-                            execution.due();
+                            execution.apply_due_timer();
                         }
                         Logged::Signal(payload) => {
-                            execution.signalled(&signals[0].0, payload, self.began);
+                            execution.apply_signal(&signals[0].0, payload, self.began);
                         }
                         other => panic!("a wait is {other:?}"),
                     }
@@ -335,25 +341,25 @@ impl Engine {
             }
             nth += 1;
         }
-        self.undone(execution, &lent, nth).await
+        self.undo_all(execution, &resources, nth).await
     }
 
-    async fn undone(
+    async fn undo_all(
         &mut self,
         execution: Execution,
-        lent: &Lent,
+        resources: &Resources,
         mut nth: usize,
     ) -> Result<End, Crash> {
-        let mut undo = match execution.compensations(lent).await {
+        let mut undo = match execution.compensations(resources).await {
             Ok(undo) => undo,
-            Err(Failure::Parked(message)) => return Ok(End::Parked(message)),
-            Err(Failure::Failed(_)) => return Err(Crash),
+            Err(EngineError::Parked(message)) => return Ok(End::Parked(message)),
+            Err(EngineError::Failed(_)) => return Err(Crash),
         };
         while let Some(name) = undo.next() {
-            match self.logged(nth) {
+            match self.log_entry(nth) {
                 Some(Logged::Run(was, entry)) => {
                     assert_eq!(was, name);
-                    undo.tell(&serde_json::from_str(&entry.unwrap()).unwrap());
+                    undo.apply(&serde_json::from_str(&entry.unwrap()).unwrap());
                 }
                 Some(other) => panic!("{name} is {other:?}"),
                 None => {
@@ -363,7 +369,7 @@ impl Engine {
                     self.alive()?;
                     self.write(name, &entry);
                     self.alive()?;
-                    undo.tell(&entry);
+                    undo.apply(&entry);
                 }
             }
             nth += 1;
@@ -371,13 +377,13 @@ impl Engine {
         Ok(End::Undone(undo.state(), undo.error().to_owned()))
     }
 
-    fn waited(
+    fn wait(
         &mut self,
         nth: usize,
         until: Option<Time>,
         signals: &[(String, usize)],
     ) -> Result<Logged, Crash> {
-        if let Some(logged) = self.logged(nth) {
+        if let Some(logged) = self.log_entry(nth) {
             return Ok(logged);
         }
         self.alive()?;
@@ -392,7 +398,7 @@ impl Engine {
         self.journal.push(Logged::Run(name, Ok(entry)));
     }
 
-    /// The next signal, if it comes before the timer.
+    /// Waits for the next signal, or for the timer if that is due first.
     fn signal(&self, until: Option<Time>, signals: &[(String, usize)]) -> Option<String> {
         let (_, heard) = signals.first()?;
         let (after, payload) = self.signals.get(*heard)?;
@@ -410,10 +416,10 @@ impl Engine {
         names.collect()
     }
 
-    /// To the end, however often it crashes.
+    /// Runs the task to its end, however often the engine crashes.
     async fn ends<W: Workflow, A>(
         &mut self,
-        workflow: impl Starts<W, A> + Copy,
+        workflow: impl WorkflowFn<W, A> + Copy,
         input: &str,
     ) -> End {
         for _ in 0..10 {
@@ -425,13 +431,13 @@ impl Engine {
     }
 }
 
-/// Runs it with a crash at every place; all come to the same end.
+/// Runs a task with a crash at every place; all runs must have the same end.
 async fn everywhere<W: Workflow, A>(
-    workflow: impl Starts<W, A> + Copy,
+    workflow: impl WorkflowFn<W, A> + Copy,
     input: &str,
     engine: impl Fn() -> Engine,
 ) -> (End, Vec<String>) {
-    let mut ends = crashed(workflow, input, engine).await.into_iter();
+    let mut ends = run_with_crashes(workflow, input, engine).await.into_iter();
     let (whole, end) = ends.next().unwrap();
     let effects = whole.world.effects();
     for (nth, (engine, other)) in ends.enumerate() {
@@ -442,9 +448,9 @@ async fn everywhere<W: Workflow, A>(
     (end, effects)
 }
 
-/// Without a crash, and with one at every place.
-async fn crashed<W: Workflow, A>(
-    workflow: impl Starts<W, A> + Copy,
+/// Runs a task without a crash, and with a crash at every place.
+async fn run_with_crashes<W: Workflow, A>(
+    workflow: impl WorkflowFn<W, A> + Copy,
     input: &str,
     engine: impl Fn() -> Engine,
 ) -> Vec<(Engine, End)> {
@@ -465,7 +471,7 @@ async fn crashed<W: Workflow, A>(
     ends
 }
 
-fn done(output: &str) -> End {
+fn done_with(output: &str) -> End {
     End::Done(serde_json::to_string(output).unwrap())
 }
 
@@ -480,11 +486,12 @@ async fn steps_and_timers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_side_by_side_is_told_in_one_order() {
-    let ends = crashed(side_by_side, "[]", Engine::new).await;
+async fn parallel_steps_are_replayed_in_one_order() {
+    let ends = run_with_crashes(side_by_side, "[]", Engine::new).await;
     assert!(ends.len() > 6);
-    assert_eq!(ends[0].1, done("-AFTER QUICKSLOW"));
-    // What begins again after a crash takes its time again, and may be overtaken: the record says by what.
+    assert_eq!(ends[0].1, done_with("-AFTER QUICKSLOW"));
+    // A step that starts again after a crash takes its time again, and others may overtake it: the
+    // record has the order.
     for (engine, end) in ends {
         let End::Done(heard) = end else {
             panic!("{end:?}")
@@ -497,17 +504,17 @@ async fn what_runs_side_by_side_is_told_in_one_order() {
 #[tokio::test(start_paused = true)]
 async fn races_have_one_winner() {
     let (end, _) = everywhere(raced, "[]", Engine::new).await;
-    assert_eq!(end, done("LEFT LATE RIGHT due"));
+    assert_eq!(end, done_with("LEFT LATE RIGHT due"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn signals_are_heard_once_and_in_order() {
+async fn signals_come_once_and_in_order() {
     let engine = || Engine {
         signals: vec![(5, "\"one\""), (8, "\"two\"")],
         ..Engine::new()
     };
-    let (end, _) = everywhere(told, "[]", engine).await;
-    assert_eq!(end, done("Some(\"one\") Some(\"two\") None"));
+    let (end, _) = everywhere(receives_signals, "[]", engine).await;
+    assert_eq!(end, done_with("Some(\"one\") Some(\"two\") None"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -528,7 +535,7 @@ async fn a_failure_is_undone_the_last_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_fails_too_often_is_undone() {
+async fn a_task_that_fails_too_often_is_undone() {
     let mut engine = Engine::new();
     let end = engine.ends(hopeless, "[]").await;
     let End::Undone(State::Compensated, said) = end else {
@@ -543,7 +550,7 @@ async fn what_fails_too_often_is_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_takes_too_long_is_undone() {
+async fn a_task_that_takes_too_long_is_undone() {
     let (end, effects) = everywhere(endless, "[]", Engine::new).await;
     let End::Undone(State::Compensated, why) = end else {
         panic!("{end:?}")
@@ -553,7 +560,7 @@ async fn what_takes_too_long_is_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_cancelled_is_undone() {
+async fn a_cancelled_task_is_undone() {
     for at in 0..3 {
         let engine = || Engine {
             cancelled: Some(at),
@@ -564,21 +571,21 @@ async fn what_is_cancelled_is_undone() {
             end,
             End::Undone(State::Cancelled, "it was cancelled".to_owned())
         );
-        // Of a step that was to run nobody knows whether it had begun: it is brought to its end.
+        // Nobody knows whether a step of the command had started, so it runs to its end.
         let all = ["a", "no a: A", "b", "no b: B"];
         assert_eq!(effects, all[..if at < 2 { 2 } else { 4 }], "{at}");
     }
-    // What had begun beside comes to its end, and is undone.
+    // Steps that had started beside it run to their end, and are undone.
     let engine = || Engine {
         cancelled: Some(1),
         ..Engine::new()
     };
-    for (engine, end) in crashed(side_by_side, "[]", engine).await {
+    for (engine, end) in run_with_crashes(side_by_side, "[]", engine).await {
         assert_eq!(
             end,
             End::Undone(State::Cancelled, "it was cancelled".to_owned())
         );
-        // Each is undone, and the one after it only if it was named before.
+        // Each step is undone; the next one only if a command had named it.
         let effects = engine.world.effects();
         let both = ["slow", "no slow: SLOW", "quick", "no quick: QUICK"];
         assert_eq!(effects[..4], both);
@@ -587,14 +594,14 @@ async fn what_is_cancelled_is_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_must_not_run_twice_is_parked_after_a_crash() {
+async fn a_step_that_must_not_run_twice_is_parked_after_a_crash() {
     let mut engine = Engine::new();
     assert_eq!(
         engine.ends(charged, "[]").await,
         End::Done("null".to_owned())
     );
     assert_eq!(engine.world.effects(), ["charge"]);
-    // It has begun, and nobody knows how it ended.
+    // The step has begun, and nobody knows how it ended.
     let mut engine = Engine {
         crash: Some(2),
         ..Engine::new()
@@ -602,7 +609,7 @@ async fn what_must_not_run_twice_is_parked_after_a_crash() {
     let End::Parked(why) = engine.ends(charged, "[]").await else {
         panic!("it ran twice")
     };
-    assert!(why.contains("may have been executed"), "{why}");
+    assert!(why.contains("may have run"), "{why}");
     assert_eq!(engine.world.0.lock().unwrap().values().flatten().count(), 1);
 }
 
@@ -629,28 +636,28 @@ async fn code_that_does_not_fit_is_parked() {
         panic!("it went on")
     };
     assert!(
-        why.contains("waits for something else than its steps"),
+        why.contains("waits for something other than its steps"),
         "{why}"
     );
     let End::Refused(why) = Engine::new().ends(one_by_one, "[1]").await else {
         panic!("it went on")
     };
     assert!(
-        why.contains("the arguments are not those of workflow `one_by_one`"),
+        why.contains("the stored arguments do not fit workflow `one_by_one`"),
         "{why}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_done_when_it_was_cancelled_is_undone() {
+async fn steps_that_are_done_at_a_cancellation_are_undone() {
     for at in 0..3 {
         let engine = || Engine {
-            cut_off: Some(at),
+            interrupted: Some(at),
             ..Engine::new()
         };
         let (end, effects) = everywhere(one_by_one, "[\"a\"]", engine).await;
         if at == 1 {
-            // There it waits, and nothing is executed.
+            // There it waits, and no step runs.
             assert!(matches!(end, End::Done(_)), "{end:?}");
             continue;
         }
@@ -659,12 +666,12 @@ async fn what_was_done_when_it_was_cancelled_is_undone() {
         let all = ["a", "no a: A", "b", "no b: B"];
         assert_eq!(effects, all[..if at < 2 { 2 } else { 4 }], "{at}");
     }
-    // What must not run twice did not.
+    // The step that must not run twice ran once.
     let engine = || Engine {
-        cut_off: Some(1),
+        interrupted: Some(1),
         ..Engine::new()
     };
-    for (engine, end) in crashed(charged, "[]", engine).await {
+    for (engine, end) in run_with_crashes(charged, "[]", engine).await {
         assert!(
             matches!(end, End::Undone(State::Cancelled, _) | End::Parked(_)),
             "{end:?}"
@@ -675,7 +682,7 @@ async fn what_was_done_when_it_was_cancelled_is_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_parked_can_be_cancelled() {
+async fn a_parked_task_can_be_cancelled() {
     let mut engine = Engine {
         crash: Some(2),
         cancelled: Some(1),
@@ -690,11 +697,11 @@ async fn what_is_parked_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_beside_a_failure_comes_to_its_end() {
+async fn steps_beside_a_failure_run_to_their_end() {
     let mut engine = Engine::new();
     let end = engine.ends(slow_beside_bad, "[]").await;
     assert!(matches!(end, End::Undone(State::Compensated, _)), "{end:?}");
-    // Not once more, though the failing step was tried three times.
+    // It did not run again, although the failing step had three attempts.
     let world = engine.world.0.lock().unwrap().clone();
     let times: Vec<_> = world.values().map(|times| times.join(" ")).collect();
     assert_eq!(
@@ -712,30 +719,30 @@ async fn what_runs_beside_a_failure_comes_to_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_compensation_is_run_once_however_often_it_is_asked_for() {
-    let mut lent = Lent::new();
+    let mut resources = Resources::new();
     let world = World::default();
-    lent.insert(world.clone());
-    let task = Task {
-        id: RunId(7),
+    resources.insert(world.clone());
+    let task = EngineTask {
+        id: TaskId(7),
         salt: 11,
         key: "key".to_owned(),
         input: "[]".to_owned(),
         headers: None,
-        began: Time::default(),
+        started_at: Time::default(),
         now: Time::default(),
         complete_by: None,
     };
-    let mut execution = Engine::begin(failing, task, &lent);
+    let mut execution = Engine::begin(failing, task, &resources);
     while let Command::Run(_) = execution.next().await {
         let entry = execution.run().await.unwrap();
-        execution.tell(entry);
+        execution.apply(entry);
     }
-    let mut undo = execution.compensations(&lent).await.unwrap();
+    let mut undo = execution.compensations(&resources).await.unwrap();
     while let Some(name) = undo.next() {
         let first = undo.run().await.unwrap();
         assert_eq!(undo.next(), Some(name));
         assert_eq!(undo.run().await.unwrap(), first);
-        undo.tell(&first);
+        undo.apply(&first);
     }
     let world = world.0.lock().unwrap();
     assert!(world.values().all(|times| times.len() == 1), "{world:?}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reattempt::Policy;
 use reattempt_supervisor::{
-    Flow, RunId, Scheduler, Sqlite, Step, StepError, Tasks, step, workflow,
+    Client, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, step, workflow,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -30,41 +30,41 @@ async fn refuse(_step: &Step, text: &str) -> Result<(), String> {
 }
 
 #[workflow(max_failures = 0)]
-async fn good(flow: &Flow, text: String) -> Result<String, StepError> {
-    do_it(flow, &text).await
+async fn good(context: &WorkflowContext, text: String) -> Result<String, StepError> {
+    do_it(context, &text).await
 }
 
 #[workflow(max_failures = 0)]
-async fn bad(flow: &Flow, text: String) -> Result<(), StepError> {
-    do_it(flow, &text).await?;
-    refuse(flow, &text).await
+async fn bad(context: &WorkflowContext, text: String) -> Result<(), StepError> {
+    do_it(context, &text).await?;
+    refuse(context, &text).await
 }
 
 /// A store with a task that was processed, and one that an operator must look at.
 struct Place {
     folder: PathBuf,
-    tasks: Tasks,
-    good: RunId,
-    bad: RunId,
+    client: Client,
+    good: TaskId,
+    bad: TaskId,
 }
 
 impl Place {
     async fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("retry-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let tasks = Tasks::new(Sqlite::open(folder.join("tasks.db")).await.unwrap());
-        let scheduler = Scheduler::new(&tasks)
+        let client = Client::new(Sqlite::open(folder.join("tasks.db")).await.unwrap());
+        let scheduler = Scheduler::new(&client)
             .register(good)
             .register(bad)
             .delays(Policy::new().unlimited().base(Duration::from_millis(1)))
             .start()
             .unwrap();
-        let fine = tasks
+        let fine = client
             .submit(good("hello".to_owned()).key("a"))
             .await
             .unwrap();
         assert_eq!(fine.wait().await.unwrap(), "hello");
-        let parked = tasks
+        let parked = client
             .submit(bad(HOSTILE.to_owned()).key("b"))
             .await
             .unwrap();
@@ -72,7 +72,7 @@ impl Place {
         scheduler.stop(Duration::from_secs(1)).await;
         Self {
             folder,
-            tasks,
+            client,
             good: fine.id(),
             bad: parked.id(),
         }
@@ -111,7 +111,7 @@ impl Drop for Place {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_program_lists_shows_and_steers() {
+async fn the_program_lists_shows_and_commands() {
     let place = Place::new("program").await;
     let (good, bad) = (place.good.to_string(), place.bad.to_string());
     let list = place.says(&["list"]);
@@ -140,14 +140,14 @@ async fn the_program_lists_shows_and_steers() {
     }
     let json: serde_json::Value =
         serde_json::from_str(&place.says(&["show", &good, "--json"])).unwrap();
-    assert_eq!(json["run"]["state"], "processed");
+    assert_eq!(json["task"]["state"], "processed");
     assert_eq!(json["history"][0]["name"], "do_it");
     let json: serde_json::Value = serde_json::from_str(&place.says(&["list", "--json"])).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 2);
 
     assert_eq!(
         place.says(&["resubmit", &bad]),
-        format!("task {bad} goes on\n")
+        format!("task {bad} continues\n")
     );
     assert_eq!(
         place.says(&["counts"]),
@@ -166,28 +166,28 @@ async fn the_program_lists_shows_and_steers() {
     for (arguments, said) in [
         (
             &["cancel", &good][..],
-            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
+            format!("error: task {good} is processed, which does not allow this: it has ended\n"),
         ),
         (
             &["signal", &good, "paid", "7"],
-            format!("error: task {good} is processed, where this cannot be done: it has ended\n"),
+            format!("error: task {good} is processed, which does not allow this: it has ended\n"),
         ),
         (&["show", "99"], "error: there is no task 99\n".to_owned()),
         (
             &["--store", "no.db", "list"],
-            "error: there is no file no.db; name the one that the schedulers use\n".to_owned(),
+            "error: there is no file no.db; use the file that the schedulers use\n".to_owned(),
         ),
     ] {
         assert_eq!(place.refuses(arguments), said);
     }
     let unknown = place.refuses(&["list", "--state", "lost"]);
     assert!(
-        unknown.contains("`lost` is no state; there are pending, processing"),
+        unknown.contains("`lost` is not a state; the states are pending, processing"),
         "{unknown}"
     );
 }
 
-/// What a browser would be answered.
+/// Returns what a browser would get.
 async fn get(address: std::net::SocketAddr, path: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: tasks\r\nconnection: close\r\n\r\n");
@@ -204,7 +204,7 @@ async fn the_pages_show_tasks_and_execute_nothing() {
     let address = listener.local_addr().unwrap();
     tokio::spawn(reattempt_supervisor::page::serve(
         listener,
-        place.tasks.clone(),
+        place.client.clone(),
     ));
 
     let list = get(address, "/").await;

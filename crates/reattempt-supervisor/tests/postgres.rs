@@ -1,4 +1,4 @@
-//! What tasks do on PostgreSQL, run by two schedulers that share nothing but the server.
+//! Tasks on PostgreSQL, with two schedulers that share only the server.
 #![cfg(feature = "postgres")]
 #![allow(
     clippy::unwrap_used,
@@ -20,14 +20,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::store::{Change, Claim, Filter, Operation, Outcome, Store as _, Wake};
+use reattempt_supervisor::store::{Change, Claim, Filter, Store as _, Wake, Write, WriteResult};
 use reattempt_supervisor::{
-    Direction, Flow, Hold, Kind, NewRun, Postgres, Record, Run, Running, Scheduler, State, Step,
-    StepError, SubmitError, Tasks, Time, WorkerId, step, workflow,
+    Client, Direction, Lease, NewTask, Postgres, Record, RecordKind, Scheduler, SchedulerHandle,
+    State, Step, StepError, SubmitError, Task, Time, WorkerId, WorkflowContext, step, workflow,
 };
 use servers::Server;
 
-/// How often each effect took place.
+/// The number of times of each effect.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<BTreeMap<String, u32>>>);
 
@@ -101,18 +101,18 @@ async fn ship(_step: &Step, #[with] log: &Log, what: &str) -> Result<(), String>
 }
 
 #[workflow(max_failures = 2, complete_by = "1h")]
-async fn order(flow: &Flow, what: String) -> Result<String, StepError> {
-    let amount = reserve(flow, &what).await?;
-    let receipt = pay(flow, &what, amount).await?;
-    ship(flow, &what).await?;
+async fn order(context: &WorkflowContext, what: String) -> Result<String, StepError> {
+    let amount = reserve(context, &what).await?;
+    let receipt = pay(context, &what, amount).await?;
+    ship(context, &what).await?;
     Ok(receipt)
 }
 
 #[workflow]
-async fn patient(flow: &Flow) -> Result<String, StepError> {
-    reserve(flow, "time").await?;
-    flow.sleep(Duration::from_millis(1_200)).await;
-    let word: Option<String> = flow
+async fn patient(context: &WorkflowContext) -> Result<String, StepError> {
+    reserve(context, "time").await?;
+    context.sleep(Duration::from_millis(1_200)).await;
+    let word: Option<String> = context
         .signal("word", Some(Duration::from_secs(3_600)))
         .await
         .unwrap();
@@ -127,39 +127,39 @@ async fn work(_step: &Step, #[with] log: &Log, task: u32, nth: u32) -> Result<u3
 }
 
 #[workflow]
-async fn long(flow: &Flow, task: u32) -> Result<u32, StepError> {
+async fn long(context: &WorkflowContext, task: u32) -> Result<u32, StepError> {
     let mut sum = 0;
     for nth in 0..20 {
-        sum += work(flow, task, nth).await?;
+        sum += work(context, task, nth).await?;
     }
     Ok(sum)
 }
 
-/// Two processes, but for their memory.
+/// Two schedulers as in two processes.
 struct World {
     server: Server,
-    tasks: [Tasks; 2],
+    client: [Client; 2],
     log: Log,
     faults: Faults,
 }
 
 impl World {
-    /// `None` where PostgreSQL is not installed.
+    /// Returns `None` if PostgreSQL is not installed.
     async fn new() -> Option<Self> {
         let server = Server::postgres()?;
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
         let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
         Some(Self {
             server,
-            tasks: [Tasks::new(one.unwrap()), Tasks::new(other.unwrap())],
+            client: [Client::new(one.unwrap()), Client::new(other.unwrap())],
             log: Log::default(),
             faults: Faults::default(),
         })
     }
 
-    fn start(&self) -> [Running; 2] {
-        self.tasks.each_ref().map(|tasks| {
-            Scheduler::new(tasks)
+    fn start(&self) -> [SchedulerHandle; 2] {
+        self.client.each_ref().map(|client| {
+            Scheduler::new(client)
                 .register(order)
                 .register(patient)
                 .register(long)
@@ -173,7 +173,7 @@ impl World {
     }
 }
 
-async fn stop(running: [Running; 2]) {
+async fn stop(running: [SchedulerHandle; 2]) {
     for running in running {
         running.stop(Duration::from_secs(1)).await;
     }
@@ -185,10 +185,10 @@ async fn tasks_are_done_undone_and_cancelled() {
         return;
     };
     let running = world.start();
-    let [one, other] = &world.tasks;
+    let [one, other] = &world.client;
     let good = one.submit(order("book".to_owned()).key("k")).await.unwrap();
     let bad = other.submit(order("nothing".to_owned())).await.unwrap();
-    let told = one.submit(patient()).await.unwrap();
+    let waiting = one.submit(patient()).await.unwrap();
     let cancelled = other.submit(patient()).await.unwrap();
     assert_eq!(good.wait().await.unwrap(), "receipt for book");
     let again = other.submit(order("book".to_owned()).key("k")).await;
@@ -199,13 +199,13 @@ async fn tasks_are_done_undone_and_cancelled() {
     assert_eq!(why, "step `ship` failed: there is nothing to ship");
     let refund = "refund 7 for nothing: receipt for nothing";
     assert_eq!(world.log.count(refund), 1);
-    other.signal(told.id(), "word", &"now").await.unwrap();
+    other.signal(waiting.id(), "word", &"now").await.unwrap();
     one.cancel(cancelled.id()).await.unwrap();
-    assert_eq!(told.wait().await.unwrap(), "now");
+    assert_eq!(waiting.wait().await.unwrap(), "now");
     let Err(SubmitError::Ended(_, State::Cancelled, _)) = cancelled.wait().await else {
         panic!("it was not cancelled");
     };
-    // A step that gave up runs again with its task, and what was done does not.
+    // A step that gave up runs again with its task, and finished steps do not.
     world.faults.0.store(3, Ordering::SeqCst);
     let retried = one.submit(order("pen".to_owned())).await.unwrap();
     assert_eq!(retried.wait().await.unwrap(), "receipt for pen");
@@ -221,11 +221,11 @@ async fn tasks_are_done_undone_and_cancelled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_one_process_stores_another_starts_at_once() {
+async fn a_task_of_one_process_starts_at_once_in_another() {
     let Some(world) = World::new().await else {
         return;
     };
-    let [one, other] = &world.tasks;
+    let [one, other] = &world.client;
     let hour = Duration::from_secs(3_600);
     let scheduler = Scheduler::new(other).register(order).poll(hour);
     let scheduler = scheduler.with(world.log.clone()).with(world.faults.clone());
@@ -246,9 +246,9 @@ async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
     let running = world.start();
     let mut waiting = Vec::new();
     for nth in 0..60 {
-        let tasks = &world.tasks[nth % 2];
+        let client = &world.client[nth % 2];
         let task = u32::try_from(nth).unwrap();
-        waiting.push(tasks.submit(long(task)).await.unwrap());
+        waiting.push(client.submit(long(task)).await.unwrap());
     }
     for steps in [100, 500, 900] {
         while world.log.all() < steps {
@@ -266,7 +266,7 @@ async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
         assert_eq!(ended.unwrap().unwrap(), 190);
         let progress = task.progress().await.unwrap();
         let done = progress.history.iter();
-        let done = done.filter(|record| record.kind == Kind::Done);
+        let done = done.filter(|record| record.kind == RecordKind::Done);
         let seqs: HashSet<_> = done.map(|record| record.seq).collect();
         assert_eq!(seqs.len(), 20);
         assert_eq!(progress.history.len(), 20);
@@ -279,7 +279,7 @@ async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
         state: Some(State::Processed),
         ..Filter::default()
     };
-    assert_eq!(world.tasks[0].list(filter).await.unwrap().len(), 60);
+    assert_eq!(world.client[0].list(filter).await.unwrap().len(), 60);
     stop(running).await;
 }
 
@@ -311,8 +311,8 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
         .unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(id, again);
-    let [one, _] = &world.tasks;
-    let Err(SubmitError::Unknown(_)) = one.task::<String>(given_up).progress().await else {
+    let [one, _] = &world.client;
+    let Err(SubmitError::UnknownTask(_)) = one.task::<String>(given_up).progress().await else {
         panic!("it is there, although its transaction was rolled back");
     };
     let running = world.start();
@@ -323,27 +323,27 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
     stop(running).await;
 }
 
-/// A store, and tasks in it that a worker holds.
-async fn held(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Hold>) {
+/// Returns a store, and tasks in it that a worker holds.
+async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>) {
     let store = Arc::new(Postgres::connect(&url(server)).await.unwrap());
-    let mut first: Vec<Operation> = (0..count)
-        .map(|nth| Operation::Submit(Box::new(plain(&nth.to_string()))))
+    let mut first: Vec<Write> = (0..count)
+        .map(|nth| Write::Submit(Box::new(plain(&nth.to_string()))))
         .collect();
-    first.push(Operation::Claim(Claim {
+    first.push(Write::Claim(Claim {
         worker: WorkerId("one".to_owned()),
         queues: vec!["default".to_owned()],
         workflows: vec![("plain".to_owned(), 1)],
         limit: count,
     }));
-    let outcomes = store.write(first.into()).await.unwrap();
-    let Some(Outcome::Claimed(claimed)) = outcomes.last() else {
-        panic!("{outcomes:?}")
+    let results = store.write(first.into()).await.unwrap();
+    let Some(WriteResult::Claimed(claimed)) = results.last() else {
+        panic!("{results:?}")
     };
-    let hold = |run: &Run| Hold {
-        run: run.id,
-        fence: run.fence,
+    let lease = |task: &Task| Lease {
+        task: task.id,
+        fence: task.fence,
     };
-    let holds = claimed.iter().map(|claimed| hold(&claimed.run)).collect();
+    let holds = claimed.iter().map(|claimed| lease(&claimed.task)).collect();
     (store, holds)
 }
 
@@ -359,7 +359,7 @@ async fn other(server: &Server) -> tokio_postgres::Client {
     client
 }
 
-/// Until somebody waits for a lock.
+/// Waits until a transaction waits for a lock.
 async fn somebody_waits(transaction: &tokio_postgres::Transaction<'_>) {
     let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";
     let waiting = async {
@@ -374,46 +374,48 @@ async fn somebody_waits(transaction: &tokio_postgres::Transaction<'_>) {
 
 const LOCK: &str = "SELECT 1 FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
 
-/// What writes about several tasks takes them in their order: no other transaction that does so waits for it and is waited for.
+/// A list of writes locks its tasks in the order of their numbers, so two such transactions cannot
+/// deadlock.
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_are_locked_in_their_order() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let (store, holds) = held(&server, 3).await;
+    let (store, holds) = claim_leases(&server, 3).await;
     let mut other = other(&server).await;
     let transaction = other.transaction().await.unwrap();
-    transaction.query(LOCK, &[&holds[1].run.0]).await.unwrap();
+    transaction.query(LOCK, &[&holds[1].task.0]).await.unwrap();
     let records = holds
         .iter()
         .rev()
-        .map(|hold| Operation::Record(*hold, Box::new(done(*hold))));
-    let records: Arc<[Operation]> = records.collect();
+        .map(|lease| Write::Record(*lease, Box::new(done_record(*lease))));
+    let records: Arc<[Write]> = records.collect();
     let writing = tokio::spawn(async move { store.write(records).await });
     somebody_waits(&transaction).await;
-    // It has the first, waits for the second, has not touched the third, and has written nothing.
+    // It has locked the first, waits for the second, has not locked the third, and has written
+    // nothing.
     let records = transaction.query("SELECT 1 FROM retry_step", &[]).await;
     assert!(records.unwrap().is_empty());
-    transaction.query(LOCK, &[&holds[2].run.0]).await.unwrap();
+    transaction.query(LOCK, &[&holds[2].task.0]).await.unwrap();
     transaction.commit().await.unwrap();
-    let outcomes = writing.await.unwrap().unwrap();
-    let mut outcomes = outcomes.iter();
-    assert!(outcomes.all(|outcome| matches!(outcome, Outcome::Held(_))));
+    let results = writing.await.unwrap().unwrap();
+    let mut results = results.iter();
+    assert!(results.all(|result| matches!(result, WriteResult::Written(_))));
 }
 
-/// A signal that is on its way to the disk while a task is put away is not missed.
+/// A task that is set aside while a signal is being committed gets the signal.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let (store, holds) = held(&server, 1).await;
-    let hold = holds[0];
+    let (store, holds) = claim_leases(&server, 1).await;
+    let lease = holds[0];
     let mut other = other(&server).await;
     let transaction = other.transaction().await.unwrap();
-    transaction.query(LOCK, &[&hold.run.0]).await.unwrap();
+    transaction.query(LOCK, &[&lease.task.0]).await.unwrap();
     let signal = "INSERT INTO retry_signal (run_id, name, payload) VALUES ($1, 'go', '1')";
-    transaction.execute(signal, &[&hold.run.0]).await.unwrap();
+    transaction.execute(signal, &[&lease.task.0]).await.unwrap();
     let change = Change {
         state: State::Waiting,
         direction: Direction::Forward,
@@ -422,7 +424,7 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
         output: None,
         error: None,
     };
-    let put_away: Arc<[Operation]> = Arc::new([Operation::Change(hold, Box::new(change))]);
+    let put_away: Arc<[Write]> = Arc::new([Write::Change(lease, Box::new(change))]);
     let writing = tokio::spawn({
         let store = Arc::clone(&store);
         async move { store.write(put_away).await }
@@ -430,12 +432,12 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     somebody_waits(&transaction).await;
     transaction.commit().await.unwrap();
     writing.await.unwrap().unwrap();
-    let run = store.run(hold.run).await.unwrap().unwrap();
-    assert!(run.wake_at < Time::NEVER, "nobody wakes it: {run:?}");
+    let task = store.task(lease.task).await.unwrap().unwrap();
+    assert!(task.wake_at < Time::NEVER, "nobody wakes it: {task:?}");
 }
 
-fn plain(key: &str) -> NewRun {
-    NewRun {
+fn plain(key: &str) -> NewTask {
+    NewTask {
         workflow: "plain".to_owned(),
         version: 1,
         queue: "default".to_owned(),
@@ -449,10 +451,10 @@ fn plain(key: &str) -> NewRun {
     }
 }
 
-fn done(hold: Hold) -> Record {
+fn done_record(lease: Lease) -> Record {
     Record {
         seq: 0,
-        kind: Kind::Done,
+        kind: RecordKind::Done,
         ord: 0,
         name: "one".to_owned(),
         attempts: 0,
@@ -460,6 +462,6 @@ fn done(hold: Hold) -> Record {
         error: None,
         due_at: None,
         at: Time::default(),
-        fence: hold.fence,
+        fence: lease.fence,
     }
 }

@@ -26,9 +26,9 @@ mod undone;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reattempt_supervisor::{Memory, Scheduler, Submission, SubmitError, Tasks, Workflow};
+use reattempt_supervisor::{Client, Memory, Scheduler, Submission, SubmitError, Workflow};
 
-/// What the steps did, in order.
+/// The log of the steps, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -42,14 +42,14 @@ impl Log {
     }
 }
 
-/// What a task comes to, in a world of its own.
-async fn outcome<W: Workflow>(
+/// Runs a task with a store and a scheduler of its own.
+async fn task_result<W: Workflow>(
     submission: Submission<W>,
     known: impl FnOnce(Scheduler) -> Scheduler,
 ) -> Result<W::Output, SubmitError> {
-    let tasks = Tasks::new(Memory::new());
-    let running = known(Scheduler::new(&tasks)).start().unwrap();
-    let outcome = tasks.submit(submission).await.unwrap().wait().await;
+    let client = Client::new(Memory::new());
+    let running = known(Scheduler::new(&client)).start().unwrap();
+    let result = client.submit(submission).await.unwrap().wait().await;
     running.stop(Duration::from_secs(1)).await;
-    outcome
+    result
 }

@@ -1,4 +1,4 @@
-//! Every store keeps the contract.
+//! Checks that every store keeps the contract.
 #![cfg(feature = "test-util")]
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Stores in trouble: a clear error, and nothing is lost.
+//! Stores with errors: the message is clear, and nothing is lost.
 #![cfg(feature = "sqlite")]
 #![expect(
     clippy::expect_used,
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use reattempt_supervisor::store::Filter;
 use reattempt_supervisor::{
-    Event, Flow, Scheduler, Sqlite, State, Step, StepError, Tasks, step, workflow,
+    Client, Event, Scheduler, Sqlite, State, Step, StepError, WorkflowContext, step, workflow,
 };
 
 #[step]
@@ -24,11 +24,11 @@ async fn length(_step: &Step, text: &str) -> Result<usize, String> {
 }
 
 #[workflow]
-async fn measured(flow: &Flow, text: String) -> Result<usize, StepError> {
-    length(flow, &text).await
+async fn text_length(context: &WorkflowContext, text: String) -> Result<usize, StepError> {
+    length(context, &text).await
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -50,23 +50,26 @@ impl Drop for Folder {
     }
 }
 
-/// The tasks of a file, and what is told of its troubles.
-async fn tasks(file: &Path) -> (Tasks, mpsc::Receiver<String>) {
-    let (tell, told) = mpsc::channel();
+/// Returns a client of a file, and the errors of its store.
+async fn client(file: &Path) -> (Client, mpsc::Receiver<String>) {
+    let (sender, errors) = mpsc::channel();
     let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
-        if let Event::Trouble(what) = event {
-            let _ = tell.send(what.clone());
+        if let Event::StoreError(what) = event {
+            let _ = sender.send(what.clone());
         }
     });
     (
-        Tasks::observed(Sqlite::open(file).await.unwrap(), [observer]),
-        told,
+        Client::with_observers(Sqlite::open(file).await.unwrap(), [observer]),
+        errors,
     )
 }
 
-async fn all_are_done(tasks: &Tasks, count: usize) {
-    let running = Scheduler::new(tasks).register(measured).start().unwrap();
-    for run in tasks
+async fn all_are_done(client: &Client, count: usize) {
+    let running = Scheduler::new(client)
+        .register(text_length)
+        .start()
+        .unwrap();
+    for task in client
         .list(Filter {
             limit: 10_000,
             ..Filter::default()
@@ -74,15 +77,15 @@ async fn all_are_done(tasks: &Tasks, count: usize) {
         .await
         .unwrap()
     {
-        tasks.task::<usize>(run.id).wait().await.unwrap();
+        client.task::<usize>(task.id).wait().await.unwrap();
     }
     running.stop(Duration::from_secs(1)).await;
-    let counts = tasks.store().counts().await.unwrap();
+    let counts = client.store().counts().await.unwrap();
     assert_eq!(counts, [(State::Processed, u64::try_from(count).unwrap())]);
 }
 
-/// Waits until all is in the file: the log goes with the last connection.
-async fn closed(folder: &Folder) {
+/// Waits until everything is in the file: the last connection removes the log.
+async fn wait_until_closed(folder: &Folder) {
     let gone = async {
         while folder.0.join("tasks.db-wal").exists() {
             tokio::task::yield_now().await;
@@ -97,12 +100,12 @@ async fn closed(folder: &Folder) {
 async fn a_closed_store_is_one_file() {
     let folder = Folder::new("closed");
     for i in 0..300 {
-        let (tasks, _) = tasks(&folder.file()).await;
-        let task = measured("new".to_owned()).key(i.to_string());
-        tasks.submit(task).await.unwrap();
-        tasks.store().counts().await.unwrap();
-        drop(tasks);
-        closed(&folder).await;
+        let (client, _) = client(&folder.file()).await;
+        let task = text_length("new".to_owned()).key(i.to_string());
+        client.submit(task).await.unwrap();
+        client.store().counts().await.unwrap();
+        drop(client);
+        wait_until_closed(&folder).await;
     }
 }
 
@@ -119,7 +122,7 @@ async fn a_file_that_is_no_database_is_refused_and_left_alone() {
         "{said}"
     );
     assert!(
-        said.contains("is no SQLite database; name another one"),
+        said.contains("is not a SQLite database; use another file"),
         "{said}"
     );
     assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
@@ -133,25 +136,25 @@ async fn a_folder_that_is_not_there_is_named() {
         .unwrap_err();
     let said = error.to_string();
     assert!(
-        said.contains("no/tasks.db") && said.contains("see that its folder is there"),
+        said.contains("no/tasks.db") && said.contains("check that its folder exists"),
         "{said}"
     );
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_told_of_and_not_written_to() {
+async fn a_damaged_database_is_reported_and_not_written_to() {
     let folder = Folder::new("damaged");
     {
-        let (tasks, _) = tasks(&folder.file()).await;
+        let (client, _) = client(&folder.file()).await;
         for i in 0..200 {
             let text = "x".repeat(2_000);
-            tasks
-                .submit(measured(text).key(i.to_string()))
+            client
+                .submit(text_length(text).key(i.to_string()))
                 .await
                 .unwrap();
         }
     }
-    closed(&folder).await;
+    wait_until_closed(&folder).await;
     let mut bytes = fs::read(folder.file()).unwrap();
     let middle = 4_096..bytes.len();
     bytes[middle].fill(0xA5);
@@ -160,8 +163,11 @@ async fn a_damaged_database_is_told_of_and_not_written_to() {
     let said = match Sqlite::open(folder.file()).await {
         Err(error) => error.to_string(),
         Ok(store) => {
-            let tasks = Tasks::new(store);
-            let error = tasks.submit(measured("new".to_owned())).await.unwrap_err();
+            let client = Client::new(store);
+            let error = client
+                .submit(text_length("new".to_owned()))
+                .await
+                .unwrap_err();
             error.to_string()
         }
     };
@@ -174,29 +180,29 @@ async fn a_damaged_database_is_told_of_and_not_written_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_database_is_waited_for() {
     let folder = Folder::new("locked");
-    let (tasks, troubles) = tasks(&folder.file()).await;
+    let (client, troubles) = client(&folder.file()).await;
     let lock = rusqlite::Connection::open(folder.file()).unwrap();
     lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let submitting = tokio::spawn({
-        let tasks = tasks.clone();
+        let client = client.clone();
         async move {
-            tasks
-                .submit(measured("waits".to_owned()))
+            client
+                .submit(text_length("waits".to_owned()))
                 .await
                 .map(|task| task.id())
         }
     });
-    // It was told of before anybody gave up.
-    let told = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
+    // The observer got it before anybody gave up.
+    let error = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
         .await
         .unwrap();
     assert!(
-        told.starts_with("the database is locked by another process"),
-        "{told}"
+        error.starts_with("another process has locked the database"),
+        "{error}"
     );
     lock.execute_batch("COMMIT").unwrap();
     submitting.await.unwrap().unwrap();
-    all_are_done(&tasks, 1).await;
+    all_are_done(&client, 1).await;
 }
 
 #[tokio::test]
@@ -211,14 +217,14 @@ async fn a_newer_database_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("the tables have version 1000 and this release knows 1; update it"),
+            .contains("the tables have version 1000 and this release knows 1; update this program"),
         "{error}"
     );
 }
 
 /// Runs this test again in a namespace of its own, where it may mount a small file system.
 #[test]
-fn a_full_disk_is_told_of_and_nothing_is_lost() {
+fn a_full_disk_is_reported_and_nothing_is_lost() {
     let folder = Folder::new("full");
     if std::env::var_os("RETRY_SMALL_DISK").is_some() {
         return;
@@ -249,7 +255,7 @@ fn a_full_disk_is_told_of_and_nothing_is_lost() {
 }
 
 #[test]
-#[ignore = "run by `a_full_disk_is_told_of_and_nothing_is_lost`"]
+#[ignore = "run by `a_full_disk_is_reported_and_nothing_is_lost`"]
 fn on_a_small_disk() {
     let Some(folder) = std::env::var_os("RETRY_SMALL_DISK").map(PathBuf::from) else {
         return;
@@ -257,30 +263,30 @@ fn on_a_small_disk() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         fs::write(folder.join("filler"), vec![0; 3_800_000]).unwrap();
-        let (tasks, troubles) = tasks(&folder.join("tasks.db")).await;
+        let (client, troubles) = client(&folder.join("tasks.db")).await;
         let filling = tokio::spawn({
-            let tasks = tasks.clone();
+            let client = client.clone();
             async move {
                 for i in 0..60 {
                     let text = "x".repeat(8_000);
-                    tasks
-                        .submit(measured(text).key(i.to_string()))
+                    client
+                        .submit(text_length(text).key(i.to_string()))
                         .await
                         .unwrap();
                 }
             }
         });
-        let told = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
+        let error = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
             .await
             .unwrap();
         assert!(
-            told.starts_with("the disk is full; make room, nothing is lost"),
-            "{told}"
+            error.starts_with("the disk is full; make room, nothing is lost"),
+            "{error}"
         );
         assert!(!filling.is_finished());
         fs::remove_file(folder.join("filler")).unwrap();
         filling.await.unwrap();
-        let counts = tasks.store().counts().await.unwrap();
+        let counts = client.store().counts().await.unwrap();
         assert_eq!(counts, [(State::Pending, 60)]);
     });
 }

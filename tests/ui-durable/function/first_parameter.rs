@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 async fn none() -> Result<u32, String> {
@@ -16,12 +16,12 @@ async fn unique(_: &mut Step) -> Result<u32, String> {
 }
 
 #[step]
-async fn lent(#[with] _: &Step) -> Result<u32, String> {
+async fn with_first(#[with] _: &Step) -> Result<u32, String> {
     Ok(1)
 }
 
 #[workflow]
-async fn order(_cart: u32, _: &Flow) -> Result<u32, String> {
+async fn order(_cart: u32, _: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

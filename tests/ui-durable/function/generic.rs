@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 async fn pay<T: Send>(_: &Step, _what: T) -> Result<u32, String> {
@@ -16,7 +16,7 @@ async fn send(_: &Step, _what: &[impl Send]) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn order<const N: usize>(_: &Flow) -> Result<usize, String> {
+async fn order<const N: usize>(_: &WorkflowContext) -> Result<usize, String> {
     Ok(N)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 fn pay(_: &Step) -> Result<u32, String> {
@@ -6,7 +6,7 @@ fn pay(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow]
-fn order(_: &Flow) -> Result<u32, String> {
+fn order(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 struct Shop;
 
@@ -9,7 +9,7 @@ impl Shop {
     }
 
     #[workflow]
-    async fn order(self, _: &Flow) -> Result<u32, String> {
+    async fn order(self, _: &WorkflowContext) -> Result<u32, String> {
         Ok(1)
     }
 }

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 #[retry(max = 3)]
@@ -8,7 +8,7 @@ async fn pay(_: &Step) -> Result<u32, String> {
 
 #[workflow]
 #[retry(max = 3)]
-async fn order(_: &Flow) -> Result<u32, String> {
+async fn order(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,9 +1,9 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 async fn pay(_: &Step) {}
 
 #[workflow]
-async fn order(_: &Flow) {}
+async fn order(_: &WorkflowContext) {}
 
 fn main() {}

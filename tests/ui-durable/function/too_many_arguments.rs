@@ -1,8 +1,8 @@
-use reattempt_supervisor::{Flow, workflow};
+use reattempt_supervisor::{WorkflowContext, workflow};
 
 #[workflow]
 async fn order(
-    _: &Flow,
+    _: &WorkflowContext,
     _a: u8,
     _b: u8,
     _c: u8,

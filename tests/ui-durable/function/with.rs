@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 async fn by_value(_: &Step, #[with] _log: String) -> Result<u32, String> {
@@ -16,7 +16,7 @@ async fn named(_: &Step, #[with(log)] _log: &String) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn order(_: &Flow, #[with] _log: String) -> Result<u32, String> {
+async fn order(_: &WorkflowContext, #[with] _log: String) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 #[step(name = "pay", complete_by = "30s", name = "buy")]
 async fn pay(_: &Step) -> Result<u32, String> {
@@ -6,8 +6,8 @@ async fn pay(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow(version = 1, version = 2)]
-async fn order(flow: &Flow) -> Result<u32, StepError> {
-    pay(flow).await
+async fn order(context: &WorkflowContext) -> Result<u32, StepError> {
+    pay(context).await
 }
 
 fn main() {

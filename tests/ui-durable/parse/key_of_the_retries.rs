@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 #[step(max = 5, complete_by = "30s")]
 async fn pay(_: &Step) -> Result<u32, String> {
@@ -11,13 +11,13 @@ async fn ship(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow(deadline = "30s")]
-async fn order(flow: &Flow) -> Result<u32, StepError> {
-    pay(flow).await?;
-    ship(flow).await
+async fn order(context: &WorkflowContext) -> Result<u32, StepError> {
+    pay(context).await?;
+    ship(context).await
 }
 
 #[workflow(retry(max = 3))]
-async fn nothing(_: &Flow) -> Result<u32, String> {
+async fn nothing(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,11 +1,11 @@
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 #[step(complete_by = 30, name = 5, undo = "refund")]
 async fn pay(_: &Step) -> Result<u32, String> {
     Ok(1)
 }
 
-#[step(retry = 5, undo = |flow| refund(flow), complete_by)]
+#[step(retry = 5, undo = |context| refund(context), complete_by)]
 async fn buy(_: &Step) -> Result<u32, String> {
     Ok(1)
 }
@@ -16,14 +16,14 @@ async fn refund(_: &Step, _answer: &u32) -> Result<u32, String> {
 }
 
 #[workflow(version = "two", max_failures = -1, name = "")]
-async fn order(flow: &Flow) -> Result<u32, StepError> {
-    pay(flow).await?;
-    buy(flow).await?;
-    refund(flow, &1).await
+async fn order(context: &WorkflowContext) -> Result<u32, StepError> {
+    pay(context).await?;
+    buy(context).await?;
+    refund(context, &1).await
 }
 
 #[workflow(version = 3000000000, max_failures, complete_by = 5m, crate = 7)]
-async fn nothing(_: &Flow) -> Result<u32, String> {
+async fn nothing(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step};
+use reattempt_supervisor::{Step, WorkflowContext, step};
 
 #[step(retry(on(_), deadline = "1m"), complete_by = "30s")]
 async fn pay(_: &Step) -> Result<u32, String> {
@@ -11,7 +11,7 @@ async fn ship(_: &Step) -> Result<u32, String> {
 }
 
 fn main() {
-    fn _call(flow: &Flow) {
-        drop((pay(flow), ship(flow)));
+    fn _call(context: &WorkflowContext) {
+        drop((pay(context), ship(context)));
     }
 }

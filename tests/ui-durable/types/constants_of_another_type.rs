@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 const LIMIT: u32 = 5;
 
@@ -10,7 +10,7 @@ async fn pay(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow(version = "1".len())]
-async fn order(_: &Flow) -> Result<u32, String> {
+async fn order(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 struct Broken;
 
@@ -13,7 +13,7 @@ async fn again(_: &Step) -> Result<u32, Broken> {
 }
 
 #[workflow]
-async fn order(_: &Flow) -> Result<u32, Broken> {
+async fn order(_: &WorkflowContext) -> Result<u32, Broken> {
     Err(Broken)
 }
 

@@ -1,7 +1,7 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
-async fn pay(_: &Flow) -> Result<u32, String> {
+async fn pay(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }
 

@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[step]
 async fn pay(_: &Step) -> Option<u32> {
@@ -6,7 +6,7 @@ async fn pay(_: &Step) -> Option<u32> {
 }
 
 #[workflow]
-async fn order(_: &Flow) -> u32 {
+async fn order(_: &WorkflowContext) -> u32 {
     1
 }
 

@@ -1,9 +1,9 @@
 use std::rc::Rc;
 
-use reattempt_supervisor::{Flow, workflow};
+use reattempt_supervisor::{WorkflowContext, workflow};
 
 #[workflow]
-async fn order(_: &Flow) -> Result<u32, String> {
+async fn order(_: &WorkflowContext) -> Result<u32, String> {
     let one = Rc::new(1);
     std::future::ready(()).await;
     Ok(*one)

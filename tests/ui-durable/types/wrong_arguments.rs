@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 #[step]
 async fn pay(_: &Step, _what: &str, #[with] _log: &String, _amount: u32) -> Result<u32, String> {
@@ -6,10 +6,10 @@ async fn pay(_: &Step, _what: &str, #[with] _log: &String, _amount: u32) -> Resu
 }
 
 #[workflow]
-async fn order(flow: &Flow, log: String) -> Result<u32, StepError> {
-    pay(flow, "book").await?;
-    pay(flow, 5, 5).await?;
-    pay(flow, "book", &log, 5).await
+async fn order(context: &WorkflowContext, log: String) -> Result<u32, StepError> {
+    pay(context, "book").await?;
+    pay(context, 5, 5).await?;
+    pay(context, "book", &log, 5).await
 }
 
 fn main() {

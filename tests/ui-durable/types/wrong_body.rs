@@ -1,4 +1,4 @@
-use reattempt_supervisor::{Flow, Step, step, workflow};
+use reattempt_supervisor::{Step, WorkflowContext, step, workflow};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Receipt<T>(T);
@@ -14,8 +14,8 @@ async fn ship(_: &Step) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn order(flow: &Flow) -> Result<Receipt<u32>, String> {
-    pay(flow).await
+async fn order(context: &WorkflowContext) -> Result<Receipt<u32>, String> {
+    pay(context).await
 }
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! A Restate server for the time of a test: its own folder, on loopback, without telemetry.
+//! A Restate server for one test, with its own folder, on loopback and without telemetry.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ mod servers;
 
 pub(crate) use servers::free_port;
 
-/// Where its npm package is by itself.
+/// The default folder of its npm package.
 const PROGRAM: &str =
     "../../target/restate/node_modules/@restatedev/restate-server-linux-x64/bin/restate-server";
 
@@ -47,13 +47,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `None` where it is not installed.
+    /// Returns `None` if it is not installed.
     pub(crate) async fn start() -> Option<Self> {
         let program = program()?;
         let folder = servers::folder("restate");
         let ports = [free_port(), free_port(), free_port()];
         let server = Self {
-            process: started(&program, &folder, ports),
+            process: start_process(&program, &folder, ports),
             program,
             folder,
             ports,
@@ -76,11 +76,11 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.ports[1])
     }
 
-    /// Ends it as a crash would, and starts it again with the files it left.
+    /// Kills the server, and starts it again with the same files.
     pub(crate) async fn crash(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        self.process = started(&self.program, &self.folder, self.ports);
+        self.process = start_process(&self.program, &self.folder, self.ports);
         self.is_up().await;
     }
 
@@ -102,7 +102,7 @@ impl Server {
         panic!("Restate did not come up within 60 s");
     }
 
-    /// Tells it where the services are.
+    /// Registers the services with it.
     pub(crate) async fn register(&self, port: u16) {
         let deployment = json!({ "uri": format!("http://127.0.0.1:{port}"), "force": true });
         for _ in 0..200 {
@@ -154,13 +154,13 @@ fn program() -> Option<PathBuf> {
     if program.is_file() {
         return Some(program);
     }
-    let mend = "Restate is not installed; `npm install --ignore-scripts --prefix target/restate @restatedev/restate-server`, or name its program in `RESTATE_SERVER`";
-    assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{mend}");
-    eprintln!("left out: {mend}");
+    let hint = "Restate is not installed; `npm install --ignore-scripts --prefix target/restate @restatedev/restate-server`, or name its program in `RESTATE_SERVER`";
+    assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{hint}");
+    eprintln!("left out: {hint}");
     None
 }
 
-fn started(program: &Path, folder: &Path, [ingress, admin, node]: [u16; 3]) -> Child {
+fn start_process(program: &Path, folder: &Path, [ingress, admin, node]: [u16; 3]) -> Child {
     let at = |port: u16| format!("127.0.0.1:{port}");
     let url = |port: u16| format!("http://127.0.0.1:{port}");
     Command::new(program)

@@ -1,9 +1,9 @@
-//! What the tests have done: the order of the examples, and what it has no use for.
+//! The workflows of the tests: the order of the examples, and workflows for other features.
 
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
 #[path = "../../../../examples/orders/order.rs"]
 pub(crate) mod order;
@@ -39,14 +39,17 @@ async fn busy(_step: &Step) -> Result<(), String> {
 
 /// Steps and a timer at the same time.
 #[workflow]
-pub(crate) async fn side_by_side(flow: &Flow, count: u8) -> Result<Vec<String>, StepError> {
+pub(crate) async fn side_by_side(
+    context: &WorkflowContext,
+    count: u8,
+) -> Result<Vec<String>, StepError> {
     let mut heard = Vec::new();
     for nth in 0..count {
         let (left, right) = (format!("left-{nth}"), format!("right-{nth}"));
         let (one, two, ()) = tokio::join!(
-            put(flow, &left),
-            put(flow, &right),
-            flow.sleep(Duration::from_millis(100)),
+            put(context, &left),
+            put(context, &right),
+            context.sleep(Duration::from_millis(100)),
         );
         heard.extend([one?, two?]);
     }
@@ -55,28 +58,31 @@ pub(crate) async fn side_by_side(flow: &Flow, count: u8) -> Result<Vec<String>, 
 
 /// Waits for two answers, and for a third that does not come.
 #[workflow]
-pub(crate) async fn asked(flow: &Flow, limit_ms: u64) -> Result<Vec<Option<String>>, String> {
+pub(crate) async fn wait_for_answers(
+    context: &WorkflowContext,
+    limit_ms: u64,
+) -> Result<Vec<Option<String>>, String> {
     let mut heard = Vec::new();
     for limit in [None, None, Some(Duration::from_millis(limit_ms))] {
-        let answer = flow.signal::<String>("answer", limit).await;
+        let answer = context.signal::<String>("answer", limit).await;
         heard.push(answer.map_err(|error| error.to_string())?);
     }
     Ok(heard)
 }
 
-/// Does something, and then what cannot be done.
+/// Runs two steps, and then one that always fails.
 #[workflow(max_failures = 2)]
-pub(crate) async fn hopeless(flow: &Flow) -> Result<(), StepError> {
-    put(flow, "one").await?;
-    put(flow, "two").await?;
-    busy(flow).await
+pub(crate) async fn hopeless(context: &WorkflowContext) -> Result<(), StepError> {
+    put(context, "one").await?;
+    put(context, "two").await?;
+    busy(context).await
 }
 
-/// Does something, and waits for a year.
+/// Runs a step, and waits for a year.
 #[workflow]
-pub(crate) async fn patient(flow: &Flow) -> Result<(), StepError> {
-    put(flow, "one").await?;
-    flow.sleep(Duration::from_secs(31_536_000)).await;
+pub(crate) async fn patient(context: &WorkflowContext) -> Result<(), StepError> {
+    put(context, "one").await?;
+    context.sleep(Duration::from_secs(31_536_000)).await;
     Ok(())
 }
 
@@ -93,8 +99,8 @@ async fn put_slowly(
 
 /// Two steps that take their time.
 #[workflow]
-pub(crate) async fn slow(flow: &Flow) -> Result<(), StepError> {
-    put_slowly(flow, "first").await?;
-    put_slowly(flow, "second").await?;
+pub(crate) async fn slow(context: &WorkflowContext) -> Result<(), StepError> {
+    put_slowly(context, "first").await?;
+    put_slowly(context, "second").await?;
     Ok(())
 }

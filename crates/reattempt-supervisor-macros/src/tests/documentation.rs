@@ -1,13 +1,13 @@
 //! The pages of the documentation and the tables of keys say the same.
 
-use crate::args::{OF_STEP, OF_WORKFLOW};
+use crate::args::{STEP_KEYS, WORKFLOW_KEYS};
 
 /// The tables of the documentation and its headings have these keys, in this order.
 #[test]
 fn the_documentation_has_every_key() {
     for (text, keys) in [
-        (include_str!("../../docs/step.md"), OF_STEP),
-        (include_str!("../../docs/workflow.md"), OF_WORKFLOW),
+        (include_str!("../../docs/step.md"), STEP_KEYS),
+        (include_str!("../../docs/workflow.md"), WORKFLOW_KEYS),
     ] {
         let rows = text.lines().filter_map(|line| line.strip_prefix("| [`"));
         let rows: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();

@@ -1,4 +1,5 @@
-//! The rules of durable tasks in the error index, `docs/errors.md`: what it shows as refused is refused by the rule above it.
+//! The rules of durable tasks in the error index, `docs/errors.md`: what it shows as refused is
+//! refused by the rule above it.
 
 use proc_macro2::TokenStream;
 use retry_runtime::rules::RuleId;
@@ -7,7 +8,7 @@ use super::index::{rules_named, sections};
 use crate::{expand, step, workflow};
 
 #[test]
-fn what_is_refused_breaks_the_rule_above_it() {
+fn refused_examples_break_the_rule_above_them() {
     let sections = sections();
     for rule in RuleId::ALL.iter().filter(|it| it.as_str().starts_with('D')) {
         let section = sections.iter().find(|it| it.id == rule.as_str());

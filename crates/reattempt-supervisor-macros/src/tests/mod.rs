@@ -1,4 +1,5 @@
-//! What steps and workflows expand to: small enough to read, and stable. And what their documentation says.
+//! The expansions of steps and workflows: small enough to read, and stable. And their
+//! documentation.
 
 mod documentation;
 mod errors;

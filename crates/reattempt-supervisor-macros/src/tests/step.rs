@@ -13,14 +13,14 @@ fn the_smallest() {
         "async fn ping(_: &Step) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
             fn ping(
-                flow: &::reattempt_supervisor::Flow,
+                context: &::reattempt_supervisor::WorkflowContext,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
                     <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
-                let spec = ::reattempt_supervisor::private::Spec {
+                let spec = ::reattempt_supervisor::private::StepSpec {
                     name: "ping",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
@@ -31,9 +31,9 @@ fn the_smallest() {
                     >,
                 >;
                 ::reattempt_supervisor::private::call(
-                    flow,
+                    context,
                     spec,
-                    ::reattempt_supervisor::private::form::<
+                    ::reattempt_supervisor::private::codec::<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
@@ -44,7 +44,7 @@ fn the_smallest() {
                                 }
                                 ping
                             };
-                            ::reattempt_supervisor::private::final_error(
+                            ::reattempt_supervisor::private::single_attempt_result(
                                 function(
                                         <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
                                     )
@@ -81,7 +81,7 @@ fn every_key_and_every_kind_of_parameter() {
             #[must_use]
             #[cfg_attr(feature = "spans", doc = "Seen.")]
             pub(crate) fn pay<'a>(
-                flow: &::durable::Flow,
+                context: &::durable::WorkflowContext,
                 text: &str,
                 argument_2: (u32, u32),
                 maybe: Option<&Card>,
@@ -95,40 +95,40 @@ fn every_key_and_every_kind_of_parameter() {
                 'a: 'a,
             {
                 let (argument_1, argument_2, argument_3) = (text, argument_2, maybe);
-                let spec = ::durable::private::Spec {
+                let spec = ::durable::private::StepSpec {
                     name: "pay-once",
                     complete_by: ::core::option::Option::Some(
                         ::core::time::Duration::new(90u64, 0u32),
                     ),
                     idempotent: false,
                 };
-                let undo = if ::durable::private::goes_back(flow) {
-                    let kept_1 = ::durable::private::keep::<str>(argument_1);
-                    let kept_2 = ::durable::private::keep_owned::<(u32, u32)>(&argument_2);
-                    let kept_3 = ::durable::private::keep_some::<Card>(argument_3);
+                let undo = if ::durable::private::is_undoing(context) {
+                    let copy_1 = ::durable::private::copy_borrowed::<str>(argument_1);
+                    let copy_2 = ::durable::private::copy_owned::<(u32, u32)>(&argument_2);
+                    let copy_3 = ::durable::private::copy_optional::<Card>(argument_3);
                     ::core::option::Option::Some(move |
-                        result: <Answer<Paid> as ::durable::private::AnyResult>::Value,
+                        value: <Answer<Paid> as ::durable::private::AnyResult>::Value,
                     | -> ::durable::private::Box<
                         dyn ::core::ops::FnOnce(
-                            ::durable::private::Flow,
-                        ) -> ::durable::private::Undoing + ::core::marker::Send,
+                            ::durable::private::WorkflowContext,
+                        ) -> ::durable::private::CompensationFuture + ::core::marker::Send,
                     > {
                         ::durable::private::Box::new(move |
-                            flow: ::durable::private::Flow,
-                        | -> ::durable::private::Undoing {
+                            context: ::durable::private::WorkflowContext,
+                        | -> ::durable::private::CompensationFuture {
                             ::durable::private::Box::pin(async move {
-                                let outcome: ::core::result::Result<
+                                let result: ::core::result::Result<
                                     _,
                                     ::durable::private::StepError,
                                 > = refund(
-                                        &flow,
-                                        ::durable::private::lend::<str>(&kept_1),
-                                        kept_2,
-                                        ::durable::private::lend_some::<Card>(&kept_3),
-                                        &result,
+                                        &context,
+                                        ::durable::private::borrow_copy::<str>(&copy_1),
+                                        copy_2,
+                                        ::durable::private::borrow_optional_copy::<Card>(&copy_3),
+                                        &value,
                                     )
                                     .await;
-                                ::durable::private::undone(outcome)
+                                ::durable::private::without_value(result)
                             })
                         })
                     })
@@ -136,13 +136,13 @@ fn every_key_and_every_kind_of_parameter() {
                     ::core::option::Option::None
                 };
                 ::durable::private::call(
-                    flow,
+                    context,
                     spec,
-                    ::durable::private::form::<
+                    ::durable::private::codec::<
                         <Answer<Paid> as ::durable::private::AnyResult>::Value,
                     >(),
                     move |step| {
-                        let argument_0 = ::durable::private::resource::<Shop>(flow, spec.name)?;
+                        let argument_0 = ::durable::private::resource::<Shop>(context, spec.name)?;
                         ::core::result::Result::Ok(async move {
                             let function = {
                                 #[::durable::private::reattempt::retry(
@@ -170,7 +170,7 @@ fn every_key_and_every_kind_of_parameter() {
                                 }
                                 pay
                             };
-                            ::durable::private::gave_up(
+                            ::durable::private::retry_result(
                                 function(
                                         <Step as ::durable::private::IsStep>::of(&step),
                                         ::core::ops::Deref::deref(&argument_0),
@@ -194,20 +194,20 @@ fn a_parameter_called_like_the_task() {
     expanded(
         step::expand,
         "",
-        "async fn ask(step: &Step, flow: u32) -> Result<u32, String> { Ok(flow) }",
+        "async fn ask(step: &Step, context: u32) -> Result<u32, String> { Ok(context) }",
         &expect![[r#"
             fn ask(
-                flow_: &::reattempt_supervisor::Flow,
-                flow: u32,
+                context_: &::reattempt_supervisor::WorkflowContext,
+                context: u32,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
                     <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
-                let (argument_0,) = (flow,);
-                let flow = flow_;
-                let spec = ::reattempt_supervisor::private::Spec {
+                let (argument_0,) = (context,);
+                let context = context_;
+                let spec = ::reattempt_supervisor::private::StepSpec {
                     name: "ask",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
@@ -218,20 +218,20 @@ fn a_parameter_called_like_the_task() {
                     >,
                 >;
                 ::reattempt_supervisor::private::call(
-                    flow,
+                    context,
                     spec,
-                    ::reattempt_supervisor::private::form::<
+                    ::reattempt_supervisor::private::codec::<
                         <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
-                                async fn ask(step: &Step, flow: u32) -> Result<u32, String> {
-                                    Ok(flow)
+                                async fn ask(step: &Step, context: u32) -> Result<u32, String> {
+                                    Ok(context)
                                 }
                                 ask
                             };
-                            ::reattempt_supervisor::private::final_error(
+                            ::reattempt_supervisor::private::single_attempt_result(
                                 function(
                                         <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
                                         argument_0,
@@ -255,14 +255,14 @@ fn wrong_keys_leave_the_function_to_its_callers() {
         "async fn ping(_: &Step) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
             fn ping(
-                flow: &::reattempt_supervisor::Flow,
+                context: &::reattempt_supervisor::WorkflowContext,
             ) -> impl ::core::future::Future<
                 Output = ::core::result::Result<
                     <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     ::reattempt_supervisor::StepError,
                 >,
             > + ::core::marker::Send {
-                let spec = ::reattempt_supervisor::private::Spec {
+                let spec = ::reattempt_supervisor::private::StepSpec {
                     name: "ping",
                     complete_by: ::core::option::Option::Some(
                         ::core::time::Duration::new(0u64, 0u32),
@@ -275,9 +275,9 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                     >,
                 >;
                 ::reattempt_supervisor::private::call(
-                    flow,
+                    context,
                     spec,
-                    ::reattempt_supervisor::private::form::<
+                    ::reattempt_supervisor::private::codec::<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
                     move |step| {
@@ -288,7 +288,7 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                                 }
                                 ping
                             };
-                            ::reattempt_supervisor::private::final_error(
+                            ::reattempt_supervisor::private::single_attempt_result(
                                 function(
                                         <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
                                     )
@@ -300,10 +300,10 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                 )
             }
             ::core::compile_error! {
-                "`undo` is the name of another step; write `undo = refund`\nrule D4: https://docs.rs/reattempt/latest/reattempt/errors/#d4"
+                "`undo` is the name of another step; write `undo = refund`\nrule D4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d4"
             }
             ::core::compile_error! {
-                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it\nrule D2: https://docs.rs/reattempt/latest/reattempt/errors/#d2"
+                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it\nrule D2: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d2"
             }
         "#]],
     );
@@ -320,7 +320,7 @@ fn a_wrong_function_stays_as_it_is() {
                 Ok(())
             }
             ::core::compile_error! {
-                "a step waits for others; write `async fn`\nrule D6: https://docs.rs/reattempt/latest/reattempt/errors/#d6"
+                "a step is asynchronous; write `async fn`\nrule D6: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d6"
             }
         "#]],
     );

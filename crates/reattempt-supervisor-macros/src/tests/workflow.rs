@@ -10,7 +10,7 @@ fn the_smallest() {
     expanded(
         workflow::expand,
         "",
-        "async fn ping(flow: &Flow) -> Result<(), String> { Ok(()) }",
+        "async fn ping(context: &WorkflowContext) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
             fn ping() -> ::reattempt_supervisor::Submission<
                 impl ::reattempt_supervisor::Workflow<
@@ -30,22 +30,26 @@ fn the_smallest() {
                         (),
                         String,
                     > as ::reattempt_supervisor::private::AnyResult>::Value;
-                    fn run<'flow>(
-                        flow: &'flow ::reattempt_supervisor::Flow,
-                        input: &'flow ::core::primitive::str,
-                    ) -> ::reattempt_supervisor::private::Running<'flow> {
+                    fn run<'context>(
+                        context: &'context ::reattempt_supervisor::WorkflowContext,
+                        input: &'context ::core::primitive::str,
+                    ) -> ::reattempt_supervisor::private::WorkflowFuture<'context> {
                         ::reattempt_supervisor::private::Box::pin(async move {
                             let function = {
-                                async fn ping(flow: &Flow) -> Result<(), String> {
+                                async fn ping(context: &WorkflowContext) -> Result<(), String> {
                                     Ok(())
                                 }
                                 ping
                             };
-                            ::reattempt_supervisor::private::ended::<
+                            ::reattempt_supervisor::private::workflow_result::<
                                 __WorkflowOf,
                                 _,
                             >(
-                                function(<Flow as ::reattempt_supervisor::private::IsFlow>::of(flow))
+                                function(
+                                        <WorkflowContext as ::reattempt_supervisor::private::IsContext>::of(
+                                            context,
+                                        ),
+                                    )
                                     .await,
                             )
                         })
@@ -62,7 +66,7 @@ fn every_key() {
     expanded(
         workflow::expand,
         r#"name = "order", version = VERSION, complete_by = "2d 12h", max_failures = 3, crate = ::durable"#,
-        "/// Orders.\n#[instrument]\npub async fn order(flow: &Flow, cart: Cart, (a, _): (u32, u32)) -> Result<Receipt, StepError> { pay(flow, &cart).await }",
+        "/// Orders.\n#[instrument]\npub async fn order(context: &WorkflowContext, cart: Cart, (a, _): (u32, u32)) -> Result<Receipt, StepError> { pay(context, &cart).await }",
         &expect![[r#"
             /// Orders.
             pub fn order(
@@ -85,34 +89,35 @@ fn every_key() {
                         Receipt,
                         StepError,
                     > as ::durable::private::AnyResult>::Value;
-                    fn run<'flow>(
-                        flow: &'flow ::durable::Flow,
-                        input: &'flow ::core::primitive::str,
-                    ) -> ::durable::private::Running<'flow> {
+                    fn run<'context>(
+                        context: &'context ::durable::WorkflowContext,
+                        input: &'context ::core::primitive::str,
+                    ) -> ::durable::private::WorkflowFuture<'context> {
                         ::durable::private::Box::pin(async move {
                             let mut input = ::durable::private::Arguments::of::<
                                 __WorkflowOf,
                             >(input, 2usize)?;
-                            let argument_0 = ::durable::private::form::<Cart>().read(&mut input)?;
-                            let argument_1 = ::durable::private::form::<(u32, u32)>()
-                                .read(&mut input)?;
+                            let argument_0 = input.read(::durable::private::codec::<Cart>())?;
+                            let argument_1 = input.read(::durable::private::codec::<(u32, u32)>())?;
                             let function = {
                                 #[instrument]
                                 async fn order(
-                                    flow: &Flow,
+                                    context: &WorkflowContext,
                                     cart: Cart,
                                     (a, _): (u32, u32),
                                 ) -> Result<Receipt, StepError> {
-                                    pay(flow, &cart).await
+                                    pay(context, &cart).await
                                 }
                                 order
                             };
-                            ::durable::private::ended::<
+                            ::durable::private::workflow_result::<
                                 __WorkflowOf,
                                 _,
                             >(
                                 function(
-                                        <Flow as ::durable::private::IsFlow>::of(flow),
+                                        <WorkflowContext as ::durable::private::IsContext>::of(
+                                            context,
+                                        ),
                                         argument_0,
                                         argument_1,
                                     )
@@ -124,8 +129,8 @@ fn every_key() {
                 ::durable::private::submission::<
                     __WorkflowOf,
                 >([
-                    ::durable::private::form::<Cart>().write(&cart),
-                    ::durable::private::form::<(u32, u32)>().write(&argument_1),
+                    ::durable::private::codec::<Cart>().write(&cart),
+                    ::durable::private::codec::<(u32, u32)>().write(&argument_1),
                 ])
             }
         "#]],
@@ -137,13 +142,13 @@ fn a_wrong_function_stays_as_it_is() {
     expanded(
         workflow::expand,
         "",
-        "async fn order(flow: &Flow, cart: &Cart) -> Result<(), String> { Ok(()) }",
+        "async fn order(context: &WorkflowContext, cart: &Cart) -> Result<(), String> { Ok(()) }",
         &expect![[r#"
-            async fn order(flow: &Flow, cart: &Cart) -> Result<(), String> {
+            async fn order(context: &WorkflowContext, cart: &Cart) -> Result<(), String> {
                 Ok(())
             }
             ::core::compile_error! {
-                "the arguments of a workflow are written down and outlive their submission; take them by value\nrule D11: https://docs.rs/reattempt/latest/reattempt/errors/#d11"
+                "the store keeps the arguments of a workflow after the submission; take them by value\nrule D11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d11"
             }
         "#]],
     );

@@ -1,6 +1,7 @@
-//! What the sentences are tried with.
+//! The helpers that check the sentences.
 
 use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -8,22 +9,38 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 
 use crate::store::{
-    Change, Claim, Claimed, Operation, Outcome, Standing, Steer, Store, StoreError, Sweep, Swept,
-    Told, Wake,
+    AdminCommand, Change, Claim, ClaimedTask, LeaseStatus, Reclaimed, SignalResult, Store,
+    StoreError, Sweep, Wake, Write, WriteResult,
 };
-use crate::task::{Direction, Fence, Hold, Kind, NewRun, Record, Run, RunId, State, WorkerId};
+use crate::task::{
+    Direction, Fence, Lease, NewTask, Record, RecordKind, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
-/// Nothing, or in words why not.
-pub(super) type Checked<T = ()> = Result<T, String>;
+/// Success, or a message with the difference.
+pub(super) type CheckResult<T = ()> = Result<T, String>;
 
-/// A lease that nobody waits for.
+/// Checks a sentence.
+type Check = for<'a> fn(&'a Bench) -> Pin<Box<dyn Future<Output = CheckResult> + Send + 'a>>;
+
+/// A sentence of the contract, and the function that checks it.
+pub(super) type Sentence = (&'static str, Check);
+
+/// Declares the sentences of a file and the functions that check them.
+macro_rules! sentences {
+    ($($sentence:literal => $check:ident,)*) => {
+        pub(super) const SENTENCES: &[$crate::conformance::bench::Sentence] = &[$(($sentence, |bench| Box::pin($check(bench)))),*];
+    };
+}
+pub(super) use sentences;
+
+/// A lease that does not run out during the test.
 pub(super) const LONG: Duration = Duration::from_secs(600);
 
-/// So long on the clock of the store that it has passed soon.
+/// A short time on the clock of the store.
 pub(super) const SHORT: Duration = Duration::from_millis(3);
 
-/// Two ways to one store.
+/// Two connections to one store.
 #[derive(Debug)]
 pub(super) struct Bench {
     pub(super) one: Arc<dyn Store>,
@@ -42,131 +59,131 @@ impl Bench {
 
     pub(super) async fn write(
         &self,
-        operations: impl Into<Arc<[Operation]>>,
-    ) -> Checked<Vec<Outcome>> {
-        let operations = operations.into();
-        let outcomes = self
+        writes: impl Into<Arc<[Write]>>,
+    ) -> CheckResult<Vec<WriteResult>> {
+        let writes = writes.into();
+        let results = self
             .one
-            .write(Arc::clone(&operations))
+            .write(Arc::clone(&writes))
             .await
-            .map_err(said)?;
-        same(
-            "as many outcomes as operations",
-            outcomes.len(),
-            operations.len(),
-        )?;
-        Ok(outcomes)
+            .map_err(to_message)?;
+        check_equal("the number of results", results.len(), writes.len())?;
+        Ok(results)
     }
 
-    /// One operation.
-    pub(super) async fn act(&self, operation: Operation) -> Checked<Outcome> {
-        let mut outcomes = self.write([operation]).await?;
-        outcomes
-            .pop()
-            .ok_or_else(|| "there is no outcome".to_owned())
+    /// Carries out one write.
+    pub(super) async fn write_one(&self, write: Write) -> CheckResult<WriteResult> {
+        let mut results = self.write([write]).await?;
+        results.pop().ok_or_else(|| "there is no result".to_owned())
     }
 
-    /// A new task.
-    pub(super) async fn submit(&self, new: NewRun) -> Checked<RunId> {
-        match self.act(Operation::Submit(Box::new(new))).await? {
-            Outcome::Submitted { id, is_new: true } => Ok(id),
-            outcome => Err(format!("a new task was answered with {outcome:?}")),
+    /// Submits a new task.
+    pub(super) async fn submit(&self, new: NewTask) -> CheckResult<TaskId> {
+        match self.write_one(Write::Submit(Box::new(new))).await? {
+            WriteResult::Submitted { id, is_new: true } => Ok(id),
+            result => Err(format!("the result of a new task is {result:?}")),
         }
     }
 
-    pub(super) async fn claim(&self, worker: &str, limit: u32) -> Checked<Vec<Claimed>> {
-        self.take(claim(worker, limit)).await
+    pub(super) async fn claim(&self, worker: &str, limit: u32) -> CheckResult<Vec<ClaimedTask>> {
+        self.claim_with(claim(worker, limit)).await
     }
 
-    pub(super) async fn take(&self, claim: Claim) -> Checked<Vec<Claimed>> {
-        match self.act(Operation::Claim(claim)).await? {
-            Outcome::Claimed(claimed) => Ok(claimed),
-            outcome => Err(format!("a claim was answered with {outcome:?}")),
+    pub(super) async fn claim_with(&self, claim: Claim) -> CheckResult<Vec<ClaimedTask>> {
+        match self.write_one(Write::Claim(claim)).await? {
+            WriteResult::Claimed(claimed) => Ok(claimed),
+            result => Err(format!("the result of a claim is {result:?}")),
         }
     }
 
-    /// The only task that is ready.
-    pub(super) async fn claim_one(&self, worker: &str) -> Checked<Claimed> {
+    /// Claims the only task that is ready.
+    pub(super) async fn claim_one(&self, worker: &str) -> CheckResult<ClaimedTask> {
         let mut claimed = self.claim(worker, 2).await?;
-        same("tasks that are ready", claimed.len(), 1)?;
+        check_equal("tasks that are ready", claimed.len(), 1)?;
         claimed.pop().ok_or_else(|| "nothing is ready".to_owned())
     }
 
-    /// A new task in the hands of `worker`, who lives.
-    pub(super) async fn held_by(&self, worker: &str) -> Checked<Claimed> {
-        self.beat(worker, LONG).await?;
+    /// Claims a new task for a live worker.
+    pub(super) async fn claim_new(&self, worker: &str) -> CheckResult<ClaimedTask> {
+        self.heartbeat(worker, LONG).await?;
         self.submit(new(&self.key())).await?;
         self.claim_one(worker).await
     }
 
-    /// One that no task has.
+    /// Returns a key that no task has.
     fn key(&self) -> String {
         format!("key {}", self.keys.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The time of the store.
-    pub(super) async fn now(&self) -> Checked<Time> {
-        let new = NewRun {
+    /// Returns the time of the store.
+    pub(super) async fn now(&self) -> CheckResult<Time> {
+        let new = NewTask {
             queue: "clock".to_owned(),
             ..new(&self.key())
         };
         let id = self.submit(new).await?;
-        Ok(self.run(id).await?.created_at)
+        Ok(self.task(id).await?.created_at)
     }
 
-    pub(super) async fn beat(&self, worker: &str, lease: Duration) -> Checked {
+    pub(super) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
         match self
-            .act(Operation::Beat(WorkerId(worker.to_owned()), lease))
+            .write_one(Write::Heartbeat(WorkerId(worker.to_owned()), lease))
             .await?
         {
-            Outcome::Beaten(_) => Ok(()),
-            outcome => Err(format!("a heartbeat was answered with {outcome:?}")),
+            WriteResult::Requests(_) => Ok(()),
+            result => Err(format!("the result of a heartbeat is {result:?}")),
         }
     }
 
-    pub(super) async fn held(&self, operation: Operation) -> Checked<Standing> {
-        let what = format!("{operation:?}");
-        match self.act(operation).await? {
-            Outcome::Held(standing) => Ok(standing),
-            outcome => Err(format!(
-                "{what} of the holder was answered with {outcome:?}"
-            )),
+    /// Carries out a write of the owner.
+    pub(super) async fn write_held(&self, write: Write) -> CheckResult<LeaseStatus> {
+        let what = format!("{write:?}");
+        match self.write_one(write).await? {
+            WriteResult::Written(status) => Ok(status),
+            result => Err(format!("the result of {what} by the owner is {result:?}")),
         }
     }
 
-    pub(super) async fn lost(&self, operation: Operation) -> Checked {
-        let what = format!("{operation:?}");
-        same(&what, self.act(operation).await?, Outcome::Lost)
+    /// Carries out a write of a worker that has lost its task.
+    pub(super) async fn write_lost(&self, write: Write) -> CheckResult {
+        let what = format!("{write:?}");
+        check_equal(&what, self.write_one(write).await?, WriteResult::Lost)
     }
 
-    pub(super) async fn told(&self, operation: Operation, wanted: Told) -> Checked {
-        let what = format!("{operation:?}");
-        same(&what, self.act(operation).await?, Outcome::Told(wanted))
+    /// Sends a signal or a command, and checks its result.
+    pub(super) async fn send(&self, write: Write, wanted: SignalResult) -> CheckResult {
+        let what = format!("{write:?}");
+        check_equal(
+            &what,
+            self.write_one(write).await?,
+            WriteResult::Signaled(wanted),
+        )
     }
 
-    pub(super) async fn steer(&self, run: RunId, steer: Steer) -> Checked {
-        self.told(Operation::Steer(run, steer), Told::Yes).await
+    pub(super) async fn command(&self, task: TaskId, command: AdminCommand) -> CheckResult {
+        self.send(Write::Admin(task, command), SignalResult::Accepted)
+            .await
     }
 
-    pub(super) async fn run(&self, id: RunId) -> Checked<Run> {
-        let run = self.other.run(id).await.map_err(said)?;
-        run.ok_or_else(|| format!("task {id} is not there"))
+    pub(super) async fn task(&self, id: TaskId) -> CheckResult<Task> {
+        let task = self.other.task(id).await.map_err(to_message)?;
+        task.ok_or_else(|| format!("task {id} is not there"))
     }
 
-    pub(super) async fn history(&self, id: RunId) -> Checked<Vec<Record>> {
-        self.other.history(id).await.map_err(said)
+    pub(super) async fn history(&self, id: TaskId) -> CheckResult<Vec<Record>> {
+        self.other.history(id).await.map_err(to_message)
     }
 
-    pub(super) async fn sweep(&self, limit: u32) -> Checked<Vec<Swept>> {
-        self.one.sweep(sweep(limit)).await.map_err(said)
+    pub(super) async fn sweep(&self, limit: u32) -> CheckResult<Vec<Reclaimed>> {
+        self.one.sweep(sweep(limit)).await.map_err(to_message)
     }
 
-    /// Sweeps until something is found: a lease runs out on the clock of the store.
-    pub(super) async fn sweep_until_found(&self) -> Checked<Vec<Swept>> {
+    /// Sweeps until it finds something: a lease runs out on the clock of the store.
+    pub(super) async fn sweep_until_found(&self) -> CheckResult<Vec<Reclaimed>> {
         for _ in 0..5_000 {
-            let swept = self.sweep(100).await?;
-            if !swept.is_empty() {
-                return Ok(swept);
+            let reclaimed = self.sweep(100).await?;
+            if !reclaimed.is_empty() {
+                return Ok(reclaimed);
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -174,7 +191,7 @@ impl Bench {
     }
 
     /// Claims until there is a task.
-    pub(super) async fn claim_until_ready(&self, worker: &str) -> Checked<Claimed> {
+    pub(super) async fn claim_until_ready(&self, worker: &str) -> CheckResult<ClaimedTask> {
         for _ in 0..5_000 {
             if let Some(claimed) = self.claim(worker, 1).await?.pop() {
                 return Ok(claimed);
@@ -185,33 +202,33 @@ impl Bench {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-pub(super) fn said(error: StoreError) -> String {
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+pub(super) fn to_message(error: StoreError) -> String {
     error.to_string()
 }
 
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "what is compared is made for it"
+    reason = "callers create the values for the comparison"
 )]
-pub(super) fn same<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> Checked {
+pub(super) fn check_equal<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> CheckResult {
     if found == wanted {
         return Ok(());
     }
     Err(format!("{what}: {found:?} instead of {wanted:?}"))
 }
 
-pub(super) fn holds(what: &str, is_so: bool) -> Checked {
+pub(super) fn check_that(what: &str, is_so: bool) -> CheckResult {
     if is_so {
         Ok(())
     } else {
-        Err(format!("not so: {what}"))
+        Err(format!("not true: {what}"))
     }
 }
 
-/// A task of the workflow `w` in the queue `q`.
-pub(super) fn new(key: &str) -> NewRun {
-    NewRun {
+/// Returns a task of the workflow `w` for the queue `q`.
+pub(super) fn new(key: &str) -> NewTask {
+    NewTask {
         workflow: "w".to_owned(),
         version: 1,
         queue: "q".to_owned(),
@@ -234,14 +251,14 @@ pub(super) fn claim(worker: &str, limit: u32) -> Claim {
     }
 }
 
-pub(super) const fn hold(claimed: &Claimed) -> Hold {
-    Hold {
-        run: claimed.run.id,
-        fence: claimed.run.fence,
+pub(super) const fn lease(claimed: &ClaimedTask) -> Lease {
+    Lease {
+        task: claimed.task.id,
+        fence: claimed.task.fence,
     }
 }
 
-pub(super) fn record(hold: Hold, seq: i32, kind: Kind) -> Operation {
+pub(super) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
     let record = Record {
         seq,
         kind,
@@ -254,11 +271,11 @@ pub(super) fn record(hold: Hold, seq: i32, kind: Kind) -> Operation {
         at: Time::default(),
         fence: Fence::default(),
     };
-    Operation::Record(hold, Box::new(record))
+    Write::Record(lease, Box::new(record))
 }
 
-/// How a task stands that was given up without having failed.
-pub(super) const fn standing(state: State) -> Change {
+/// Returns a change to a state, without a failure.
+pub(super) const fn change_to(state: State) -> Change {
     Change {
         state,
         direction: Direction::Forward,
@@ -269,13 +286,13 @@ pub(super) const fn standing(state: State) -> Change {
     }
 }
 
-pub(super) fn change(hold: Hold, change: Change) -> Operation {
-    Operation::Change(hold, Box::new(change))
+pub(super) fn change(lease: Lease, change: Change) -> Write {
+    Write::Change(lease, Box::new(change))
 }
 
-pub(super) fn signal(run: RunId, name: &str) -> Operation {
-    Operation::Signal {
-        run,
+pub(super) fn signal(task: TaskId, name: &str) -> Write {
+    Write::Signal {
+        task,
         name: name.to_owned(),
         payload: format!("\"{name}\""),
     }

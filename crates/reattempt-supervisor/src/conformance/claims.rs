@@ -1,59 +1,63 @@
-//! `Operation::Claim`.
+//! `Write::Claim`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::bench::{
-    Bench, Checked, LONG, SHORT, change, claim, hold, holds, new, record, said, same, signal,
-    standing,
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
+    record, sentences, signal, to_message,
 };
-use crate::store::{Change, Claim, Operation, Outcome, Wake};
-use crate::task::{Fence, Kind, NewRun, State, WorkerId};
+use crate::store::{Change, Claim, Wake, Write, WriteResult};
+use crate::task::{Fence, NewTask, RecordKind, State, WorkerId};
 
-super::sentences! {
-    "a claim hands a task to one worker, and raises its fence" => raises_the_fence,
-    "a claim hands a task to one worker only, however many claim at the same time" => to_one_only,
-    "what has a lower priority goes first, then what could run earlier" => in_order,
-    "priority counts over all queues of a claim" => over_queues,
-    "a task with a delay is not claimed before" => delayed,
-    "a claim takes tasks from its queues, of its workflows and versions alone" => what_it_knows,
-    "a claim takes at most so many" => at_most,
-    "a claim sees what was written before it in its list" => after_others,
+sentences! {
+    "a claim gives a task to one worker, and raises its fence" => raises_the_fence,
+    "a claim gives a task to one worker only, even if many claim at the same time" => to_one_only,
+    "a lower priority goes first, then an earlier wake-up time" => in_order,
+    "the priority counts across all queues of a claim" => over_queues,
+    "a task is not claimed before its delay is over" => respects_delays,
+    "a claim takes only tasks from its queues, and of its workflows and versions" => known_workflows,
+    "a claim takes at most `limit` tasks" => at_most,
+    "a claim sees the writes before it in its list" => after_others,
     "a claimed task comes with its history and its signals" => with_history,
-    "a claim takes no task that is held, has ended or is parked" => only_ready,
+    "a claim takes no task that has an owner, has ended or is parked" => only_ready,
 }
 
-async fn raises_the_fence(bench: &Bench) -> Checked {
+async fn raises_the_fence(bench: &Bench) -> CheckResult {
     let id = bench.submit(new("a")).await?;
     let claimed = bench.claim_one("a").await?;
-    same("its number", claimed.run.id, id)?;
-    same("its state", claimed.run.state, State::Processing)?;
-    same(
+    check_equal("its number", claimed.task.id, id)?;
+    check_equal("its state", claimed.task.state, State::Processing)?;
+    check_equal(
         "its owner",
-        claimed.run.owner.clone(),
+        claimed.task.owner.clone(),
         Some(WorkerId("a".to_owned())),
     )?;
-    same("its fence", claimed.run.fence, Fence(1))?;
-    holds(
+    check_equal("its fence", claimed.task.fence, Fence(1))?;
+    check_that(
         "the time of the claim is not before that of the task",
-        claimed.now >= claimed.run.wake_at,
+        claimed.now >= claimed.task.wake_at,
     )?;
-    same("as it is stored", bench.run(id).await?, claimed.run.clone())?;
+    check_equal(
+        "the stored task",
+        bench.task(id).await?,
+        claimed.task.clone(),
+    )?;
     bench
-        .held(change(hold(&claimed), standing(State::Pending)))
+        .write_held(change(lease(&claimed), change_to(State::Pending)))
         .await?;
-    same(
+    check_equal(
         "its fence the next time",
-        bench.claim_one("b").await?.run.fence,
+        bench.claim_one("b").await?.task.fence,
         Fence(2),
     )
 }
 
-async fn to_one_only(bench: &Bench) -> Checked {
+async fn to_one_only(bench: &Bench) -> CheckResult {
     let count = 200;
     let submits: Vec<_> = (0..count)
-        .map(|nth| Operation::Submit(Box::new(new(&nth.to_string()))))
+        .map(|nth| Write::Submit(Box::new(new(&nth.to_string()))))
         .collect();
     bench.write(submits).await?;
     let claimer = |nth: usize| {
@@ -66,16 +70,15 @@ async fn to_one_only(bench: &Bench) -> Checked {
         tokio::spawn(async move {
             let mut ids = Vec::new();
             let mut idle = 0;
-            // Others may hold what is left for a moment.
+            // Others may hold the rest for a short time.
             while idle < 20 {
-                let list: Arc<[Operation]> =
-                    Arc::new([Operation::Claim(claim(&nth.to_string(), 7))]);
-                let outcomes = store.write(list).await.map_err(said)?;
-                let [Outcome::Claimed(claimed)] = &*outcomes else {
-                    return Err(format!("{outcomes:?}"));
+                let list: Arc<[Write]> = Arc::new([Write::Claim(claim(&nth.to_string(), 7))]);
+                let results = store.write(list).await.map_err(to_message)?;
+                let [WriteResult::Claimed(claimed)] = &*results else {
+                    return Err(format!("{results:?}"));
                 };
                 idle = if claimed.is_empty() { idle + 1 } else { 0 };
-                ids.extend(claimed.iter().map(|claimed| claimed.run.id));
+                ids.extend(claimed.iter().map(|claimed| claimed.task.id));
                 tokio::task::yield_now().await;
             }
             Ok(ids)
@@ -86,15 +89,15 @@ async fn to_one_only(bench: &Bench) -> Checked {
     for claimer in claimers {
         all.extend(claimer.await.map_err(|error| error.to_string())??);
     }
-    same("claims of so many tasks", all.len(), count)?;
-    same(
+    check_equal("the number of claimed tasks", all.len(), count)?;
+    check_equal(
         "tasks that were claimed",
         all.into_iter().collect::<HashSet<_>>().len(),
         count,
     )
 }
 
-async fn in_order(bench: &Bench) -> Checked {
+async fn in_order(bench: &Bench) -> CheckResult {
     let mut wanted = Vec::new();
     for (key, priority, delay) in [
         ("c", 1, 0),
@@ -103,14 +106,14 @@ async fn in_order(bench: &Bench) -> Checked {
         ("z", i16::MIN, 0),
         ("y", i16::MAX, 0),
     ] {
-        let new = NewRun {
+        let new = NewTask {
             priority,
             delay: Duration::from_millis(delay),
             ..new(key)
         };
         let id = bench.submit(new).await?;
-        let run = bench.run(id).await?;
-        wanted.push((priority, run.wake_at, id));
+        let task = bench.task(id).await?;
+        wanted.push((priority, task.wake_at, id));
     }
     wanted.sort_unstable();
     tokio::time::sleep(SHORT).await;
@@ -129,18 +132,18 @@ async fn in_order(bench: &Bench) -> Checked {
                 .claim("a", limit)
                 .await?
                 .into_iter()
-                .map(|claimed| claimed.run.id),
+                .map(|claimed| claimed.task.id),
         );
     }
     let wanted = wanted.into_iter().map(|(_, _, id)| id).collect();
-    same("the order of the claims", found, wanted)
+    check_equal("the order of the claims", found, wanted)
 }
 
-async fn over_queues(bench: &Bench) -> Checked {
+async fn over_queues(bench: &Bench) -> CheckResult {
     for (queue, priority) in [("r", 2), ("q", 3), ("r", 1), ("q", 0)] {
         let key = format!("{queue}{priority}");
         bench
-            .submit(NewRun {
+            .submit(NewTask {
                 queue: queue.to_owned(),
                 priority,
                 ..new(&key)
@@ -155,44 +158,48 @@ async fn over_queues(bench: &Bench) -> Checked {
     for _ in 0..2 {
         found.extend(
             bench
-                .take(both.clone())
+                .claim_with(both.clone())
                 .await?
                 .into_iter()
-                .map(|claimed| claimed.run.priority),
+                .map(|claimed| claimed.task.priority),
         );
     }
-    same(
+    check_equal(
         "priorities in the order of the claims",
         found,
         vec![0, 1, 2, 3],
     )
 }
 
-async fn delayed(bench: &Bench) -> Checked {
+async fn respects_delays(bench: &Bench) -> CheckResult {
     bench
-        .submit(NewRun {
+        .submit(NewTask {
             delay: LONG,
             ..new("late")
         })
         .await?;
     let soon = bench
-        .submit(NewRun {
+        .submit(NewTask {
             delay: SHORT,
             ..new("soon")
         })
         .await?;
     let claimed = bench.claim_until_ready("a").await?;
-    same("what is ready first", claimed.run.id, soon)?;
-    holds(
+    check_equal("the first ready task", claimed.task.id, soon)?;
+    check_that(
         "it was not claimed before its delay",
-        claimed.now >= claimed.run.created_at.after(SHORT),
+        claimed.now >= claimed.task.created_at.after(SHORT),
     )?;
-    same("what is ready then", bench.claim("a", 9).await?.len(), 0)
+    check_equal(
+        "the number of ready tasks",
+        bench.claim("a", 9).await?.len(),
+        0,
+    )
 }
 
-async fn what_it_knows(bench: &Bench) -> Checked {
+async fn known_workflows(bench: &Bench) -> CheckResult {
     let id = bench
-        .submit(NewRun {
+        .submit(NewTask {
             version: 2,
             ..new("a")
         })
@@ -219,26 +226,26 @@ async fn what_it_knows(bench: &Bench) -> Checked {
     ];
     for claim in strange {
         let what = format!("{claim:?}");
-        same(&what, bench.take(claim).await?, Vec::new())?;
+        check_equal(&what, bench.claim_with(claim).await?, Vec::new())?;
     }
     let known = Claim {
         workflows: vec![("v".to_owned(), 1), ("w".to_owned(), 2)],
         queues: vec!["other".to_owned(), "q".to_owned()],
         ..claim("a", 9)
     };
-    let found = bench.take(known).await?;
-    same(
-        "what it knows",
-        found.into_iter().map(|claimed| claimed.run.id).collect(),
+    let found = bench.claim_with(known).await?;
+    check_equal(
+        "the claimed tasks",
+        found.into_iter().map(|claimed| claimed.task.id).collect(),
         vec![id],
     )
 }
 
-async fn at_most(bench: &Bench) -> Checked {
+async fn at_most(bench: &Bench) -> CheckResult {
     for nth in 0..5 {
         let queue = if nth < 3 { "q" } else { "r" };
         bench
-            .submit(NewRun {
+            .submit(NewTask {
                 queue: queue.to_owned(),
                 ..new(&nth.to_string())
             })
@@ -249,65 +256,71 @@ async fn at_most(bench: &Bench) -> Checked {
         ..claim("a", limit)
     };
     for (limit, wanted) in [(0, 0), (4, 4), (9, 1)] {
-        same(
-            "how many are claimed",
-            bench.take(both(limit)).await?.len(),
+        check_equal(
+            "the number of claimed tasks",
+            bench.claim_with(both(limit)).await?.len(),
             wanted,
         )?;
     }
     Ok(())
 }
 
-async fn after_others(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
+async fn after_others(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
     let list = [
-        Operation::Claim(claim("b", 9)),
-        record(hold(&held), 0, Kind::Done),
-        change(hold(&held), standing(State::Pending)),
-        Operation::Claim(claim("b", 9)),
-        Operation::Submit(Box::new(new("late"))),
+        Write::Claim(claim("b", 9)),
+        record(lease(&held), 0, RecordKind::Done),
+        change(lease(&held), change_to(State::Pending)),
+        Write::Claim(claim("b", 9)),
+        Write::Submit(Box::new(new("late"))),
     ];
-    let outcomes = bench.write(list).await?;
+    let results = bench.write(list).await?;
     let [
-        Outcome::Claimed(first),
-        Outcome::Held(_),
-        Outcome::Held(_),
-        Outcome::Claimed(second),
-        Outcome::Submitted { .. },
-    ] = &outcomes[..]
+        WriteResult::Claimed(first),
+        WriteResult::Written(_),
+        WriteResult::Written(_),
+        WriteResult::Claimed(second),
+        WriteResult::Submitted { .. },
+    ] = &results[..]
     else {
-        return Err(format!("{outcomes:?}"));
+        return Err(format!("{results:?}"));
     };
-    same("claimed before it was given up", first.len(), 0)?;
+    check_equal(
+        "the number of tasks claimed before it was given up",
+        first.len(),
+        0,
+    )?;
     let [again] = &second[..] else {
         return Err(format!("claimed when it was given up: {second:?}"));
     };
-    same("its number", again.run.id, held.run.id)?;
-    same("what happened in it", again.history.len(), 1)
+    check_equal("its number", again.task.id, held.task.id)?;
+    check_equal("the number of records", again.history.len(), 1)
 }
 
-async fn with_history(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
-    let (id, own) = (held.run.id, hold(&held));
+async fn with_history(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let (id, own) = (held.task.id, lease(&held));
     for seq in [2, 0, 1] {
-        let Operation::Record(_, mut record) = record(own, seq, Kind::Done) else {
+        let Write::Record(_, mut record) = record(own, seq, RecordKind::Done) else {
             continue;
         };
         record.ord = 10 - seq;
         record.due_at = Some(held.now);
-        bench.held(Operation::Record(own, record)).await?;
+        bench.write_held(Write::Record(own, record)).await?;
     }
-    bench.act(signal(id, "one")).await?;
-    bench.act(signal(id, "two")).await?;
-    bench.held(change(own, standing(State::Pending))).await?;
+    bench.write_one(signal(id, "one")).await?;
+    bench.write_one(signal(id, "two")).await?;
+    bench
+        .write_held(change(own, change_to(State::Pending)))
+        .await?;
     let again = bench.claim_one("b").await?;
-    same(
+    check_equal(
         "its records",
         again.history.iter().map(|record| record.seq).collect(),
         vec![2, 1, 0],
     )?;
-    same("its history", again.history, bench.history(id).await?)?;
-    same(
+    check_equal("its history", again.history, bench.history(id).await?)?;
+    check_equal(
         "its signals",
         again
             .signals
@@ -316,31 +329,31 @@ async fn with_history(bench: &Bench) -> Checked {
             .collect(),
         vec!["one", "two"],
     )?;
-    same(
+    check_equal(
         "all signals",
         again.signals,
-        bench.other.signals(id).await.map_err(said)?,
+        bench.other.signals(id).await.map_err(to_message)?,
     )?;
-    // A task that nobody held before may have been told something.
+    // A task that never had an owner may have signals.
     let fresh = bench.submit(new("fresh")).await?;
-    bench.act(signal(fresh, "early")).await?;
+    bench.write_one(signal(fresh, "early")).await?;
     let fresh = bench.claim_one("b").await?;
-    same("signals of a new task", fresh.signals.len(), 1)
+    check_equal("signals of a new task", fresh.signals.len(), 1)
 }
 
-async fn only_ready(bench: &Bench) -> Checked {
+async fn only_ready(bench: &Bench) -> CheckResult {
     for state in State::ALL {
-        let held = bench.held_by("a").await?;
+        let held = bench.claim_new("a").await?;
         bench
-            .held(change(
-                hold(&held),
+            .write_held(change(
+                lease(&held),
                 Change {
                     wake: Wake::In(LONG),
-                    ..standing(state)
+                    ..change_to(state)
                 },
             ))
             .await?;
-        same(state.word(), bench.claim("b", 9).await?.len(), 0)?;
+        check_equal(state.as_str(), bench.claim("b", 9).await?.len(), 0)?;
     }
     Ok(())
 }

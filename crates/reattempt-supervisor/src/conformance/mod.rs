@@ -1,50 +1,37 @@
-//! Tries whether a store keeps the contract of [`Store`], sentence by sentence.
+//! Checks whether a store keeps the contract of [`Store`], sentence by sentence.
 
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
-    reason = "runs in tests alone, and what goes wrong there is a result"
+    reason = "runs in tests alone, and a failure is a result there"
 )]
 
 mod bench;
 mod claims;
-mod holds;
+mod commands;
+mod leases;
 mod reads;
 mod signals;
-mod steers;
 mod submits;
 mod sweeps;
 mod workers;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::store::Store;
-use bench::{Bench, Checked};
+use bench::Bench;
 
-type Check = for<'a> fn(&'a Bench) -> Pin<Box<dyn Future<Output = Checked> + Send + 'a>>;
-
-/// A sentence of the contract, and what tries it.
-type Sentence = (&'static str, Check);
-
-/// Sentences of a file and the functions that try them.
-macro_rules! sentences {
-    ($($sentence:literal => $check:ident,)*) => {
-        pub(super) const SENTENCES: &[super::Sentence] = &[$(($sentence, |bench| Box::pin($check(bench)))),*];
-    };
-}
-use sentences;
-
-/// Tries a store.
+/// Checks a store.
 ///
-/// `make` is called for each sentence and answers with two ways to one new, empty store, as two processes would have; for a store in the
-/// memory of one process they may be the same. Waits are for a few milliseconds on the clock of the store.
+/// It calls `make` for each sentence, to get two connections to one new, empty store, as two
+/// processes would have them. For a store in the memory of one process they may be the same. It
+/// waits for a few milliseconds at a time, on the clock of the store.
 ///
 /// # Errors
 ///
-/// The first sentence that does not hold.
+/// Fails with the first sentence that is not true.
 ///
 /// # Examples
 ///
@@ -65,9 +52,9 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
     let files = [
         submits::SENTENCES,
         claims::SENTENCES,
-        holds::SENTENCES,
+        leases::SENTENCES,
         signals::SENTENCES,
-        steers::SENTENCES,
+        commands::SENTENCES,
         workers::SENTENCES,
         sweeps::SENTENCES,
         reads::SENTENCES,
@@ -81,7 +68,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
     Ok(())
 }
 
-/// A sentence of the contract that does not hold.
+/// A sentence of the contract that a store breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     sentence: &'static str,
@@ -89,7 +76,7 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// The sentence.
+    /// Returns the sentence.
     pub const fn sentence(&self) -> &'static str {
         self.sentence
     }
@@ -97,11 +84,7 @@ impl Broken {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the store does not keep this: \"{}\": {}",
-            self.sentence, self.why
-        )
+        write!(f, "the store breaks \"{}\": {}", self.sentence, self.why)
     }
 }
 

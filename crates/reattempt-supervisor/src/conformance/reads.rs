@@ -1,64 +1,75 @@
-//! What is read, and `Operation::Prune`.
+//! Reads, and `Write::Prune`.
 
 use std::time::Duration;
 
-use super::bench::{Bench, Checked, LONG, change, hold, new, record, said, same, signal, standing};
-use crate::store::{Change, Filter, Operation, Outcome, Wake};
-use crate::task::{Kind, NewRun, RunId, State};
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, lease, new, record, sentences,
+    signal, to_message,
+};
+use crate::store::{Change, Filter, Wake, Write, WriteResult};
+use crate::task::{NewTask, RecordKind, State, TaskId};
 
-super::sentences! {
-    "what there is not is not found" => nothing,
-    "tasks are listed, the newest first, at most so many, page by page" => pages,
+sentences! {
+    "a missing task is not found" => nothing,
+    "tasks are listed with the newest first, at most `limit`, page by page" => pages,
     "tasks are listed by state, workflow and queue" => filters,
-    "how many tasks there are in each state" => counts,
-    "tasks that ended so long ago are deleted with all that belongs to them, at most so many" => prunes,
-    "what has not ended is not deleted, nor what is parked" => spares,
-    "two ways to one store have the same number" => salt,
+    "the counts are the numbers of tasks in each state" => counts,
+    "tasks that ended long ago are deleted with their records and signals, at most `limit`" => prunes,
+    "unfinished and parked tasks are not deleted" => spares,
+    "two connections to one store have the same salt" => salt,
 }
 
-async fn nothing(bench: &Bench) -> Checked {
-    let id = RunId(1_000_000);
-    same("a task", bench.one.run(id).await.map_err(said)?, None)?;
-    same(
+async fn nothing(bench: &Bench) -> CheckResult {
+    let id = TaskId(1_000_000);
+    check_equal(
+        "a task",
+        bench.one.task(id).await.map_err(to_message)?,
+        None,
+    )?;
+    check_equal(
         "its history",
-        bench.one.history(id).await.map_err(said)?,
+        bench.one.history(id).await.map_err(to_message)?,
         Vec::new(),
     )?;
-    same(
+    check_equal(
         "its signals",
-        bench.one.signals(id).await.map_err(said)?,
+        bench.one.signals(id).await.map_err(to_message)?,
         Vec::new(),
     )?;
-    same(
+    check_equal(
         "tasks",
-        bench.one.list(Filter::default()).await.map_err(said)?,
+        bench
+            .one
+            .list(Filter::default())
+            .await
+            .map_err(to_message)?,
         Vec::new(),
     )?;
-    same("an empty list", bench.write([]).await?, Vec::new())?;
-    same(
+    check_equal("an empty list", bench.write([]).await?, Vec::new())?;
+    check_equal(
         "counts",
-        bench.one.counts().await.map_err(said)?,
+        bench.one.counts().await.map_err(to_message)?,
         Vec::new(),
     )
 }
 
-async fn listed(bench: &Bench, filter: Filter) -> Checked<Vec<RunId>> {
-    let runs = bench.other.list(filter).await.map_err(said)?;
-    Ok(runs.into_iter().map(|run| run.id).collect())
+async fn list_ids(bench: &Bench, filter: Filter) -> CheckResult<Vec<TaskId>> {
+    let tasks = bench.other.list(filter).await.map_err(to_message)?;
+    Ok(tasks.into_iter().map(|task| task.id).collect())
 }
 
-async fn pages(bench: &Bench) -> Checked {
+async fn pages(bench: &Bench) -> CheckResult {
     let mut ids = Vec::new();
     for nth in 0..105 {
         ids.push(bench.submit(new(&nth.to_string())).await?);
     }
     ids.reverse();
     let first: Vec<_> = ids.iter().copied().take(100).collect();
-    same("a list", listed(bench, Filter::default()).await?, first)?;
+    check_equal("a list", list_ids(bench, Filter::default()).await?, first)?;
     let mut found = Vec::new();
     loop {
         let before = found.last().copied();
-        let page = listed(
+        let page = list_ids(
             bench,
             Filter {
                 before,
@@ -72,22 +83,22 @@ async fn pages(bench: &Bench) -> Checked {
         }
         found.extend(page);
     }
-    same("all pages", found, ids)
+    check_equal("all pages", found, ids)
 }
 
-async fn filters(bench: &Bench) -> Checked {
+async fn filters(bench: &Bench) -> CheckResult {
     for state in State::ALL {
-        let held = bench.held_by("a").await?;
+        let held = bench.claim_new("a").await?;
         bench
-            .held(change(
-                hold(&held),
+            .write_held(change(
+                lease(&held),
                 Change {
                     wake: Wake::In(LONG),
-                    ..standing(state)
+                    ..change_to(state)
                 },
             ))
             .await?;
-        let found = listed(
+        let found = list_ids(
             bench,
             Filter {
                 state: Some(state),
@@ -95,18 +106,18 @@ async fn filters(bench: &Bench) -> Checked {
             },
         )
         .await?;
-        same(state.word(), found, vec![held.run.id])?;
+        check_equal(state.as_str(), found, vec![held.task.id])?;
     }
-    let other = NewRun {
+    let other = NewTask {
         workflow: "other".to_owned(),
         queue: "r".to_owned(),
         ..new("other")
     };
     let other = bench.submit(other).await?;
     let workflow = Some("other".to_owned());
-    same(
+    check_equal(
         "by workflow",
-        listed(
+        list_ids(
             bench,
             Filter {
                 workflow: workflow.clone(),
@@ -117,9 +128,9 @@ async fn filters(bench: &Bench) -> Checked {
         vec![other],
     )?;
     let queue = Some("r".to_owned());
-    same(
+    check_equal(
         "by queue",
-        listed(
+        list_ids(
             bench,
             Filter {
                 queue: queue.clone(),
@@ -135,44 +146,46 @@ async fn filters(bench: &Bench) -> Checked {
         queue,
         ..Filter::default()
     };
-    same("by all three", listed(bench, both).await?, Vec::new())
+    check_equal("by all three", list_ids(bench, both).await?, Vec::new())
 }
 
-async fn counts(bench: &Bench) -> Checked {
+async fn counts(bench: &Bench) -> CheckResult {
     let mut wanted = Vec::new();
     for (nth, state) in (1..).zip(State::ALL) {
         for _ in 0..nth {
-            let held = bench.held_by("a").await?;
+            let held = bench.claim_new("a").await?;
             bench
-                .held(change(
-                    hold(&held),
+                .write_held(change(
+                    lease(&held),
                     Change {
                         wake: Wake::In(LONG),
-                        ..standing(state)
+                        ..change_to(state)
                     },
                 ))
                 .await?;
         }
         wanted.push((state, nth));
     }
-    let mut found = bench.other.counts().await.map_err(said)?;
+    let mut found = bench.other.counts().await.map_err(to_message)?;
     found.retain(|(_, count)| *count > 0);
     found.sort_by_key(|(state, _)| *state);
-    same("how many", found, wanted)
+    check_equal("the counts", found, wanted)
 }
 
-async fn prunes(bench: &Bench) -> Checked {
+async fn prunes(bench: &Bench) -> CheckResult {
     let mut ids = Vec::new();
     for _ in 0..5 {
-        let held = bench.held_by("a").await?;
-        bench.held(record(hold(&held), 0, Kind::Done)).await?;
-        bench.act(signal(held.run.id, "a")).await?;
+        let held = bench.claim_new("a").await?;
         bench
-            .held(change(hold(&held), standing(State::Processed)))
+            .write_held(record(lease(&held), 0, RecordKind::Done))
             .await?;
-        ids.push(held.run.id);
+        bench.write_one(signal(held.task.id, "a")).await?;
+        bench
+            .write_held(change(lease(&held), change_to(State::Processed)))
+            .await?;
+        ids.push(held.task.id);
     }
-    let key = bench.run(ids[0]).await?.key;
+    let key = bench.task(ids[0]).await?.key;
     for (age, limit, wanted) in [
         (LONG, 9, 0),
         (Duration::MAX, 9, 0),
@@ -181,57 +194,61 @@ async fn prunes(bench: &Bench) -> Checked {
         (Duration::ZERO, 3, 0),
     ] {
         let what = format!("{age:?}");
-        same(
+        check_equal(
             &what,
-            bench.act(Operation::Prune(age, limit)).await?,
-            Outcome::Pruned(wanted),
+            bench.write_one(Write::Prune(age, limit)).await?,
+            WriteResult::Pruned(wanted),
         )?;
     }
     for id in ids {
-        same("the task", bench.other.run(id).await.map_err(said)?, None)?;
-        same("its history", bench.history(id).await?, Vec::new())?;
-        same(
+        check_equal(
+            "the task",
+            bench.other.task(id).await.map_err(to_message)?,
+            None,
+        )?;
+        check_equal("its history", bench.history(id).await?, Vec::new())?;
+        check_equal(
             "its signals",
-            bench.other.signals(id).await.map_err(said)?,
+            bench.other.signals(id).await.map_err(to_message)?,
             Vec::new(),
         )?;
     }
     // Its key is free again, and its number is not.
     let again = bench.submit(new(&key)).await?;
-    same("its history", bench.history(again).await?, Vec::new())
+    check_equal("its history", bench.history(again).await?, Vec::new())
 }
 
-async fn spares(bench: &Bench) -> Checked {
+async fn spares(bench: &Bench) -> CheckResult {
     let mut left = Vec::new();
     for state in State::ALL {
-        let held = bench.held_by("a").await?;
+        let held = bench.claim_new("a").await?;
         bench
-            .held(change(
-                hold(&held),
+            .write_held(change(
+                lease(&held),
                 Change {
                     wake: Wake::In(LONG),
-                    ..standing(state)
+                    ..change_to(state)
                 },
             ))
             .await?;
         if !state.is_final() || state == State::Parked {
-            left.push(held.run.id);
+            left.push(held.task.id);
         }
     }
-    same(
+    check_equal(
         "deleted",
-        bench.act(Operation::Prune(Duration::ZERO, 99)).await?,
-        Outcome::Pruned(4),
+        bench.write_one(Write::Prune(Duration::ZERO, 99)).await?,
+        WriteResult::Pruned(4),
     )?;
     left.reverse();
-    same(
-        "what is left",
-        listed(bench, Filter::default()).await?,
+    check_equal(
+        "the remaining tasks",
+        list_ids(bench, Filter::default()).await?,
         left,
     )
 }
 
-async fn salt(bench: &Bench) -> Checked {
+async fn salt(bench: &Bench) -> CheckResult {
     bench.submit(new("a")).await?;
-    same("the number", bench.one.salt(), bench.other.salt())
+    check_equal("the number", bench.one.salt(), bench.other.salt())
 }

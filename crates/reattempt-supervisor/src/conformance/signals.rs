@@ -1,19 +1,22 @@
-//! `Operation::Signal`, and waiting for one.
+//! `Write::Signal`, and tasks that wait for signals.
 
-use super::bench::{Bench, Checked, LONG, change, hold, holds, new, said, same, signal, standing};
-use crate::store::{Change, Operation, Told, Wake};
-use crate::task::{Fence, RunId, State};
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, sentences,
+    signal, to_message,
+};
+use crate::store::{Change, SignalResult, Wake, Write};
+use crate::task::{Fence, State, TaskId};
 use crate::time::Time;
 
-super::sentences! {
-    "what a task was told is kept in that order, and later signals have higher numbers" => in_order,
-    "a signal wakes a task that waits" => wakes,
-    "a task that waits can be claimed at once, if there is a signal that is newer than the one it has seen" => in_between,
-    "a signal does not wake a task that waits for its delay" => leaves_delays,
-    "a task that has ended cannot be told anything, nor one that there is not" => ended,
+sentences! {
+    "the signals of a task keep their order, and later signals have higher numbers" => in_order,
+    "a signal wakes a waiting task" => wakes,
+    "a waiting task can be claimed at once if it has a signal that is newer than the one it has seen" => in_between,
+    "a signal does not wake a task before its delay is over" => leaves_delays,
+    "an ended or missing task takes no signal" => refuses_ended,
 }
 
-async fn in_order(bench: &Bench) -> Checked {
+async fn in_order(bench: &Bench) -> CheckResult {
     let id = bench.submit(new("a")).await?;
     let other = bench.submit(new("b")).await?;
     let names: Vec<_> = (0..30).map(|nth| format!("signal {}", 50 - nth)).collect();
@@ -21,121 +24,132 @@ async fn in_order(bench: &Bench) -> Checked {
     list.insert(10, signal(other, "other"));
     bench.write(list).await?;
     for name in names.iter().skip(20) {
-        bench.act(signal(id, name)).await?;
+        bench.write_one(signal(id, name)).await?;
     }
-    let signals = bench.other.signals(id).await.map_err(said)?;
-    same(
+    let signals = bench.other.signals(id).await.map_err(to_message)?;
+    check_equal(
         "their names",
         signals.iter().map(|signal| signal.name.clone()).collect(),
         names,
     )?;
-    holds(
+    check_that(
         "their numbers rise",
         signals.is_sorted_by(|a, b| a.id < b.id),
     )?;
-    holds(
+    check_that(
         "they are above 0",
         signals.iter().all(|signal| signal.id > 0),
     )?;
-    same(
-        "what it carries",
-        signals[0].payload.as_str(),
-        "\"signal 50\"",
-    )
+    check_equal("its payload", signals[0].payload.as_str(), "\"signal 50\"")
 }
 
-async fn wakes(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
+async fn wakes(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
     let wait = Change {
         wake: Wake::At(Time::NEVER, 0),
-        ..standing(State::Waiting)
+        ..change_to(State::Waiting)
     };
-    bench.held(change(hold(&held), wait)).await?;
-    same("ready before", bench.claim("b", 9).await?.len(), 0)?;
-    bench.told(signal(held.run.id, "now"), Told::Yes).await?;
-    let run = bench.run(held.run.id).await?;
-    same(
-        "its state and fence",
-        (run.state, run.fence),
-        (State::Pending, held.run.fence),
-    )?;
-    same("its signals", bench.claim_one("b").await?.signals.len(), 1)
-}
-
-async fn in_between(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
-    let id = held.run.id;
-    bench.told(signal(id, "one"), Told::Yes).await?;
-    same(
-        "it stays with its holder",
-        bench.run(id).await?.state,
-        State::Processing,
-    )?;
-    let seen = bench.other.signals(id).await.map_err(said)?[0].id;
-    let wait = |seen| Change {
-        wake: Wake::At(Time::NEVER, seen),
-        ..standing(State::Waiting)
-    };
-    bench.held(change(hold(&held), wait(seen - 1))).await?;
-    let again = bench.claim_one("b").await?;
-    bench.held(change(hold(&again), wait(seen))).await?;
-    same(
-        "ready, where it has seen it",
+    bench.write_held(change(lease(&held), wait)).await?;
+    check_equal(
+        "the number of ready tasks before",
         bench.claim("b", 9).await?.len(),
         0,
     )?;
-    same(
-        "until when it waits",
-        bench.run(id).await?.wake_at,
+    bench
+        .send(signal(held.task.id, "now"), SignalResult::Accepted)
+        .await?;
+    let task = bench.task(held.task.id).await?;
+    check_equal(
+        "its state and fence",
+        (task.state, task.fence),
+        (State::Pending, held.task.fence),
+    )?;
+    check_equal("its signals", bench.claim_one("b").await?.signals.len(), 1)
+}
+
+async fn in_between(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    bench
+        .send(signal(id, "one"), SignalResult::Accepted)
+        .await?;
+    check_equal(
+        "it keeps its owner",
+        bench.task(id).await?.state,
+        State::Processing,
+    )?;
+    let seen = bench.other.signals(id).await.map_err(to_message)?[0].id;
+    let wait = |seen| Change {
+        wake: Wake::At(Time::NEVER, seen),
+        ..change_to(State::Waiting)
+    };
+    bench
+        .write_held(change(lease(&held), wait(seen - 1)))
+        .await?;
+    let again = bench.claim_one("b").await?;
+    bench.write_held(change(lease(&again), wait(seen))).await?;
+    check_equal(
+        "the number of ready tasks that have seen their signal",
+        bench.claim("b", 9).await?.len(),
+        0,
+    )?;
+    check_equal(
+        "its wake-up time",
+        bench.task(id).await?.wake_at,
         Time::NEVER,
     )
 }
 
-async fn leaves_delays(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
+async fn leaves_delays(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
     bench
-        .held(change(
-            hold(&held),
+        .write_held(change(
+            lease(&held),
             Change {
                 wake: Wake::In(LONG),
-                ..standing(State::Pending)
+                ..change_to(State::Pending)
             },
         ))
         .await?;
-    let before = bench.run(held.run.id).await?;
-    bench.told(signal(held.run.id, "now"), Told::Yes).await?;
-    same(
-        "when it may be claimed",
-        bench.run(held.run.id).await?.wake_at,
+    let before = bench.task(held.task.id).await?;
+    bench
+        .send(signal(held.task.id, "now"), SignalResult::Accepted)
+        .await?;
+    check_equal(
+        "its wake-up time",
+        bench.task(held.task.id).await?.wake_at,
         before.wake_at,
     )
 }
 
-async fn ended(bench: &Bench) -> Checked {
+async fn refuses_ended(bench: &Bench) -> CheckResult {
     bench
-        .told(signal(RunId(1_000_000), "a"), Told::Unknown)
+        .send(signal(TaskId(1_000_000), "a"), SignalResult::UnknownTask)
         .await?;
     for state in State::ALL.into_iter().filter(|state| state.is_final()) {
-        let held = bench.held_by("a").await?;
-        let id = held.run.id;
-        bench.held(change(hold(&held), standing(state))).await?;
+        let held = bench.claim_new("a").await?;
+        let id = held.task.id;
+        bench
+            .write_held(change(lease(&held), change_to(state)))
+            .await?;
         let list = [
             signal(id, "a"),
-            Operation::Signal {
-                run: RunId(-1),
+            Write::Signal {
+                task: TaskId(-1),
                 name: String::new(),
                 payload: String::new(),
             },
         ];
-        let outcomes = bench.write(list).await?;
-        let wanted = [Told::Not(state), Told::Unknown].map(crate::store::Outcome::Told);
-        same("what came of it", outcomes, wanted.to_vec())?;
-        same(
+        let results = bench.write(list).await?;
+        let wanted = [SignalResult::NotAllowed(state), SignalResult::UnknownTask]
+            .map(crate::store::WriteResult::Signaled);
+        check_equal("the results", results, wanted.to_vec())?;
+        check_equal(
             "its signals",
-            bench.other.signals(id).await.map_err(said)?.len(),
+            bench.other.signals(id).await.map_err(to_message)?.len(),
             0,
         )?;
-        same("its fence", bench.run(id).await?.fence, Fence(1))?;
+        check_equal("its fence", bench.task(id).await?.fence, Fence(1))?;
     }
     Ok(())
 }

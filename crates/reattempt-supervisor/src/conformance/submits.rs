@@ -1,22 +1,22 @@
-//! `Operation::Submit`.
+//! `Write::Submit`.
 
 use std::time::Duration;
 
-use super::bench::{Bench, Checked, new, said, same};
-use crate::store::{Operation, Outcome};
-use crate::task::{Direction, Fence, NewRun, Run, State};
+use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message};
+use crate::store::{Write, WriteResult};
+use crate::task::{Direction, Fence, NewTask, State, Task};
 use crate::time::Time;
 
-super::sentences! {
-    "stores a task as it is given" => stores_it,
-    "stores a task, unless one of its workflow has its key" => once_by_key,
-    "two who submit the same key at the same time get the same task" => once_by_key_at_once,
-    "there are as many outcomes as operations, in their order" => in_order,
-    "the operations of one write happen all or none" => all_or_none,
+sentences! {
+    "a task is stored unchanged" => stores_it,
+    "a workflow has one task with each key" => once_by_key,
+    "two submissions of the same key at the same time return the same task" => once_by_key_at_once,
+    "a list of writes returns one result for each, in its order" => in_order,
+    "a list of writes is carried out as a whole or not at all" => all_or_none,
 }
 
-async fn stores_it(bench: &Bench) -> Checked {
-    let given = NewRun {
+async fn stores_it(bench: &Bench) -> CheckResult {
+    let given = NewTask {
         version: 7,
         priority: -3,
         input: "[1,\"zw\\u00f6lf\"]".to_owned(),
@@ -26,8 +26,8 @@ async fn stores_it(bench: &Bench) -> Checked {
         ..new("key")
     };
     let id = bench.submit(given.clone()).await?;
-    let run = bench.run(id).await?;
-    let wanted = Run {
+    let task = bench.task(id).await?;
+    let wanted = Task {
         id,
         workflow: given.workflow,
         version: 7,
@@ -36,102 +36,102 @@ async fn stores_it(bench: &Bench) -> Checked {
         key: given.key,
         state: State::Pending,
         direction: Direction::Forward,
-        wake_at: run.created_at.after(Duration::from_secs(100)),
-        complete_by: Some(run.created_at.after(Duration::from_secs(1_000))),
+        wake_at: task.created_at.after(Duration::from_secs(100)),
+        complete_by: Some(task.created_at.after(Duration::from_secs(1_000))),
         step_by: None,
         owner: None,
         fence: Fence(0),
         failures: 0,
         max_failures: 3,
-        cancel_asked: false,
+        cancel_requested: false,
         input: given.input,
         output: None,
         error: None,
         headers: given.headers,
-        created_at: run.created_at,
-        updated_at: run.created_at,
+        created_at: task.created_at,
+        updated_at: task.created_at,
     };
-    same(
+    check_equal(
         "the time of the store is about that of this machine",
         true,
         {
             let now = Time::of_this_machine();
             let hour = Duration::from_secs(3_600);
-            run.created_at <= now.after(hour) && now <= run.created_at.after(hour)
+            task.created_at <= now.after(hour) && now <= task.created_at.after(hour)
         },
     )?;
-    same("the task", run, wanted)
+    check_equal("the task", task, wanted)
 }
 
-async fn once_by_key(bench: &Bench) -> Checked {
+async fn once_by_key(bench: &Bench) -> CheckResult {
     let id = bench.submit(new("key")).await?;
-    let again = NewRun {
+    let again = NewTask {
         input: "2".to_owned(),
         ..new("key")
     };
-    let old = Outcome::Submitted { id, is_new: false };
-    same(
+    let old = WriteResult::Submitted { id, is_new: false };
+    check_equal(
         "the same key again",
-        bench.act(Operation::Submit(Box::new(again))).await?,
+        bench.write_one(Write::Submit(Box::new(again))).await?,
         old.clone(),
     )?;
-    same("its input", bench.run(id).await?.input, "{}".to_owned())?;
-    let other = NewRun {
+    check_equal("its input", bench.task(id).await?.input, "{}".to_owned())?;
+    let other = NewTask {
         workflow: "other".to_owned(),
         ..new("key")
     };
     bench.submit(other).await?;
     let two = [
-        Operation::Submit(Box::new(new("twice"))),
-        Operation::Submit(Box::new(new("twice"))),
+        Write::Submit(Box::new(new("twice"))),
+        Write::Submit(Box::new(new("twice"))),
     ];
-    let outcomes = bench.write(two).await?;
+    let results = bench.write(two).await?;
     let [
-        Outcome::Submitted {
+        WriteResult::Submitted {
             id: first,
             is_new: true,
         },
-        Outcome::Submitted {
+        WriteResult::Submitted {
             id: second,
             is_new: false,
         },
-    ] = outcomes[..]
+    ] = results[..]
     else {
-        return Err(format!("twice in one list: {outcomes:?}"));
+        return Err(format!("twice in one list: {results:?}"));
     };
-    same("twice in one list", second, first)?;
-    // It stays so when the task has ended.
+    check_equal("twice in one list", second, first)?;
+    // The key stays taken when the task has ended.
     let claimed = bench.claim("a", 1).await?.pop().ok_or("nothing is ready")?;
     bench
-        .held(super::bench::change(
-            super::bench::hold(&claimed),
-            super::bench::standing(State::Processed),
+        .write_held(super::bench::change(
+            super::bench::lease(&claimed),
+            super::bench::change_to(State::Processed),
         ))
         .await?;
-    same(
+    check_equal(
         "after its end",
-        bench.act(Operation::Submit(Box::new(new("key")))).await?,
+        bench.write_one(Write::Submit(Box::new(new("key")))).await?,
         old,
     )
 }
 
-async fn once_by_key_at_once(bench: &Bench) -> Checked {
+async fn once_by_key_at_once(bench: &Bench) -> CheckResult {
     for round in 0..20 {
-        // In another order, which must not make them wait for each other.
+        // The lists have different orders, which must not cause a deadlock.
         let keys: Vec<_> = (0..8).map(|nth| format!("{round} {nth}")).collect();
-        let submit = |key: &String| Operation::Submit(Box::new(new(key)));
+        let submit = |key: &String| Write::Submit(Box::new(new(key)));
         let ahead: Vec<_> = keys.iter().map(submit).collect();
         let back: Vec<_> = keys.iter().rev().map(submit).collect();
         let (ahead, back) = tokio::join!(
             bench.one.write(ahead.into()),
             bench.other.write(back.into())
         );
-        let mut back = back.map_err(said)?;
+        let mut back = back.map_err(to_message)?;
         back.reverse();
-        for pair in ahead.map_err(said)?.iter().zip(&back) {
+        for pair in ahead.map_err(to_message)?.iter().zip(&back) {
             let (
-                Outcome::Submitted { id: a, is_new: one },
-                Outcome::Submitted {
+                WriteResult::Submitted { id: a, is_new: one },
+                WriteResult::Submitted {
                     id: b,
                     is_new: other,
                 },
@@ -139,55 +139,55 @@ async fn once_by_key_at_once(bench: &Bench) -> Checked {
             else {
                 return Err(format!("{pair:?}"));
             };
-            same("the number of the task", a, b)?;
-            same("exactly one of them stored it", one ^ other, true)?;
+            check_equal("the number of the task", a, b)?;
+            check_equal("exactly one of them stored it", one ^ other, true)?;
         }
     }
     Ok(())
 }
 
-async fn in_order(bench: &Bench) -> Checked {
+async fn in_order(bench: &Bench) -> CheckResult {
     let submits: Vec<_> = (0..40)
-        .map(|nth| Operation::Submit(Box::new(new(&format!("{}", 99 - nth)))))
+        .map(|nth| Write::Submit(Box::new(new(&format!("{}", 99 - nth)))))
         .collect();
-    let outcomes = bench.write(submits).await?;
+    let results = bench.write(submits).await?;
     let mut claimed = bench.claim("a", 100).await?.into_iter();
-    for (nth, outcome) in outcomes.iter().enumerate() {
-        let Outcome::Submitted { id, is_new: true } = outcome else {
-            return Err(format!("{outcome:?}"));
+    for (nth, result) in results.iter().enumerate() {
+        let WriteResult::Submitted { id, is_new: true } = result else {
+            return Err(format!("{result:?}"));
         };
-        same(
+        check_equal(
             "the key of a task",
-            bench.run(*id).await?.key,
+            bench.task(*id).await?.key,
             format!("{}", 99 - nth),
         )?;
         let claimed = claimed.next().ok_or("not all are ready")?;
-        same(
+        check_equal(
             "the first that was submitted is claimed first",
-            claimed.run.id,
+            claimed.task.id,
             *id,
         )?;
     }
     Ok(())
 }
 
-async fn all_or_none(bench: &Bench) -> Checked {
-    // A text that PostgreSQL does not keep; a store that keeps it has nothing to undo.
-    let odd = NewRun {
+async fn all_or_none(bench: &Bench) -> CheckResult {
+    // PostgreSQL cannot store this string; a store that can has nothing to roll back.
+    let odd = NewTask {
         input: "\"\0\"".to_owned(),
         ..new("odd")
     };
     let list = [
-        Operation::Submit(Box::new(new("even"))),
-        Operation::Submit(Box::new(odd)),
+        Write::Submit(Box::new(new("even"))),
+        Write::Submit(Box::new(odd)),
     ];
     let written = bench.one.write(list.into()).await;
-    let there = bench.other.counts().await.map_err(said)?;
+    let there = bench.other.counts().await.map_err(to_message)?;
     let wanted = if written.is_ok() {
         vec![(State::Pending, 2)]
     } else {
         Vec::new()
     };
-    same("tasks that are there", there, wanted)?;
+    check_equal("the stored tasks", there, wanted)?;
     bench.submit(new("after")).await.map(drop)
 }

@@ -6,152 +6,160 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 
 use super::bench::{
-    Bench, Checked, LONG, SHORT, change, hold, new, record, said, same, standing, sweep,
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, lease, new, record, sentences,
+    sweep, to_message,
 };
-use crate::store::{Change, Expired, Operation, Sweep, Swept};
-use crate::task::{Direction, Kind, NewRun, State, WorkerId};
+use crate::store::{Change, Expiry, Reclaimed, Sweep, Write};
+use crate::task::{Direction, NewTask, RecordKind, State, WorkerId};
 
-super::sentences! {
-    "a task whose owner was not heard of for its lease is given back, and has failed once more" => owner,
-    "a task whose owner is unknown is given back" => unknown_owner,
-    "a task whose step was not done in time is given back" => step,
-    "a task that was not done in time is undone, whoever holds it" => task,
-    "a task that is undone already is not held to its time" => undone_already,
-    "a task that failed too often is undone; one that cannot be undone is parked" => fates,
-    "a sweep looks at most at so many tasks" => at_most,
-    "several may look at the same time and do not see each other's" => at_once,
-    "a sweep leaves alone what has ended, waits or is held by who lives" => leaves_alone,
+sentences! {
+    "a task whose owner did not renew its lease is reclaimed, and has failed once more" => owner,
+    "a task whose owner is unknown is reclaimed" => unknown_owner,
+    "a task whose step was not done in time is reclaimed" => step,
+    "a task that was not done in time is undone, with or without an owner" => task,
+    "the `complete_by` of a task does not count while it is undone" => undone_already,
+    "a task that failed too often is undone; one that cannot be undone is parked" => next_states,
+    "a sweep reclaims at most `limit` tasks" => at_most,
+    "sweeps at the same time reclaim different tasks" => at_once,
+    "a sweep leaves tasks that have ended, wait or have a live owner" => leaves_alone,
 }
 
-async fn owner(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
-    bench.beat("a", SHORT).await?;
-    let swept = bench.sweep_until_found().await?;
+async fn owner(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    bench.heartbeat("a", SHORT).await?;
+    let reclaimed = bench.sweep_until_found().await?;
     let delay = Duration::from_secs(100);
-    let wanted = Swept {
-        run: held.run.id,
+    let wanted = Reclaimed {
+        task: held.task.id,
         workflow: "w".to_owned(),
-        expired: Expired::Owner,
+        expiry: Expiry::Owner,
         owner: Some(WorkerId("a".to_owned())),
         state: State::Pending,
         direction: Direction::Forward,
         failures: 1,
         delay,
     };
-    same("what was found", swept, vec![wanted])?;
-    let run = bench.run(held.run.id).await?;
-    let mut wanted = held.run.clone();
+    check_equal("the reclaimed tasks", reclaimed, vec![wanted])?;
+    let task = bench.task(held.task.id).await?;
+    let mut wanted = held.task.clone();
     wanted.state = State::Pending;
     wanted.owner = None;
     wanted.fence.0 += 1;
     wanted.failures = 1;
-    wanted.error = Some(Expired::Owner.message().to_owned());
-    wanted.wake_at = run.updated_at.after(delay);
-    wanted.updated_at = run.updated_at;
-    same("how it stands", run, wanted)?;
-    same("found again", bench.sweep(9).await?.len(), 0)?;
-    // The owner was stopped, not dead.
-    bench.beat("a", LONG).await?;
-    bench.lost(record(hold(&held), 0, Kind::Done)).await?;
+    wanted.error = Some(Expiry::Owner.message().to_owned());
+    wanted.wake_at = task.updated_at.after(delay);
+    wanted.updated_at = task.updated_at;
+    check_equal("the task", task, wanted)?;
+    check_equal("reclaimed again", bench.sweep(9).await?.len(), 0)?;
+    // The owner was suspended, not dead.
+    bench.heartbeat("a", LONG).await?;
     bench
-        .lost(change(hold(&held), standing(State::Processed)))
+        .write_lost(record(lease(&held), 0, RecordKind::Done))
+        .await?;
+    bench
+        .write_lost(change(lease(&held), change_to(State::Processed)))
         .await
 }
 
-async fn unknown_owner(bench: &Bench) -> Checked {
+async fn unknown_owner(bench: &Bench) -> CheckResult {
     let id = bench.submit(new("a")).await?;
     bench.claim_one("nobody").await?;
-    let swept = bench.sweep(9).await?;
-    same(
-        "what was found",
-        swept
+    let reclaimed = bench.sweep(9).await?;
+    check_equal(
+        "the reclaimed tasks",
+        reclaimed
             .into_iter()
-            .map(|swept| (swept.run, swept.expired))
+            .map(|reclaimed| (reclaimed.task, reclaimed.expiry))
             .collect(),
-        vec![(id, Expired::Owner)],
+        vec![(id, Expiry::Owner)],
     )
 }
 
-async fn step(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
+async fn step(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
     bench
-        .held(Operation::Announce(hold(&held), held.now.after(LONG)))
+        .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
         .await?;
-    same("found before", bench.sweep(9).await?.len(), 0)?;
+    check_equal("reclaimed before", bench.sweep(9).await?.len(), 0)?;
     bench
-        .held(Operation::Announce(hold(&held), held.now))
+        .write_held(Write::Announce(lease(&held), held.now))
         .await?;
-    let swept = bench.sweep_until_found().await?;
-    let found = swept
+    let reclaimed = bench.sweep_until_found().await?;
+    let found = reclaimed
         .into_iter()
-        .map(|swept| (swept.expired, swept.state, swept.failures))
+        .map(|reclaimed| (reclaimed.expiry, reclaimed.state, reclaimed.failures))
         .collect();
-    same(
-        "what was found",
+    check_equal(
+        "the reclaimed tasks",
         found,
-        vec![(Expired::Step, State::Pending, 1)],
+        vec![(Expiry::Step, State::Pending, 1)],
     )?;
-    let run = bench.run(held.run.id).await?;
-    same("how it stands", (run.owner, run.step_by), (None, None))?;
-    bench.lost(record(hold(&held), 0, Kind::Done)).await
+    let task = bench.task(held.task.id).await?;
+    check_equal("the task", (task.owner, task.step_by), (None, None))?;
+    bench
+        .write_lost(record(lease(&held), 0, RecordKind::Done))
+        .await
 }
 
-async fn task(bench: &Bench) -> Checked {
+async fn task(bench: &Bench) -> CheckResult {
     for state in [State::Pending, State::Processing, State::Waiting] {
-        bench.beat("a", LONG).await?;
+        bench.heartbeat("a", LONG).await?;
         let id = bench
-            .submit(NewRun {
+            .submit(NewTask {
                 complete_by: Some(SHORT),
-                ..new(state.word())
+                ..new(state.as_str())
             })
             .await?;
         let claimed = bench.claim_one("a").await?;
         let change = Change {
             failures: 2,
             wake: crate::store::Wake::In(LONG),
-            ..standing(state)
+            ..change_to(state)
         };
         bench
-            .held(Operation::Change(hold(&claimed), Box::new(change)))
+            .write_held(Write::Change(lease(&claimed), Box::new(change)))
             .await?;
-        let swept = bench.sweep_until_found().await?;
-        let found = swept
+        let reclaimed = bench.sweep_until_found().await?;
+        let found = reclaimed
             .into_iter()
-            .map(|swept| (swept.run, swept.expired, swept.failures, swept.delay))
+            .map(|reclaimed| {
+                (
+                    reclaimed.task,
+                    reclaimed.expiry,
+                    reclaimed.failures,
+                    reclaimed.delay,
+                )
+            })
             .collect();
-        same(
-            "what was found",
+        check_equal(
+            "the reclaimed tasks",
             found,
-            vec![(id, Expired::Task, 0, Duration::ZERO)],
+            vec![(id, Expiry::Task, 0, Duration::ZERO)],
         )?;
-        let run = bench.run(id).await?;
+        let task = bench.task(id).await?;
         let wanted = (
             State::Pending,
             Direction::Undoing,
             None,
-            claimed.run.fence.0 + 1,
+            claimed.task.fence.0 + 1,
         );
-        same(
-            "how it stands",
-            (run.state, run.direction, run.owner, run.fence.0),
+        check_equal(
+            "the task",
+            (task.state, task.direction, task.owner, task.fence.0),
             wanted,
         )?;
-        same(
-            "who goes on with it",
-            bench.claim_one("a").await?.run.id,
-            id,
-        )?;
-        same("found again", bench.sweep(9).await?.len(), 0)?;
+        check_equal("the claimed task", bench.claim_one("a").await?.task.id, id)?;
+        check_equal("reclaimed again", bench.sweep(9).await?.len(), 0)?;
     }
     Ok(())
 }
 
-async fn undone_already(bench: &Bench) -> Checked {
-    bench.beat("a", LONG).await?;
+async fn undone_already(bench: &Bench) -> CheckResult {
+    bench.heartbeat("a", LONG).await?;
     for direction in [Direction::Undoing, Direction::Cancelling] {
         let key = format!("{direction:?}");
         bench
-            .submit(NewRun {
+            .submit(NewTask {
                 complete_by: Some(LONG),
                 ..new(&key)
             })
@@ -159,46 +167,46 @@ async fn undone_already(bench: &Bench) -> Checked {
         let claimed = bench.claim_one("a").await?;
         let back = Change {
             direction,
-            ..standing(State::Processing)
+            ..change_to(State::Processing)
         };
-        bench.held(change(hold(&claimed), back)).await?;
+        bench.write_held(change(lease(&claimed), back)).await?;
     }
-    // Its time cannot be moved, so that of another task tells when it would be over.
+    // Its time cannot be changed, so another task with the same limit shows when it would be over.
     bench
-        .submit(NewRun {
+        .submit(NewTask {
             complete_by: Some(SHORT),
             ..new("forward")
         })
         .await?;
     let claimed = bench.claim_one("a").await?;
     bench
-        .held(change(
-            hold(&claimed),
+        .write_held(change(
+            lease(&claimed),
             Change {
                 direction: Direction::Undoing,
-                ..standing(State::Processing)
+                ..change_to(State::Processing)
             },
         ))
         .await?;
     bench
-        .submit(NewRun {
+        .submit(NewTask {
             complete_by: Some(SHORT),
             queue: "other".to_owned(),
             ..new("clock")
         })
         .await?;
-    let swept = bench.sweep_until_found().await?;
-    same("how many were found", swept.len(), 1)?;
-    same(
-        "the one that goes back",
-        bench.run(claimed.run.id).await?.state,
+    let reclaimed = bench.sweep_until_found().await?;
+    check_equal("the number of reclaimed tasks", reclaimed.len(), 1)?;
+    check_equal(
+        "the task that is undone",
+        bench.task(claimed.task.id).await?.state,
         State::Processing,
     )
 }
 
-async fn fates(bench: &Bench) -> Checked {
+async fn next_states(bench: &Bench) -> CheckResult {
     let id = bench
-        .submit(NewRun {
+        .submit(NewTask {
             max_failures: 1,
             ..new("a")
         })
@@ -207,18 +215,18 @@ async fn fates(bench: &Bench) -> Checked {
     let mut failures = 0;
     for _ in 0..4 {
         let claimed = bench.claim_until_ready("nobody").await?;
-        same("its failures", claimed.run.failures, failures)?;
+        check_equal("its failures", claimed.task.failures, failures)?;
         let delays = Policy::new().base(SHORT).cap(SHORT).jitter(Jitter::None);
-        let swept = bench
+        let reclaimed = bench
             .one
             .sweep(Sweep { limit: 9, delays })
             .await
-            .map_err(said)?;
-        let [swept] = &swept[..] else {
-            return Err(format!("{swept:?}"));
+            .map_err(to_message)?;
+        let [reclaimed] = &reclaimed[..] else {
+            return Err(format!("{reclaimed:?}"));
         };
-        failures = swept.failures;
-        seen.push((swept.state, swept.direction, swept.failures));
+        failures = reclaimed.failures;
+        seen.push((reclaimed.state, reclaimed.direction, reclaimed.failures));
     }
     let wanted = vec![
         (State::Pending, Direction::Forward, 1),
@@ -226,29 +234,33 @@ async fn fates(bench: &Bench) -> Checked {
         (State::Pending, Direction::Undoing, 1),
         (State::Parked, Direction::Undoing, 2),
     ];
-    same("how it went on", seen, wanted)?;
-    same("how it stands", bench.run(id).await?.state, State::Parked)?;
-    same("ready", bench.claim("a", 9).await?.len(), 0)
+    check_equal("its next states", seen, wanted)?;
+    check_equal("the task", bench.task(id).await?.state, State::Parked)?;
+    check_equal(
+        "the number of ready tasks",
+        bench.claim("a", 9).await?.len(),
+        0,
+    )
 }
 
-async fn at_most(bench: &Bench) -> Checked {
+async fn at_most(bench: &Bench) -> CheckResult {
     for nth in 0..7 {
         bench.submit(new(&nth.to_string())).await?;
     }
     bench.claim("nobody", 9).await?;
     let mut all = HashSet::new();
     for (limit, wanted) in [(0, 0), (3, 3), (3, 3), (3, 1), (3, 0)] {
-        let swept = bench.sweep(limit).await?;
-        same("how many were found", swept.len(), wanted)?;
-        all.extend(swept.into_iter().map(|swept| swept.run));
+        let reclaimed = bench.sweep(limit).await?;
+        check_equal("the number of reclaimed tasks", reclaimed.len(), wanted)?;
+        all.extend(reclaimed.into_iter().map(|reclaimed| reclaimed.task));
     }
-    same("how many different ones", all.len(), 7)
+    check_equal("the number of different tasks", all.len(), 7)
 }
 
-async fn at_once(bench: &Bench) -> Checked {
+async fn at_once(bench: &Bench) -> CheckResult {
     for round in 0..10 {
         let submits: Vec<_> = (0..40)
-            .map(|nth| Operation::Submit(Box::new(new(&format!("{round} {nth}")))))
+            .map(|nth| Write::Submit(Box::new(new(&format!("{round} {nth}")))))
             .collect();
         bench.write(submits).await?;
         bench.claim("nobody", 100).await?;
@@ -256,17 +268,21 @@ async fn at_once(bench: &Bench) -> Checked {
         while all.len() < 40 {
             let (one, other) =
                 tokio::join!(bench.one.sweep(sweep(15)), bench.other.sweep(sweep(15)));
-            let found = [one.map_err(said)?, other.map_err(said)?].concat();
+            let found = [one.map_err(to_message)?, other.map_err(to_message)?].concat();
             if found.is_empty() {
                 break;
             }
-            all.extend(found.into_iter().map(|swept| (swept.run, swept.failures)));
+            all.extend(
+                found
+                    .into_iter()
+                    .map(|reclaimed| (reclaimed.task, reclaimed.failures)),
+            );
         }
-        same("how many were found", all.len(), 40)?;
-        let different: HashSet<_> = all.iter().map(|(run, _)| *run).collect();
-        same("how many different ones", different.len(), 40)?;
-        same(
-            "failed once",
+        check_equal("the number of reclaimed tasks", all.len(), 40)?;
+        let different: HashSet<_> = all.iter().map(|(task, _)| *task).collect();
+        check_equal("the number of different tasks", different.len(), 40)?;
+        check_equal(
+            "the tasks that failed once",
             all.iter().all(|(_, failures)| *failures == 1),
             true,
         )?;
@@ -274,19 +290,19 @@ async fn at_once(bench: &Bench) -> Checked {
     Ok(())
 }
 
-async fn leaves_alone(bench: &Bench) -> Checked {
+async fn leaves_alone(bench: &Bench) -> CheckResult {
     for state in State::ALL {
-        let held = bench.held_by("a").await?;
+        let held = bench.claim_new("a").await?;
         let change = Change {
             wake: crate::store::Wake::In(LONG),
-            ..standing(state)
+            ..change_to(state)
         };
         bench
-            .held(Operation::Change(hold(&held), Box::new(change)))
+            .write_held(Write::Change(lease(&held), Box::new(change)))
             .await?;
-        let before = bench.run(held.run.id).await?;
-        same("found", bench.sweep(9).await?.len(), 0)?;
-        same("how it stands", bench.run(held.run.id).await?, before)?;
+        let before = bench.task(held.task.id).await?;
+        check_equal("reclaimed", bench.sweep(9).await?.len(), 0)?;
+        check_equal("the task", bench.task(held.task.id).await?, before)?;
     }
     Ok(())
 }

@@ -1,145 +1,179 @@
-//! `Operation::Beat`, `Disown` and `Leave`.
+//! `Write::Heartbeat`, `Release` and `Leave`.
 
-use super::bench::{Bench, Checked, LONG, change, hold, record, said, same, signal, standing};
-use crate::store::{Asked, Operation, Outcome, Steer};
-use crate::task::{Kind, RunId, State, WorkerId};
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, sentences, signal,
+    to_message,
+};
+use crate::store::{AdminCommand, PendingRequest, Write, WriteResult};
+use crate::task::{RecordKind, State, TaskId, WorkerId};
 
-super::sentences! {
-    "a heartbeat tells of the tasks of its worker that somebody wants something of" => asked,
-    "a worker that beats is not swept, for so long at least" => lives,
-    "a worker gives back all that it holds, but for those it names" => disowns,
-    "what a worker holds that leaves is pending again, and did not fail" => leaves,
-    "what was given back is not held by who held it" => fenced,
+sentences! {
+    "a heartbeat returns the requests for the tasks of its worker" => requests,
+    "a worker keeps its tasks for as long as its lease" => lives,
+    "a worker releases all its tasks, except those it names" => releases,
+    "the tasks of a worker that leaves are pending again, and did not fail" => leaves,
+    "a released task does not accept writes of its earlier owner" => fences,
 }
 
 fn worker(name: &str) -> WorkerId {
     WorkerId(name.to_owned())
 }
 
-async fn asked(bench: &Bench) -> Checked {
-    let quiet = bench.held_by("a").await?.run.id;
-    let cancelled = bench.held_by("a").await?.run.id;
-    let told = bench.held_by("a").await?.run.id;
-    let other = bench.held_by("b").await?.run.id;
-    bench.steer(cancelled, Steer::Cancel).await?;
-    bench.steer(other, Steer::Cancel).await?;
+async fn requests(bench: &Bench) -> CheckResult {
+    let quiet = bench.claim_new("a").await?.task.id;
+    let cancelled = bench.claim_new("a").await?.task.id;
+    let with_signals = bench.claim_new("a").await?.task.id;
+    let other = bench.claim_new("b").await?.task.id;
+    bench.command(cancelled, AdminCommand::Cancel).await?;
+    bench.command(other, AdminCommand::Cancel).await?;
     for name in ["one", "two"] {
-        bench.act(signal(told, name)).await?;
+        bench.write_one(signal(with_signals, name)).await?;
     }
-    let newest = bench.other.signals(told).await.map_err(said)?[1].id;
-    let Outcome::Beaten(mut asked) = bench.act(Operation::Beat(worker("a"), LONG)).await? else {
-        return Err("a heartbeat was answered otherwise".to_owned());
+    let newest = bench
+        .other
+        .signals(with_signals)
+        .await
+        .map_err(to_message)?[1]
+        .id;
+    let WriteResult::Requests(mut requests) =
+        bench.write_one(Write::Heartbeat(worker("a"), LONG)).await?
+    else {
+        return Err("the result of the heartbeat is not a list of requests".to_owned());
     };
-    asked.sort_by_key(|asked| asked.run);
+    requests.sort_by_key(|requests| requests.task);
     let wanted = vec![
-        Asked {
-            run: cancelled,
+        PendingRequest {
+            task: cancelled,
             cancel: true,
             signal: 0,
         },
-        Asked {
-            run: told,
+        PendingRequest {
+            task: with_signals,
             cancel: false,
             signal: newest,
         },
     ];
-    same("what is asked", asked, wanted)?;
-    same(
-        "the others are left alone",
-        bench.run(quiet).await?.state,
+    check_equal("the requests", requests, wanted)?;
+    check_equal(
+        "the other tasks",
+        bench.task(quiet).await?.state,
         State::Processing,
     )
 }
 
-async fn lives(bench: &Bench) -> Checked {
-    bench.held_by("a").await?;
-    same("swept", bench.sweep(9).await?.len(), 0)?;
-    // The last word counts.
-    bench.beat("a", std::time::Duration::ZERO).await?;
-    bench.beat("a", std::time::Duration::MAX).await?;
-    same("swept", bench.sweep(9).await?.len(), 0)
+async fn lives(bench: &Bench) -> CheckResult {
+    bench.claim_new("a").await?;
+    check_equal(
+        "the number of reclaimed tasks",
+        bench.sweep(9).await?.len(),
+        0,
+    )?;
+    // The last heartbeat counts.
+    bench.heartbeat("a", std::time::Duration::ZERO).await?;
+    bench.heartbeat("a", std::time::Duration::MAX).await?;
+    check_equal(
+        "the number of reclaimed tasks",
+        bench.sweep(9).await?.len(),
+        0,
+    )
 }
 
-async fn disowns(bench: &Bench) -> Checked {
+async fn releases(bench: &Bench) -> CheckResult {
     let mut ids = Vec::new();
     for _ in 0..3 {
-        ids.push(bench.held_by("a").await?.run.id);
+        ids.push(bench.claim_new("a").await?.task.id);
     }
-    let other = bench.held_by("b").await?.run.id;
+    let other = bench.claim_new("b").await?.task.id;
     let [kept, ..] = ids[..] else {
         return Err("no tasks".to_owned());
     };
-    let list = vec![kept, other, RunId(1_000_000)];
-    same(
-        "its outcome",
-        bench.act(Operation::Disown(worker("a"), list)).await?,
-        Outcome::Done,
+    let list = vec![kept, other, TaskId(1_000_000)];
+    check_equal(
+        "its result",
+        bench.write_one(Write::Release(worker("a"), list)).await?,
+        WriteResult::Done,
     )?;
     let mut states = Vec::new();
     for id in ids {
-        states.push(bench.run(id).await?.state);
+        states.push(bench.task(id).await?.state);
     }
-    same(
-        "how they stand",
+    check_equal(
+        "the tasks",
         states,
         vec![State::Processing, State::Pending, State::Pending],
     )?;
-    same(
-        "that of another",
-        bench.run(other).await?.state,
+    check_equal(
+        "the task of another worker",
+        bench.task(other).await?.state,
         State::Processing,
     )?;
-    same("the worker lives", bench.sweep(9).await?.len(), 0)
+    check_equal(
+        "the number of reclaimed tasks",
+        bench.sweep(9).await?.len(),
+        0,
+    )
 }
 
-async fn leaves(bench: &Bench) -> Checked {
-    let held = bench.held_by("a").await?;
+async fn leaves(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
     bench
-        .held(Operation::Announce(hold(&held), held.now.after(LONG)))
+        .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
         .await?;
-    let other = bench.held_by("b").await?.run.id;
-    same(
-        "its outcome",
-        bench.act(Operation::Leave(worker("a"))).await?,
-        Outcome::Done,
+    let other = bench.claim_new("b").await?.task.id;
+    check_equal(
+        "its result",
+        bench.write_one(Write::Leave(worker("a"))).await?,
+        WriteResult::Done,
     )?;
-    let run = bench.run(held.run.id).await?;
-    let found = (run.state, run.owner, run.step_by, run.failures, run.error);
-    same(
-        "how it stands",
-        found,
-        (State::Pending, None, None, 0, None),
-    )?;
-    same(
-        "that of another",
-        bench.run(other).await?.state,
+    let task = bench.task(held.task.id).await?;
+    let found = (
+        task.state,
+        task.owner,
+        task.step_by,
+        task.failures,
+        task.error,
+    );
+    check_equal("the task", found, (State::Pending, None, None, 0, None))?;
+    check_equal(
+        "the task of another worker",
+        bench.task(other).await?.state,
         State::Processing,
     )?;
-    same(
-        "who claims it",
-        bench.claim_one("b").await?.run.id,
-        held.run.id,
+    check_equal(
+        "the claimed task",
+        bench.claim_one("b").await?.task.id,
+        held.task.id,
     )?;
-    // Nobody lives on after that.
-    bench.act(Operation::Leave(worker("b"))).await?;
+    // Then no worker has a lease.
+    bench.write_one(Write::Leave(worker("b"))).await?;
     bench.claim("b", 9).await?;
-    same("swept", bench.sweep(9).await?.len(), 2)
+    check_equal(
+        "the number of reclaimed tasks",
+        bench.sweep(9).await?.len(),
+        2,
+    )
 }
 
-async fn fenced(bench: &Bench) -> Checked {
-    for operation in [
-        Operation::Disown(worker("a"), Vec::new()),
-        Operation::Leave(worker("a")),
+async fn fences(bench: &Bench) -> CheckResult {
+    for write in [
+        Write::Release(worker("a"), Vec::new()),
+        Write::Leave(worker("a")),
     ] {
-        let held = bench.held_by("a").await?;
-        bench.act(operation).await?;
-        bench.lost(record(hold(&held), 0, Kind::Done)).await?;
-        // Also when it is the same worker that holds it again.
-        let again = bench.claim_one("a").await?;
-        bench.lost(record(hold(&held), 0, Kind::Done)).await?;
-        bench.held(record(hold(&again), 0, Kind::Done)).await?;
+        let held = bench.claim_new("a").await?;
+        bench.write_one(write).await?;
         bench
-            .held(change(hold(&again), standing(State::Processed)))
+            .write_lost(record(lease(&held), 0, RecordKind::Done))
+            .await?;
+        // Also if the same worker claims it again.
+        let again = bench.claim_one("a").await?;
+        bench
+            .write_lost(record(lease(&held), 0, RecordKind::Done))
+            .await?;
+        bench
+            .write_held(record(lease(&again), 0, RecordKind::Done))
+            .await?;
+        bench
+            .write_held(change(lease(&again), change_to(State::Processed)))
             .await?;
     }
     Ok(())

@@ -1,65 +1,71 @@
-//! A task on its way back.
+//! A task that undoes its steps.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use super::{Entry, Failure, Lent, begun, said, started};
-use crate::flow::journal::{Next, Stop};
-use crate::flow::poll::{panicked, poll_once};
-use crate::flow::{Flow, Inner, Undo, Undoing};
-use crate::store::Operation;
-use crate::task::{Record, Run, State};
+use super::command::EngineError;
+use super::entry::Entry;
+use super::start::{prepare_task, start_workflow, stop_message};
+use crate::context::journal::{Next, Stop};
+use crate::context::poll::{poll_once, stop_of_panic};
+use crate::context::{CompensationFuture, Inner, Undo, WorkflowContext};
+use crate::resources::Resources;
+use crate::store::Write;
+use crate::task::{Record, State, Task};
 use crate::time::Time;
-use crate::workflow::Runs;
+use crate::workflow::RunFn;
 use crate::writer::Jobs;
 
-/// What is to be undone of a task, the last first.
+/// The compensations of a task, the last first.
 pub struct Compensations {
     inner: Arc<Inner>,
     jobs: Jobs,
     undos: Vec<Undo>,
-    /// The last of them, under way; what is to be recorded of it, once it is done.
     current: Option<Current>,
     state: State,
 }
 
+/// The compensation that runs.
 struct Current {
     seq: i32,
     name: String,
-    undoing: Undoing,
+    future: CompensationFuture,
+    /// Set when the compensation has ended.
     entry: Option<Entry>,
 }
 
-impl std::fmt::Debug for Compensations {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Compensations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Compensations")
-            .field("task", &self.inner.run.id)
+            .field("task", &self.inner.task.id)
             .field("left", &self.undos.len())
             .finish_non_exhaustive()
     }
 }
 
 impl Compensations {
-    /// The workflow runs once more, as far as it had come, and its steps say how they are undone.
+    /// Runs the workflow once more, as far as its records reach, to collect the compensations of
+    /// its steps.
     pub(super) async fn of(
-        run: Run,
+        task: Task,
         records: Vec<Record>,
         outside: (u64, Time),
-        runs: Runs,
-        lent: &Lent,
-    ) -> Result<Self, Failure> {
-        let direction = run.direction;
-        let (inner, jobs) = begun(run, records, outside, lent);
-        let mut workflow = started(&inner, runs);
-        let stop = poll_fn(|context| {
+        run_fn: RunFn,
+        resources: &Resources,
+    ) -> Result<Self, EngineError> {
+        let direction = task.direction;
+        let (inner, jobs) = prepare_task(task, records, outside, resources);
+        let mut workflow = start_workflow(&inner, run_fn);
+        let stop = poll_fn(|cx| {
             loop {
-                inner.journal().poll();
-                let polled = match poll_once(workflow.as_mut(), context) {
-                    Err(panic) => return Poll::Ready(Some(panicked(&*panic))),
+                inner.journal().before_poll();
+                let polled = match poll_once(workflow.as_mut(), cx) {
+                    Err(panic) => return Poll::Ready(Some(stop_of_panic(&*panic))),
                     Ok(polled) => polled,
                 };
-                let (next, wakers) = inner.journal().polled();
+                let (next, wakers) = inner.journal().after_poll();
                 for waker in wakers {
                     waker.wake();
                 }
@@ -72,16 +78,16 @@ impl Compensations {
         })
         .await;
         drop(workflow);
-        let missing = inner.journal().left_over();
+        let missing = inner.journal().missing_request();
         match stop.or(missing.map(Stop::Diverged)) {
             None => {}
-            Some(Stop::Failed(message)) => return Err(Failure::Failed(message)),
-            Some(stop) => return Err(Failure::Parked(said(stop))),
+            Some(Stop::Failed(message)) => return Err(EngineError::Failed(message)),
+            Some(stop) => return Err(EngineError::Parked(stop_message(stop))),
         }
         let mut undos = std::mem::take(&mut *inner.undos());
         undos.sort_by_key(|undo| undo.ord);
         Ok(Self {
-            state: direction.end(!undos.is_empty()),
+            state: direction.final_state(!undos.is_empty()),
             inner,
             jobs,
             undos,
@@ -89,61 +95,62 @@ impl Compensations {
         })
     }
 
-    /// The name of what is to be undone next; `None` if all is.
+    /// Returns the name of the next compensation, or `None` if all are done.
     pub fn next(&self) -> Option<String> {
         let current = self.current.as_ref().map(|current| &current.name);
         let name = current.or_else(|| self.undos.last().map(|undo| &undo.name))?;
         Some(format!("undo {name}"))
     }
 
-    /// Undoes it.
+    /// Runs the next compensation.
     ///
     /// # Errors
     ///
-    /// The compensation failed: all of it is to be run again, later.
+    /// Fails if the compensation failed. Then the task must run again later, from the start.
     ///
     /// # Cancel safety
     ///
-    /// The compensation goes on when this is called again.
-    pub async fn run(&mut self) -> Result<Entry, Failure> {
+    /// If the future is dropped, the next call continues the compensation.
+    pub async fn run(&mut self) -> Result<Entry, EngineError> {
         if self.current.is_none()
             && let Some(undo) = self.undos.pop()
         {
-            let flow = Flow::new(Arc::clone(&self.inner));
+            let context = WorkflowContext::new(Arc::clone(&self.inner));
             self.current = Some(Current {
                 seq: undo.seq,
                 name: undo.name,
-                undoing: (undo.run)(flow.undoing(undo.seq)),
+                future: (undo.compensation)(context.for_compensation(undo.seq)),
                 entry: None,
             });
         }
-        poll_fn(|context| self.poll(context)).await
+        poll_fn(|cx| self.poll(cx)).await
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Entry, Failure>> {
-        let failed = |message: String| Poll::Ready(Err(Failure::Failed(message)));
+    /// Polls the current compensation until it has an entry or an error.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Entry, EngineError>> {
+        let failed = |message: String| Poll::Ready(Err(EngineError::Failed(message)));
         let Some(current) = &mut self.current else {
             return failed("there is nothing left to undo".to_owned());
         };
         if let Some(entry) = &current.entry {
             return Poll::Ready(Ok(entry.clone()));
         }
-        let polled = match poll_once(current.undoing.as_mut(), context) {
-            Err(panic) => return failed(said(panicked(&*panic))),
+        let polled = match poll_once(current.future.as_mut(), cx) {
+            Err(panic) => return failed(stop_message(stop_of_panic(&*panic))),
             Ok(polled) => polled,
         };
-        while let Some((operation, _)) = self.jobs.next() {
-            if let Operation::Record(_, record) = operation {
+        while let Some((write, _)) = self.jobs.next() {
+            if let Write::Record(_, record) = write {
                 let entry = Entry::of(*record, self.inner.store_now());
                 current.entry = Some(entry.clone());
                 return Poll::Ready(Ok(entry));
             }
         }
-        if let Some(stop) = self.inner.journal().stopped() {
-            return Poll::Ready(Err(Failure::Parked(said(stop))));
+        if let Some(stop) = self.inner.journal().stop_reason() {
+            return Poll::Ready(Err(EngineError::Parked(stop_message(stop))));
         }
-        let failure = self.inner.pace();
-        if let Some(message) = failure.and_then(|paced| Some(paced.failure()?.to_owned())) {
+        let calls = self.inner.engine_calls();
+        if let Some(message) = calls.and_then(|calls| Some(calls.failure()?.to_owned())) {
             return failed(message);
         }
         let error = match ready!(polled) {
@@ -154,19 +161,19 @@ impl Compensations {
         failed(format!("step {seq} `{name}` could not be undone: {error}"))
     }
 
-    /// It was undone, now or in another life of the task.
-    pub fn tell(&mut self, entry: &Entry) {
+    /// Applies an entry of the journal, which was recorded now or in an earlier run of the task.
+    pub fn apply(&mut self, entry: &Entry) {
         self.current.take_if(|current| current.seq == entry.seq);
         self.undos.retain(|undo| undo.seq != entry.seq);
     }
 
-    /// How the task ends when all is undone.
+    /// Returns the state of the task when all compensations are done.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// Why it went back.
+    /// Returns why the task is undone.
     pub fn error(&self) -> &str {
-        self.inner.run.error.as_deref().unwrap_or_default()
+        self.inner.task.error.as_deref().unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! A task on its way forward.
+//! A task that runs forward.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,24 +11,29 @@ use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 
-use super::{Command, Compensations, Entry, Failure, Lent, Task, What, begun, said, started};
-use crate::flow::Inner;
-use crate::flow::journal::{Next, Stop};
-use crate::flow::poll::{panicked, poll_once};
-use crate::store::{Operation, Outcome, Standing};
-use crate::task::{Direction, Fence, Record, Run, State};
+use super::command::{Command, EngineError, EngineTask};
+use super::compensations::Compensations;
+use super::entry::{Entry, What};
+use super::start::{prepare_task, start_workflow, stop_message};
+use crate::context::Inner;
+use crate::context::journal::{Next, Stop};
+use crate::context::poll::{poll_once, stop_of_panic};
+use crate::resources::Resources;
+use crate::store::{LeaseStatus, Write, WriteResult};
+use crate::task::{DEFAULT_QUEUE, Direction, Fence, Record, State, Task};
 use crate::time::Time;
-use crate::workflow::{DEFAULT_QUEUE, Ended, Failure as WorkflowFailure, Runs, Workflow};
-use crate::writer::{Jobs, Written};
+use crate::workflow::{RunFn, Workflow, WorkflowError, WorkflowResult};
+use crate::writer::{Jobs, Reply};
 
+/// Names of signals start with this in the record.
 const SIGNAL: &str = "signal ";
 
-const ASTRAY: &str = "the workflow went on without having been told anything: it waits for something that is not recorded; have a step do that";
+const UNRECORDED: &str = "the workflow went on without a recorded result: it waits for something other than its steps, timers and signals; move that into a step";
 
-/// How often a workflow may wake itself before it must be told something.
+/// How often a workflow may wake itself before it needs a result.
 const YIELDS: u32 = 10_000;
 
-/// Knows whether it was woken.
+/// A waker that remembers whether it was woken.
 struct Woken(AtomicBool, Waker);
 
 impl Wake for Woken {
@@ -38,39 +43,41 @@ impl Wake for Woken {
     }
 }
 
-/// A task of an engine, from its start to its end or until it goes back.
+/// A task of an engine, from its start until it ends or turns back.
 pub struct Execution {
     inner: Arc<Inner>,
-    runs: Runs,
-    workflow: Pin<Box<dyn Future<Output = Ended> + Send>>,
+    run_fn: RunFn,
+    workflow: Pin<Box<dyn Future<Output = WorkflowResult> + Send>>,
     jobs: Jobs,
-    /// What has ended here and is to be recorded next.
-    ready: VecDeque<(Record, oneshot::Sender<Written>)>,
-    /// What was given out last, and who waits until it is recorded.
-    given: Option<(Entry, oneshot::Sender<Written>)>,
-    /// Whose end is recorded after it was decided that the task goes back: they do not go on.
-    unheard: Vec<oneshot::Sender<Written>>,
-    /// What was told, in that order.
+    /// The outcomes that have come up here and are not in the journal yet.
+    ready: VecDeque<(Record, oneshot::Sender<Reply>)>,
+    /// The entry that [`run`](Self::run) returned last, and the step that waits until it is in the
+    /// journal.
+    offered: Option<(Entry, oneshot::Sender<Reply>)>,
+    /// The steps that ended after the task turned back: they do not continue.
+    ignored: Vec<oneshot::Sender<Reply>>,
+    /// The records of the applied entries, in their order.
     records: Vec<Record>,
     ended: Option<Command>,
-    /// Why it goes back.
-    back: Option<(Direction, String)>,
+    /// The direction in which the task turned back, and why.
+    turned_back: Option<(Direction, String)>,
 }
 
 impl fmt::Debug for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Execution")
-            .field("task", &self.inner.run.id)
-            .field("told", &self.records.len())
+            .field("task", &self.inner.task.id)
+            .field("records", &self.records.len())
             .finish_non_exhaustive()
     }
 }
 
 impl Execution {
-    /// A task at its start.
-    pub fn new<W: Workflow>(task: Task, lent: &Lent) -> Self {
+    /// Starts a task.
+    pub fn new<W: Workflow>(task: EngineTask, resources: &Resources) -> Self {
+        let outside = (task.salt, task.now);
         let complete_by = task.complete_by.or(W::COMPLETE_BY);
-        let run = Run {
+        let task = Task {
             id: task.id,
             workflow: W::NAME.to_owned(),
             version: W::VERSION,
@@ -79,56 +86,57 @@ impl Execution {
             key: task.key,
             state: State::Processing,
             direction: Direction::Forward,
-            wake_at: task.began,
-            complete_by: complete_by.map(|limit| task.began.after(limit)),
+            wake_at: task.started_at,
+            complete_by: complete_by.map(|limit| task.started_at.after(limit)),
             step_by: None,
             owner: None,
             fence: Fence::default(),
             failures: 0,
             max_failures: W::MAX_FAILURES,
-            cancel_asked: false,
+            cancel_requested: false,
             input: task.input,
             output: None,
             error: None,
             headers: task.headers,
-            created_at: task.began,
-            updated_at: task.began,
+            created_at: task.started_at,
+            updated_at: task.started_at,
         };
-        let (inner, jobs) = begun(run, Vec::new(), (task.salt, task.now), lent);
+        let (inner, jobs) = prepare_task(task, Vec::new(), outside, resources);
         Self {
-            workflow: started(&inner, W::run),
+            workflow: start_workflow(&inner, W::run),
             inner,
-            runs: W::run,
+            run_fn: W::run,
             jobs,
             ready: VecDeque::new(),
-            given: None,
-            unheard: Vec::new(),
+            offered: None,
+            ignored: Vec::new(),
             records: Vec::new(),
             ended: None,
-            back: None,
+            turned_back: None,
         }
     }
 
-    /// What comes next, now that all was told that there is to tell.
+    /// Returns the next command. Apply all entries that the journal has before you call this.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if it is dropped.
+    /// Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Command {
-        poll_fn(|context| {
-            self.poll_to_rest(context);
+        poll_fn(|cx| {
+            self.poll_to_rest(cx);
             Poll::Ready(self.command())
         })
         .await
     }
 
+    /// Decides on the next command.
     fn command(&self) -> Command {
-        let Some(mut paced) = self.inner.pace() else {
+        let Some(mut calls) = self.inner.engine_calls() else {
             return Command::Undo;
         };
-        if self.back.is_some() {
-            // What may have begun is brought to its end, for what was done must be known to be undone.
-            let steps = paced.steps();
+        if self.turned_back.is_some() {
+            // Steps that may have started run to their end: only a recorded step can be undone.
+            let steps = calls.named_steps();
             return if steps.is_empty() {
                 Command::Undo
             } else {
@@ -138,100 +146,101 @@ impl Execution {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
-        if let Some(stop) = self.inner.journal().stopped() {
-            return Command::Park(said(stop));
+        if let Some(stop) = self.inner.journal().stop_reason() {
+            return Command::Park(stop_message(stop));
         }
-        paced.name();
-        let steps = paced.steps();
+        calls.name_steps();
+        let steps = calls.named_steps();
         if !steps.is_empty() {
             return Command::Run(steps.join(" | "));
         }
-        if paced.waits().next().is_none() {
-            let message = "the workflow waits for something else than its steps, timers and signals; have a step do that";
+        if calls.waits().next().is_none() {
+            let message = "the workflow waits for something other than its steps, timers and signals; move that into a step";
             return Command::Park(message.to_owned());
         }
-        let mut signals: Vec<_> = paced
+        let mut signals: Vec<_> = calls
             .waits()
             .filter(|(_, _, wait)| wait.is_signal)
             .map(|(_, name, _)| name.to_owned())
             .collect();
         signals.sort();
         signals.dedup();
-        let until = paced.waits().filter_map(|(_, _, wait)| wait.due).min();
-        drop(paced);
+        let until = calls.waits().filter_map(|(_, _, wait)| wait.due).min();
+        drop(calls);
         let named = |name: String| {
-            let heard = self.inner.journal().count_heard(&name);
+            let received = self.inner.journal().count_received(&name);
             let signal = name.strip_prefix(SIGNAL).unwrap_or(&name);
-            (signal.to_owned(), heard)
+            (signal.to_owned(), received)
         };
         Command::Wait {
-            until: until.into_iter().chain(self.inner.run.complete_by).min(),
+            until: until.into_iter().chain(self.inner.task.complete_by).min(),
             signals: signals.into_iter().map(named).collect(),
         }
     }
 
-    /// Lets what is asked for run until the first of it has ended, or a timer is due.
+    /// Lets the open steps run until the first has ended, or a timer is due.
     ///
     /// # Errors
     ///
-    /// A step gave up, or cannot go on. What ran beside it comes to its end first.
+    /// Fails if a step gave up or cannot continue. The steps beside it run to their end first.
     ///
     /// # Cancel safety
     ///
-    /// Steps are dropped with the execution, not with this.
-    pub async fn run(&mut self) -> Result<Entry, Failure> {
-        let wakers = match self.inner.pace() {
+    /// If the future is dropped, the steps stay alive: they belong to the execution.
+    pub async fn run(&mut self) -> Result<Entry, EngineError> {
+        let wakers = match self.inner.engine_calls() {
             None => Vec::new(),
-            Some(mut paced) => {
-                paced.allow();
-                paced.take_held()
+            Some(mut calls) => {
+                calls.allow_named_steps();
+                calls.take_wakers()
             }
         };
         for waker in wakers {
             waker.wake();
         }
         let mut timer: Option<Pin<Box<tokio::time::Sleep>>> = None;
-        poll_fn(|context| {
-            let next = self.poll(context);
-            if let Some(entry) = self.give() {
+        poll_fn(|cx| {
+            let next = self.poll(cx);
+            if let Some(entry) = self.next_entry() {
                 return Poll::Ready(Ok(entry));
             }
-            if let Some(failure) = self.failure(next) {
-                return Poll::Ready(Err(failure));
+            if let Some(error) = self.error(next) {
+                return Poll::Ready(Err(error));
             }
-            let due = self.next_due().filter(|_| self.back.is_none());
+            let due = self.next_due().filter(|_| self.turned_back.is_none());
             let Some(due) = due.map(|(due, _)| due) else {
                 return Poll::Pending;
             };
             let left = due.since(self.inner.store_now());
             let timer = timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
-            if !left.is_zero() && timer.as_mut().poll(context).is_pending() {
+            if !left.is_zero() && timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            Poll::Ready(Ok(self.at_due()))
+            Poll::Ready(Ok(self.due_entry()))
         })
         .await
     }
 
-    /// Why nothing more will end here.
-    fn failure(&self, next: Next) -> Option<Failure> {
+    /// Returns an error if no more step will end here.
+    fn error(&self, next: Next) -> Option<EngineError> {
         if let Next::Stop(stop) = next {
-            return Some(Failure::Parked(said(stop)));
+            return Some(EngineError::Parked(stop_message(stop)));
         }
         match &self.ended {
-            Some(Command::Fail(message)) => return Some(Failure::Failed(message.clone())),
-            Some(_) => return Some(Failure::Parked(ASTRAY.to_owned())),
+            Some(Command::Fail(message)) => return Some(EngineError::Failed(message.clone())),
+            Some(_) => return Some(EngineError::Parked(UNRECORDED.to_owned())),
             None => {}
         }
-        let is_active = self.inner.journal().active() > self.unheard.len();
-        let paced = self.inner.pace()?;
-        let message = paced.failure().filter(|_| !is_active)?;
-        Some(Failure::Failed(message.to_owned()))
+        let is_active = self.inner.journal().active() > self.ignored.len();
+        let calls = self.inner.engine_calls()?;
+        let message = calls.failure().filter(|_| !is_active)?;
+        Some(EngineError::Failed(message.to_owned()))
     }
 
-    /// The first that has ended here and that somebody still wants; again, if nobody was told that it is recorded.
-    fn give(&mut self) -> Option<Entry> {
-        if let Some((entry, reply)) = &self.given
+    /// Returns the entry of the first outcome that the workflow still wants; the same entry again
+    /// until it is applied.
+    fn next_entry(&mut self) -> Option<Entry> {
+        if let Some((entry, reply)) = &self.offered
             && !reply.is_closed()
         {
             return Some(entry.clone());
@@ -239,26 +248,27 @@ impl Execution {
         while let Some((record, reply)) = self.ready.pop_front() {
             if !reply.is_closed() {
                 let entry = Entry::of(record, self.inner.store_now());
-                self.given = Some((entry.clone(), reply));
+                self.offered = Some((entry.clone(), reply));
                 return Some(entry);
             }
         }
         None
     }
 
-    /// The timer that is due first; `None` in its place for the task itself.
+    /// Returns the first due time and the number of its timer, or `None` in place of the number for
+    /// the task itself.
     fn next_due(&self) -> Option<(Time, Option<i32>)> {
-        let paced = self.inner.pace()?;
-        let waits = paced.waits();
+        let calls = self.inner.engine_calls()?;
+        let waits = calls.waits();
         let timers = waits.filter_map(|(seq, _, wait)| Some((wait.due?, Some(seq))));
-        let whole = self.inner.run.complete_by.map(|by| (by, None));
+        let whole = self.inner.task.complete_by.map(|by| (by, None));
         timers.chain(whole).min()
     }
 
-    /// What is to be recorded at the moment of the timer that is due first.
-    fn at_due(&self) -> Entry {
+    /// Returns the entry of the timer that is due first.
+    fn due_entry(&self) -> Entry {
         let (due, seq) = self.next_due().unwrap_or((Time::default(), None));
-        let name = seq.and_then(|seq| Some(self.inner.pace()?.get(seq)?.name.clone()));
+        let name = seq.and_then(|seq| Some(self.inner.engine_calls()?.get(seq)?.name.clone()));
         Entry {
             seq: seq.unwrap_or(-1),
             name: name.unwrap_or_default(),
@@ -270,79 +280,81 @@ impl Execution {
         }
     }
 
-    /// An entry is in the journal: it was recorded now, or in another life of the task.
-    pub fn tell(&mut self, entry: Entry) {
+    /// Applies an entry of the journal, which was recorded now or in an earlier run of the task.
+    pub fn apply(&mut self, entry: Entry) {
         if entry.what == What::Expired {
-            let limit = self.inner.run.complete_by.unwrap_or_default();
+            let limit = self.inner.task.complete_by.unwrap_or_default();
             let message = format!("it was not done by {limit}, its `complete_by`");
-            return self.turn(Direction::Undoing, message);
+            return self.turn_back(Direction::Undoing, message);
         }
         let at = Time::from_micros(entry.at);
-        let given = self.given.take_if(|(given, _)| *given == entry);
+        let offered = self.offered.take_if(|(offered, _)| *offered == entry);
         let is_begun = entry.what == What::Begun;
         let record = entry.into_record(self.records.len());
         let seq = record.seq;
-        if let Some(message) = self.unexpected(&record) {
+        if let Some(message) = self.mismatch(&record) {
             self.inner.journal().stop(Stop::Diverged(message));
             return;
         }
         if is_begun {
-            self.inner.journal().began(record);
+            self.inner.journal().add_begun(record);
         } else {
-            if let Some(mut paced) = self.inner.pace() {
-                paced.closed(seq);
+            if let Some(mut calls) = self.inner.engine_calls() {
+                calls.close(seq);
             }
             self.records.push(record.clone());
-            if self.back.is_some() {
-                self.unheard.extend(given.map(|(_, reply)| reply));
+            if self.turned_back.is_some() {
+                self.ignored.extend(offered.map(|(_, reply)| reply));
                 return;
             }
             let mut journal = self.inner.journal();
-            journal.ended(record);
-            journal.written(seq, at);
+            journal.add_unwritten(record);
+            journal.mark_written(seq, at);
         }
-        if let Some((_, reply)) = given {
-            let standing = Standing {
+        if let Some((_, reply)) = offered {
+            let status = LeaseStatus {
                 now: at,
-                cancel_asked: false,
+                cancel_requested: false,
             };
-            // It may have been dropped in between.
-            let _ = reply.send(Ok(Outcome::Held(standing)));
+            // The step may have been dropped in between.
+            let _ = reply.send(Ok(WriteResult::Written(status)));
         }
-        let held = self.inner.pace().map(|mut paced| paced.take_held());
-        for waker in held.into_iter().flatten() {
+        let calls = self.inner.engine_calls();
+        let wakers = calls.map(|mut calls| calls.take_wakers());
+        for waker in wakers.into_iter().flatten() {
             waker.wake();
         }
     }
 
-    fn unexpected(&self, record: &Record) -> Option<String> {
-        let paced = self.inner.pace()?;
-        let open = paced.get(record.seq);
+    /// Returns a message if the record does not fit the open call with its number.
+    fn mismatch(&self, record: &Record) -> Option<String> {
+        let calls = self.inner.engine_calls()?;
+        let open = calls.get(record.seq);
         if open.is_some_and(|open| open.name == record.name) {
             return None;
         }
         let now = open.map_or("nothing".to_owned(), |open| format!("`{}`", open.name));
         Some(format!(
-            "step {} was `{}` when it was recorded and is {now} now: the code of the workflow has changed; put the old code back",
+            "step {} was `{}` when it was recorded and is {now} now: the code of the workflow has changed; restore the old code",
             record.seq, record.name
         ))
     }
 
-    /// The moment of [`Command::Wait`] has come.
-    pub fn due(&mut self) {
-        let entry = self.at_due();
-        self.tell(entry);
+    /// Applies that the time of [`Command::Wait`] has come.
+    pub fn apply_due_timer(&mut self) {
+        let entry = self.due_entry();
+        self.apply(entry);
     }
 
-    /// A signal of [`Command::Wait`] has come, with this JSON.
-    pub fn signalled(&mut self, signal: &str, payload: String, at: Time) {
+    /// Applies a signal of [`Command::Wait`] that came at this time, with this JSON.
+    pub fn apply_signal(&mut self, signal: &str, payload: String, at: Time) {
         let name = format!("{SIGNAL}{signal}");
-        let seq = self.inner.pace().and_then(|paced| {
-            let mut waits = paced.waits();
+        let seq = self.inner.engine_calls().and_then(|calls| {
+            let mut waits = calls.waits();
             waits.find_map(|(seq, of, wait)| (wait.is_signal && of == name).then_some(seq))
         });
         if let Some(seq) = seq {
-            self.tell(Entry {
+            self.apply(Entry {
                 seq,
                 name,
                 what: What::Done(Some(payload)),
@@ -351,59 +363,59 @@ impl Execution {
         }
     }
 
-    /// Whether it was cancelled, came too late or failed.
-    pub fn goes_back(&self) -> bool {
-        self.back.is_some()
+    /// Returns whether the task was cancelled, came too late or failed.
+    pub fn has_turned_back(&self) -> bool {
+        self.turned_back.is_some()
     }
 
-    /// Somebody wants it cancelled: nothing new begins.
+    /// Cancels the task: no new step starts.
     pub fn cancel(&mut self) {
-        self.turn(Direction::Cancelling, "it was cancelled".to_owned());
+        self.turn_back(Direction::Cancelling, "it was cancelled".to_owned());
     }
 
-    /// A command of it has failed too often: what runs is given up.
+    /// Gives up the command that runs, because it has failed too often.
     pub fn fail(&mut self, error: String) {
-        if let Some(mut paced) = self.inner.pace() {
-            paced.give_up();
+        if let Some(mut calls) = self.inner.engine_calls() {
+            calls.give_up();
         }
-        self.turn(Direction::Undoing, error);
+        self.turn_back(Direction::Undoing, error);
     }
 
-    fn turn(&mut self, direction: Direction, error: String) {
-        self.back.get_or_insert((direction, error));
+    fn turn_back(&mut self, direction: Direction, error: String) {
+        self.turned_back.get_or_insert((direction, error));
     }
 
-    /// What is to be undone, after [`Command::Undo`].
+    /// Returns the compensations, after [`Command::Undo`].
     ///
     /// # Errors
     ///
-    /// It cannot be told, because the code has changed.
-    pub async fn compensations(self, lent: &Lent) -> Result<Compensations, Failure> {
+    /// Fails if the code has changed and does not fit the record.
+    pub async fn compensations(self, resources: &Resources) -> Result<Compensations, EngineError> {
         let nothing = (Direction::Undoing, String::new());
-        let (direction, error) = self.back.unwrap_or(nothing);
-        let run = Run {
+        let (direction, error) = self.turned_back.unwrap_or(nothing);
+        let task = Task {
             direction,
             error: Some(error),
-            ..self.inner.run.clone()
+            ..self.inner.task.clone()
         };
         let outside = (self.inner.salt, self.inner.store_now());
-        Compensations::of(run, self.records, outside, self.runs, lent).await
+        Compensations::of(task, self.records, outside, self.run_fn, resources).await
     }
 
-    /// Polls the workflow until there is nothing more for it to hear.
-    fn poll(&mut self, context: &mut Context<'_>) -> Next {
+    /// Polls the workflow until it has got all results.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Next {
         while self.ended.is_none() {
-            self.inner.journal().poll();
-            match poll_once(self.workflow.as_mut(), context) {
+            self.inner.journal().before_poll();
+            match poll_once(self.workflow.as_mut(), cx) {
                 Err(panic) => {
-                    self.ended = Some(Command::Fail(said(panicked(&*panic))));
+                    self.ended = Some(Command::Fail(stop_message(stop_of_panic(&*panic))));
                     self.workflow = Box::pin(pending());
                 }
                 Ok(Poll::Ready(ended)) => self.end(ended),
                 Ok(Poll::Pending) => {}
             }
             self.take_jobs();
-            let (next, wakers) = self.inner.journal().polled();
+            let (next, wakers) = self.inner.journal().after_poll();
             for waker in wakers {
                 waker.wake();
             }
@@ -414,39 +426,42 @@ impl Execution {
         Next::Rest
     }
 
-    /// The same, and as long as the workflow wakes itself: in another life it may be polled more often, and must come to the same point.
-    fn poll_to_rest(&mut self, context: &mut Context<'_>) {
-        let woken = Arc::new(Woken(AtomicBool::new(true), context.waker().clone()));
+    /// Polls also as long as the workflow wakes itself: a later run may poll it more often, and
+    /// must come to the same point.
+    fn poll_to_rest(&mut self, cx: &mut Context<'_>) {
+        let woken = Arc::new(Woken(AtomicBool::new(true), cx.waker().clone()));
         let waker = Waker::from(Arc::clone(&woken));
         for _ in 0..YIELDS {
             if !woken.0.swap(false, Ordering::Relaxed) {
                 return;
             }
-            let mut polling = unconstrained(poll_fn(|context| {
-                self.poll(context);
+            let mut polling = unconstrained(poll_fn(|cx| {
+                self.poll(cx);
                 Poll::Ready(())
             }));
             let _ = Pin::new(&mut polling).poll(&mut Context::from_waker(&waker));
         }
     }
 
-    fn end(&mut self, ended: Ended) {
+    /// Turns the result of the workflow into the last command.
+    fn end(&mut self, ended: WorkflowResult) {
         self.ended = Some(match ended {
             Ok(output) => Command::Complete(output),
-            Err(WorkflowFailure::Form(message)) if self.records.is_empty() => {
+            Err(WorkflowError::Json(message)) if self.records.is_empty() => {
                 Command::Refuse(message)
             }
-            Err(WorkflowFailure::Form(message)) => Command::Park(message),
-            Err(WorkflowFailure::Error(error)) => {
-                self.turn(Direction::Undoing, error);
+            Err(WorkflowError::Json(message)) => Command::Park(message),
+            Err(WorkflowError::Returned(error)) => {
+                self.turn_back(Direction::Undoing, error);
                 Command::Undo
             }
         });
     }
 
+    /// Moves new records from the writer to `ready`.
     fn take_jobs(&mut self) {
-        while let Some((operation, reply)) = self.jobs.next() {
-            if let Operation::Record(_, record) = operation {
+        while let Some((write, reply)) = self.jobs.next() {
+            if let Write::Record(_, record) = write {
                 self.ready.push_back((*record, reply));
             }
         }

@@ -2,9 +2,9 @@
 
 use metrics::{counter, histogram};
 
-use super::Event;
+use super::event::Event;
 
-pub(super) fn tell(event: &Event) {
+pub(super) fn count_event(event: &Event) {
     match event {
         Event::Claimed {
             workflow, waited, ..
@@ -16,15 +16,15 @@ pub(super) fn tell(event: &Event) {
         } => {
             let labels = [
                 ("workflow", workflow.clone()),
-                ("state", state.word().to_owned()),
+                ("state", state.as_str().to_owned()),
             ];
             counter!("retry_tasks_ended_total", &labels).increment(1);
         }
         Event::Failed { workflow, .. } => count("retry_task_failures_total", workflow),
         Event::TurnedBack { workflow, .. } => count("retry_tasks_turned_back_total", workflow),
-        Event::Swept(swept) => count("retry_tasks_swept_total", &swept.workflow),
+        Event::Reclaimed(reclaimed) => count("retry_tasks_reclaimed_total", &reclaimed.workflow),
         Event::Lost { workflow, .. } => count("retry_tasks_lost_total", workflow),
-        Event::Trouble(_) => counter!("retry_store_troubles_total").increment(1),
+        Event::StoreError(_) => counter!("retry_store_errors_total").increment(1),
     }
 }
 

@@ -2,62 +2,65 @@
 
 use tracing::{Level, event};
 
-use super::Event;
-use crate::store::Swept;
-use crate::task::{RunId, State};
+use super::event::Event;
+use crate::store::Reclaimed;
+use crate::task::{State, TaskId};
 
-pub(super) fn tell(event: &Event) {
+pub(super) fn log_event(event: &Event) {
     match event {
         Event::Claimed {
-            run,
+            task,
             workflow,
             waited,
         } => {
-            let (task, waited) = (run.0, waited.as_secs_f64());
-            event!(Level::DEBUG, task, workflow, waited, "a task is taken");
+            let (task, waited) = (task.0, waited.as_secs_f64());
+            event!(
+                Level::DEBUG,
+                task,
+                workflow,
+                waited,
+                "a worker claimed a task"
+            );
         }
         Event::Ended {
-            run,
+            task,
             workflow,
             state,
             error,
-        } => ended(*run, workflow, *state, error.as_deref(), event.is_alert()),
+        } => log_end(*task, workflow, *state, error.as_deref(), event.is_alert()),
         Event::Failed {
-            run,
+            task,
             workflow,
             failures,
             delay,
             error,
         } => {
-            let (task, delay) = (run.0, delay.as_secs_f64());
-            let message = "a task failed and is tried again";
+            let (task, delay) = (task.0, delay.as_secs_f64());
+            let message = "a task failed and will run again";
             event!(Level::WARN, task, workflow, failures, delay, error, message);
         }
         Event::TurnedBack {
-            run,
+            task,
             workflow,
             error,
         } => {
-            let task = run.0;
-            event!(
-                Level::WARN,
-                task,
-                workflow,
-                error,
-                "what a task did is undone"
-            );
+            let task = task.0;
+            let message = "the steps of a task will be undone";
+            event!(Level::WARN, task, workflow, error, message);
         }
-        Event::Swept(swept) => self::swept(swept, event.is_alert()),
-        Event::Lost { run, workflow } => {
-            let message = "a task was lost to another worker; nothing of it was written";
-            event!(Level::WARN, task = run.0, workflow, message);
+        Event::Reclaimed(reclaimed) => log_reclaim(reclaimed, event.is_alert()),
+        Event::Lost { task, workflow } => {
+            let message = "this worker has lost a task to another; the store refused its write";
+            event!(Level::WARN, task = task.0, workflow, message);
         }
-        Event::Trouble(error) => event!(Level::ERROR, error, "the store of tasks is in trouble"),
+        Event::StoreError(error) => {
+            event!(Level::ERROR, error, "the store of tasks has an error");
+        }
     }
 }
 
-fn ended(run: RunId, workflow: &str, state: State, error: Option<&str>, is_alert: bool) {
-    let (task, state) = (run.0, state.word());
+fn log_end(task: TaskId, workflow: &str, state: State, error: Option<&str>, is_alert: bool) {
+    let (task, state) = (task.0, state.as_str());
     match error {
         Some(error) if is_alert => {
             event!(
@@ -81,15 +84,15 @@ fn ended(run: RunId, workflow: &str, state: State, error: Option<&str>, is_alert
     }
 }
 
-fn swept(swept: &Swept, is_alert: bool) {
-    let (task, workflow) = (swept.run.0, &swept.workflow);
-    let (state, expired) = (swept.state.word(), swept.expired.message());
-    let owner = swept.owner.as_ref().map(|owner| &*owner.0);
+fn log_reclaim(reclaimed: &Reclaimed, is_alert: bool) {
+    let (task, workflow) = (reclaimed.task.0, &reclaimed.workflow);
+    let (state, expired) = (reclaimed.state.as_str(), reclaimed.expiry.message());
+    let owner = reclaimed.owner.as_ref().map(|owner| &*owner.0);
     if is_alert {
         let message = "a task needs an operator";
         event!(Level::ERROR, task, workflow, state, owner, expired, message);
     } else {
-        let message = "a task is given back";
+        let message = "a supervisor reclaimed a task";
         event!(Level::WARN, task, workflow, state, owner, expired, message);
     }
 }

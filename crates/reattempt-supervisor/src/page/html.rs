@@ -1,14 +1,24 @@
-//! Tasks as HTML. All that comes from a task is escaped.
+//! Shows tasks as HTML. Every text of a task is escaped.
 
 use std::fmt::{self, Write as _};
 
-use super::Wanted;
-use crate::task::{Kind, Record, Run, State};
-use crate::tasks::Progress;
+use serde::Deserialize;
+
+use crate::client::Progress;
+use crate::task::{Record, RecordKind, State, Task};
+
+/// The tasks that the address of a list asks for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ListQuery {
+    pub(super) state: String,
+    pub(super) workflow: String,
+    pub(super) before: Option<i64>,
+}
 
 const STYLE: &str = include_str!("style.css");
 
-/// A text from outside: what HTML would read is written as what it shows.
+/// A text from outside, with the characters of HTML escaped.
 struct Text<'t>(&'t str);
 
 impl fmt::Display for Text<'_> {
@@ -28,7 +38,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A text from outside as part of an address.
+/// A text from outside, escaped for a part of an address.
 struct Part<'t>(&'t str);
 
 impl fmt::Display for Part<'_> {
@@ -45,7 +55,8 @@ impl fmt::Display for Part<'_> {
     }
 }
 
-fn whole(title: &str, body: &str) -> String {
+/// Returns a whole page.
+fn whole_page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>{}</title><style>{STYLE}</style><body>{body}</body></html>",
@@ -53,9 +64,9 @@ fn whole(title: &str, body: &str) -> String {
     )
 }
 
-/// A page that says one thing.
+/// Returns a page with one message.
 pub(super) fn message(text: &str) -> String {
-    whole(
+    whole_page(
         "Tasks",
         &format!(
             "<h1>Tasks</h1><p>{}</p><p><a href=\"../\">All tasks</a></p>",
@@ -64,25 +75,26 @@ pub(super) fn message(text: &str) -> String {
     )
 }
 
+/// Returns the page with the list of tasks.
 pub(super) fn list(
     counts: &[(State, u64)],
-    runs: &[Run],
-    wanted: &Wanted,
+    tasks: &[Task],
+    query: &ListQuery,
     is_full: bool,
 ) -> String {
-    let workflow = Part(&wanted.workflow);
+    let workflow = Part(&query.workflow);
     let all: u64 = counts.iter().map(|(_, count)| count).sum();
-    let current = |is_it: bool| if is_it { " aria-current=page" } else { "" };
+    let current = |is_current: bool| if is_current { " aria-current=page" } else { "" };
     let mut body = format!(
         "<h1>Tasks</h1><nav><a href=\"?workflow={workflow}\"{}>all {all}</a>",
-        current(wanted.state.is_empty())
+        current(query.state.is_empty())
     );
     for (state, count) in counts {
-        let is_it = current(wanted.state == state.word());
+        let mark = current(query.state == state.as_str());
         push(
             &mut body,
             format_args!(
-                "<a href=\"?state={state}&amp;workflow={workflow}\"{is_it}>{state} {count}</a>"
+                "<a href=\"?state={state}&amp;workflow={workflow}\"{mark}>{state} {count}</a>"
             ),
         );
     }
@@ -90,75 +102,81 @@ pub(super) fn list(
         &mut body,
         format_args!(
             "</nav><form><input type=hidden name=state value=\"{}\"><label>Workflow <input name=workflow value=\"{}\"></label> <button>Show</button></form>",
-            Text(&wanted.state),
-            Text(&wanted.workflow)
+            Text(&query.state),
+            Text(&query.workflow)
         ),
     );
-    if runs.is_empty() {
-        body.push_str("<p>There are none.</p>");
-        return whole("Tasks", &body);
+    if tasks.is_empty() {
+        body.push_str("<p>There are no such tasks.</p>");
+        return whole_page("Tasks", &body);
     }
     body.push_str(
-        "<div class=scroll><table><thead><tr><th>Task<th>Workflow<th>State<th>Failures<th>Changed<th>Why it failed last</thead><tbody>",
+        "<div class=scroll><table><thead><tr><th>Task<th>Workflow<th>State<th>Failures<th>Changed<th>Last error</thead><tbody>",
     );
-    for run in runs {
+    for task in tasks {
         push(
             &mut body,
             format_args!(
                 "<tr><td><a href=\"tasks/{id}\">{id}</a><td>{} {}<td class={state}>{state}<td class=number>{}<td>{}<td class=text>{}",
-                Text(&run.workflow),
-                run.version,
-                run.failures,
-                time(run.updated_at),
-                Text(run.error.as_deref().unwrap_or_default()),
-                id = run.id,
-                state = run.state,
+                Text(&task.workflow),
+                task.version,
+                task.failures,
+                time(task.updated_at),
+                Text(task.error.as_deref().unwrap_or_default()),
+                id = task.id,
+                state = task.state,
             ),
         );
     }
     body.push_str("</tbody></table></div>");
-    if let Some(last) = runs.last().filter(|_| is_full) {
+    if let Some(last) = tasks.last().filter(|_| is_full) {
         push(
             &mut body,
             format_args!(
                 "<p><a href=\"?state={}&amp;workflow={workflow}&amp;before={}\">Older tasks</a></p>",
-                Part(&wanted.state),
+                Part(&query.state),
                 last.id
             ),
         );
     }
-    whole("Tasks", &body)
+    whole_page("Tasks", &body)
 }
 
-pub(super) fn task(Progress { run, history }: &Progress) -> String {
+/// Returns the page of one task.
+pub(super) fn task(Progress { task, history }: &Progress) -> String {
     let mut body = format!(
         "<p><a href=\"../\">All tasks</a></p><h1>Task {}</h1><dl>",
-        run.id
+        task.id
     );
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
-    let owner = run.owner.as_ref().map(ToString::to_string);
+    let owner = task.owner.as_ref().map(ToString::to_string);
     push(
         &mut body,
-        format_args!("<dt>State<dd class={state}>{state}", state = run.state),
+        format_args!("<dt>State<dd class={state}>{state}", state = task.state),
     );
     for (name, value) in [
-        ("Workflow", format!("{} {}", run.workflow, run.version)),
-        ("Key", run.key.clone()),
-        ("Queue", format!("{}, priority {}", run.queue, run.priority)),
+        ("Workflow", format!("{} {}", task.workflow, task.version)),
+        ("Key", task.key.clone()),
+        (
+            "Queue",
+            format!("{}, priority {}", task.queue, task.priority),
+        ),
         (
             "Failures",
-            format!("{} of {}", run.failures, run.max_failures),
+            format!("{} of {}", task.failures, task.max_failures),
         ),
         ("Owner", owner.unwrap_or_default()),
-        ("Submitted", run.created_at.to_string()),
-        ("Changed", run.updated_at.to_string()),
+        ("Submitted", task.created_at.to_string()),
+        ("Changed", task.updated_at.to_string()),
         (
             "Complete by",
-            run.complete_by.map(|by| by.to_string()).unwrap_or_default(),
+            task.complete_by
+                .map(|by| by.to_string())
+                .unwrap_or_default(),
         ),
-        ("Why it failed last", optional(&run.error)),
-        ("Arguments", run.input.clone()),
-        ("Answer", optional(&run.output)),
+        ("Last error", optional(&task.error)),
+        ("Arguments", task.input.clone()),
+        ("Result", optional(&task.output)),
     ] {
         if !value.is_empty() {
             push(&mut body, format_args!("<dt>{name}<dd>{}", Text(&value)));
@@ -168,24 +186,25 @@ pub(super) fn task(Progress { run, history }: &Progress) -> String {
     if history.is_empty() {
         body.push_str("<p>Nothing has happened yet.</p>");
     } else {
-        body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Answer or error</thead><tbody>");
+        body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Result or error</thead><tbody>");
         for record in history {
             row(&mut body, record);
         }
         body.push_str("</tbody></table></div>");
     }
-    whole(&format!("Task {}", run.id), &body)
+    whole_page(&format!("Task {}", task.id), &body)
 }
 
+/// Adds the row of a record.
 fn row(body: &mut String, record: &Record) {
     let what = match record.kind {
-        Kind::Begun => "begun",
-        Kind::Done => "done",
-        Kind::Failed => "failed",
-        Kind::Undone => "undone",
+        RecordKind::Begun => "begun",
+        RecordKind::Done => "done",
+        RecordKind::Failed => "failed",
+        RecordKind::Undone => "undone",
     };
-    let answer = record.error.as_ref().or(record.result.as_ref());
-    let answer = answer.map(String::as_str).unwrap_or_default();
+    let result = record.error.as_ref().or(record.result.as_ref());
+    let result = result.map(String::as_str).unwrap_or_default();
     push(
         body,
         format_args!(
@@ -193,16 +212,16 @@ fn row(body: &mut String, record: &Record) {
             record.seq,
             Text(&record.name),
             time(record.at),
-            Text(answer),
+            Text(result),
         ),
     );
 }
 
-fn time(time: crate::Time) -> String {
+fn time(time: crate::time::Time) -> String {
     format!("<time>{time}</time>")
 }
 
 fn push(body: &mut String, more: fmt::Arguments<'_>) {
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = body.write_fmt(more);
 }

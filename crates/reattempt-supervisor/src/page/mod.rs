@@ -1,4 +1,4 @@
-//! Tasks and what happened in them, as pages of HTML without scripts; nothing can be changed by them.
+//! Read-only pages that show tasks and their records: HTML without scripts.
 
 mod html;
 
@@ -9,78 +9,77 @@ use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use serde::Deserialize;
+
+use crate::client::{Client, SubmitError};
+use html::ListQuery;
 
 use crate::store::Filter;
-use crate::task::RunId;
-use crate::tasks::{SubmitError, Tasks};
+use crate::task::TaskId;
 
-/// The pages, to be served below a path of the application: `/` lists tasks, `/tasks/{id}` shows one.
+/// Returns the pages, for a path of your application: `/` lists tasks, and `/tasks/{id}` shows one.
 ///
-/// Whoever can reach them can read the arguments and answers of tasks; put them where only operators come.
-pub fn router(tasks: Tasks) -> Router {
+/// Everybody who can open the pages can read the arguments and results of tasks; put them where
+/// only operators have access.
+pub fn router(client: Client) -> Router {
     Router::new()
         .route("/", get(list))
         .route("/tasks/{id}", get(task))
-        .with_state(Arc::new(tasks))
+        .with_state(Arc::new(client))
 }
 
 /// Serves the pages until the process ends.
 ///
 /// # Errors
 ///
-/// What the listener says.
-pub async fn serve(listener: tokio::net::TcpListener, tasks: Tasks) -> std::io::Result<()> {
-    axum::serve(listener, router(tasks)).await
+/// Fails if the listener fails.
+pub async fn serve(listener: tokio::net::TcpListener, client: Client) -> std::io::Result<()> {
+    axum::serve(listener, router(client)).await
 }
 
-/// Which tasks, in the address.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Wanted {
-    pub(crate) state: String,
-    pub(crate) workflow: String,
-    pub(crate) before: Option<i64>,
-}
-
-/// Tasks on a page.
+/// The number of tasks on a page.
 const LIMIT: u32 = 100;
 
+/// Answers `/`.
 async fn list(
-    State(tasks): State<Arc<Tasks>>,
-    Query(wanted): Query<Wanted>,
-) -> Result<Response, Fault> {
+    State(client): State<Arc<Client>>,
+    Query(query): Query<ListQuery>,
+) -> Result<Response, PageError> {
     let filter = Filter {
-        state: wanted.state.parse().ok(),
-        workflow: Some(wanted.workflow.clone()).filter(|workflow| !workflow.is_empty()),
+        state: query.state.parse().ok(),
+        workflow: Some(query.workflow.clone()).filter(|workflow| !workflow.is_empty()),
         queue: None,
-        before: wanted.before.map(RunId),
+        before: query.before.map(TaskId),
         limit: LIMIT,
     };
-    let counts = tasks
+    let counts = client
         .store()
         .counts()
         .await
-        .map_err(|error| Fault(error.to_string()))?;
-    let runs = tasks
+        .map_err(|error| PageError(error.to_string()))?;
+    let tasks = client
         .list(filter)
         .await
-        .map_err(|error| Fault(error.to_string()))?;
-    let is_full = u32::try_from(runs.len()).is_ok_and(|count| count >= LIMIT);
-    Ok(page(html::list(&counts, &runs, &wanted, is_full)))
+        .map_err(|error| PageError(error.to_string()))?;
+    let is_full = u32::try_from(tasks.len()).is_ok_and(|count| count >= LIMIT);
+    Ok(page(html::list(&counts, &tasks, &query, is_full)))
 }
 
-async fn task(State(tasks): State<Arc<Tasks>>, Path(id): Path<i64>) -> Result<Response, Fault> {
-    match tasks.task::<()>(RunId(id)).progress().await {
+/// Answers `/tasks/{id}`.
+async fn task(
+    State(client): State<Arc<Client>>,
+    Path(id): Path<i64>,
+) -> Result<Response, PageError> {
+    match client.task::<()>(TaskId(id)).progress().await {
         Ok(progress) => Ok(page(html::task(&progress))),
-        Err(SubmitError::Unknown(id)) => {
+        Err(SubmitError::UnknownTask(id)) => {
             let missing = html::message(&format!("There is no task {id}."));
             Ok((StatusCode::NOT_FOUND, page(missing)).into_response())
         }
-        Err(error) => Err(Fault(error.to_string())),
+        Err(error) => Err(PageError(error.to_string())),
     }
 }
 
+/// Adds the headers that keep the page read-only and uncached.
 fn page(html: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
@@ -93,10 +92,10 @@ fn page(html: String) -> Response {
     (headers, Html(html)).into_response()
 }
 
-/// The store is in trouble.
-struct Fault(String);
+/// The store has an error, with this message.
+struct PageError(String);
 
-impl IntoResponse for Fault {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         (
             StatusCode::SERVICE_UNAVAILABLE,

@@ -1,4 +1,4 @@
-//! One task in the hands of this process, from its claim until it ends or is given up.
+//! Runs one task in this process, from its claim until it ends or the process gives it up.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -8,87 +8,93 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
-use super::Here;
-use crate::ends::{End, Ending};
+use crate::client::Shared;
+use crate::context::journal::{Next, Stop};
+use crate::context::poll::{poll_once, stop_of_panic};
+use crate::context::{Inner, StepError, WorkflowContext};
 use crate::events::Event;
-use crate::flow::journal::{Next, Stop};
-use crate::flow::poll::{panicked, poll_once};
-use crate::flow::{Flow, Inner, StepError};
-use crate::store::{Change, Fate, Operation, Outcome, Wake};
+use crate::local::{Ending, LocalTask};
+use crate::store::{Change, NextState, Wake, Write, WriteResult};
 use crate::task::{Direction, State};
-use crate::tasks::Shared;
 use crate::time::Time;
-use crate::workflow::{Ended, Failure, Runs};
+use crate::workflow::{RunFn, WorkflowError, WorkflowResult};
+use crate::writer::Seat;
 
-/// A task that has nothing to do for longer than this is put away.
+/// The worker keeps an idle task this long before it sets the task aside.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long a workflow may do something else than ask for what is recorded next.
+/// How long a workflow may run without making its next recorded call.
 const STALL: Duration = Duration::from_secs(10);
 
-/// Why the workflow is not polled any more.
+/// What a task uses of this process: a seat, and the entry through which others wait for its end.
+pub(super) struct Slot {
+    pub(super) seat: Seat,
+    pub(super) local: Arc<LocalTask>,
+}
+
+/// Why the worker does not poll the workflow any more.
 enum Pause {
-    Ended(Ended),
+    Ended(WorkflowResult),
     Idle(Option<Time>),
     Stop(Stop),
 }
 
-/// Runs a task as far as it goes, and writes down how it stands then.
+/// Runs a task as far as it goes, and writes its new state.
 pub(super) async fn drive(
     inner: Arc<Inner>,
-    runs: Runs,
+    run_fn: RunFn,
     shared: &Shared,
     delays: &Policy,
-    here: Here,
+    slot: Slot,
 ) {
-    let Here { seat, end } = here;
-    if inner.run.cancel_asked && inner.run.direction == Direction::Forward {
+    let Slot { seat, local } = slot;
+    if inner.task.cancel_requested && inner.task.direction == Direction::Forward {
         inner.cancel();
     }
-    let pause = poll_through(&inner, runs).await;
-    let change = if inner.run.direction == Direction::Forward {
-        after_forward(&inner, pause, delays)
+    let pause = poll_workflow(&inner, run_fn).await;
+    let change = if inner.task.direction == Direction::Forward {
+        change_after(&inner, pause, delays)
     } else {
         match pause {
-            Pause::Stop(stop) => after_stop(&inner, stop, delays),
+            Pause::Stop(stop) => change_after_stop(&inner, stop, delays),
             Pause::Ended(_) | Pause::Idle(_) => undo_all(&inner, delays).await,
         }
     };
-    // What is written now may make room for another.
+    // The write below may let another task in.
     drop(seat);
     if let Some(change) = change {
-        finish(&inner, change, shared, &end).await;
+        write_change(&inner, change, shared, &local).await;
     } else {
         shared.writer().look();
-        shared.tell(&lost(&inner));
+        shared.emit(&lost_event(&inner));
     }
-    end.is_gone();
+    local.set_running(false);
 }
 
-/// Polls the workflow, tells it what is recorded, and lets it go on until nothing runs any more.
-async fn poll_through(inner: &Arc<Inner>, runs: Runs) -> Pause {
-    let flow = Flow::new(Arc::clone(inner));
-    let mut workflow = runs(&flow, &inner.run.input);
+/// Polls the workflow until nothing of it runs any more.
+async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
+    let context = WorkflowContext::new(Arc::clone(inner));
+    let mut workflow = run_fn(&context, &inner.task.input);
     let mut stall: Option<Pin<Box<tokio::time::Sleep>>> = None;
-    poll_fn(|context| {
+    poll_fn(|cx| {
         loop {
-            inner.journal().poll();
-            match poll_once(workflow.as_mut(), context) {
-                Err(panic) => return Poll::Ready(Pause::Stop(panicked(&*panic))),
-                Ok(Poll::Ready(ended)) => {
-                    let is_form = matches!(ended, Err(Failure::Form(_)));
-                    return Poll::Ready(match inner.journal().left_over() {
-                        Some(message) if !is_form => Pause::Stop(Stop::Diverged(message)),
-                        _ => Pause::Ended(ended),
+            inner.journal().before_poll();
+            match poll_once(workflow.as_mut(), cx) {
+                Err(panic) => return Poll::Ready(Pause::Stop(stop_of_panic(&*panic))),
+                Ok(Poll::Ready(result)) => {
+                    let is_json = matches!(result, Err(WorkflowError::Json(_)));
+                    return Poll::Ready(match inner.journal().missing_request() {
+                        Some(message) if !is_json => Pause::Stop(Stop::Diverged(message)),
+                        _ => Pause::Ended(result),
                     });
                 }
                 Ok(Poll::Pending) => {}
             }
-            let (next, wakers) = inner.journal().polled();
+            let (next, wakers) = inner.journal().after_poll();
             for waker in wakers {
                 waker.wake();
             }
-            let what = match next {
+            let call = match next {
                 Next::Again => {
                     stall = None;
                     continue;
@@ -97,20 +103,20 @@ async fn poll_through(inner: &Arc<Inner>, runs: Runs) -> Pause {
                 Next::Stop(stop) => return Poll::Ready(Pause::Stop(stop)),
                 Next::Idle(due) => {
                     let is_soon = due.is_some_and(|due| due.since(inner.store_now()) <= LINGER);
-                    if is_soon && inner.run.direction == Direction::Forward {
+                    if is_soon && inner.task.direction == Direction::Forward {
                         return Poll::Pending;
                     }
                     return Poll::Ready(Pause::Idle(due));
                 }
-                Next::Stalled(what) => what,
+                Next::Stalled(call) => call,
             };
             let stall = stall.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
-            if stall.as_mut().poll(context).is_pending() {
+            if stall.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
             let message = format!(
-                "the workflow has not asked for {what}, which is recorded, for {STALL:?}: its code has changed, or it waits for something else than \
-                 its steps; raise its `version` and let tasks of the old one end with the old code"
+                "the workflow has not called {call}, which is recorded, for {STALL:?}: its code has changed, or it waits for something other than \
+                 its steps; raise its `version` and let tasks of the old version finish with the old code"
             );
             return Poll::Ready(Pause::Stop(Stop::Diverged(message)));
         }
@@ -118,11 +124,12 @@ async fn poll_through(inner: &Arc<Inner>, runs: Runs) -> Pause {
     .await
 }
 
-fn after_forward(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> {
-    let standing = Change {
+/// Returns the new state of a task that went forward, or `None` if another worker holds it.
+fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> {
+    let pending = Change {
         state: State::Pending,
         direction: Direction::Forward,
-        failures: inner.run.failures,
+        failures: inner.task.failures,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
@@ -131,30 +138,32 @@ fn after_forward(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change>
         Pause::Ended(Ok(output)) => Change {
             state: State::Processed,
             output: Some(output),
-            ..standing
+            ..pending
         },
-        Pause::Ended(Err(Failure::Error(error))) => Change {
+        Pause::Ended(Err(WorkflowError::Returned(error))) => Change {
             direction: Direction::Undoing,
             failures: 0,
             error: Some(error),
-            ..standing
+            ..pending
         },
-        Pause::Ended(Err(Failure::Form(error))) => parked(inner, error),
+        Pause::Ended(Err(WorkflowError::Json(error))) => change_to_parked(inner, error),
         Pause::Idle(due) => Change {
             state: State::Waiting,
-            wake: Wake::At(due.unwrap_or(Time::NEVER), newest_signal(inner)),
-            ..standing
+            wake: Wake::At(due.unwrap_or(Time::NEVER), inner.newest_signal()),
+            ..pending
         },
-        Pause::Stop(stop) => return after_stop(inner, stop, delays),
+        Pause::Stop(stop) => return change_after_stop(inner, stop, delays),
     })
 }
 
-/// `None` if it is not ours any more.
-fn after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
+/// Returns the new state of a stopped task, or `None` if another worker holds it.
+fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
     match stop {
         Stop::Lost => None,
-        Stop::Diverged(message) | Stop::Ambiguous(message) => Some(parked(inner, message)),
-        Stop::Failed(message) => Some(failed(inner, message, delays)),
+        Stop::Diverged(message) | Stop::Ambiguous(message) => {
+            Some(change_to_parked(inner, message))
+        }
+        Stop::Failed(message) => Some(change_after_failure(inner, message, delays)),
         Stop::Cancelled => Some(Change {
             state: State::Pending,
             direction: Direction::Cancelling,
@@ -166,77 +175,76 @@ fn after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
     }
 }
 
-fn failed(inner: &Inner, message: String, delays: &Policy) -> Change {
-    let run = &inner.run;
-    let now = (run.direction, run.failures);
-    let fate = Fate::of_failure(now, run.max_failures, delays, rand::random());
+/// Returns the state of a task after one more failure.
+fn change_after_failure(inner: &Inner, message: String, delays: &Policy) -> Change {
+    let task = &inner.task;
+    let now = (task.direction, task.failures);
+    let next = NextState::after_failure(now, task.max_failures, delays, rand::random());
     Change {
-        state: fate.state,
-        direction: fate.direction,
-        failures: fate.failures,
-        wake: Wake::In(fate.delay),
+        state: next.state,
+        direction: next.direction,
+        failures: next.failures,
+        wake: Wake::In(next.delay),
         output: None,
         error: Some(message),
     }
 }
 
-fn parked(inner: &Inner, message: String) -> Change {
+/// Returns the state of a task that waits for an operator.
+fn change_to_parked(inner: &Inner, message: String) -> Change {
     Change {
         state: State::Parked,
-        direction: inner.run.direction,
-        failures: inner.run.failures,
+        direction: inner.task.direction,
+        failures: inner.task.failures,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: Some(message),
     }
 }
 
-fn newest_signal(inner: &Inner) -> i64 {
-    inner.signals().last().map_or(0, |signal| signal.id)
-}
-
-/// Undoes what was done, the last first. `None` if the task is not ours any more.
+/// Undoes the finished steps, the last first. Returns `None` if another worker holds the task.
 async fn undo_all(inner: &Arc<Inner>, delays: &Policy) -> Option<Change> {
-    if let Some(message) = inner.journal().left_over() {
-        return Some(parked(inner, message));
+    if let Some(message) = inner.journal().missing_request() {
+        return Some(change_to_parked(inner, message));
     }
     let mut undos = std::mem::take(&mut *inner.undos());
     undos.sort_by_key(|undo| undo.ord);
-    let was_undone = inner.journal().has_undone() || !undos.is_empty();
-    let flow = Flow::new(Arc::clone(inner));
+    let has_undone = inner.journal().has_undone() || !undos.is_empty();
+    let context = WorkflowContext::new(Arc::clone(inner));
     while let Some(undo) = undos.pop() {
-        let undoing = (undo.run)(flow.undoing(undo.seq));
-        match undo_one(inner, undoing).await {
+        let compensation = (undo.compensation)(context.for_compensation(undo.seq));
+        match undo_one(inner, compensation).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 let message = format!(
                     "step {} `{}` could not be undone: {error}",
                     undo.seq, undo.name
                 );
-                return Some(failed(inner, message, delays));
+                return Some(change_after_failure(inner, message, delays));
             }
-            Err(stop) => return after_stop(inner, stop, delays),
+            Err(stop) => return change_after_stop(inner, stop, delays),
         }
     }
     Some(Change {
-        state: inner.run.direction.end(was_undone),
-        direction: inner.run.direction,
-        failures: inner.run.failures,
+        state: inner.task.direction.final_state(has_undone),
+        direction: inner.task.direction,
+        failures: inner.task.failures,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
     })
 }
 
+/// Runs one compensation. The outer error stops the task.
 async fn undo_one(
     inner: &Inner,
-    undoing: impl Future<Output = Result<(), StepError>>,
+    compensation: impl Future<Output = Result<(), StepError>>,
 ) -> Result<Result<(), StepError>, Stop> {
-    let mut undoing = pin!(undoing);
-    poll_fn(|context| match poll_once(undoing.as_mut(), context) {
-        Err(panic) => Poll::Ready(Err(panicked(&*panic))),
-        Ok(Poll::Ready(undone)) => Poll::Ready(Ok(undone)),
-        Ok(Poll::Pending) => match inner.journal().stopped() {
+    let mut compensation = pin!(compensation);
+    poll_fn(|cx| match poll_once(compensation.as_mut(), cx) {
+        Err(panic) => Poll::Ready(Err(stop_of_panic(&*panic))),
+        Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+        Ok(Poll::Pending) => match inner.journal().stop_reason() {
             Some(stop) => Poll::Ready(Err(stop)),
             None => Poll::Pending,
         },
@@ -244,61 +252,62 @@ async fn undo_one(
     .await
 }
 
-/// Writes down how the task stands now, and tells of it.
-async fn finish(inner: &Inner, change: Change, shared: &Shared, end: &End) {
-    let event = told(inner, &change);
-    let ended = change.state.is_final().then(|| Ending {
+/// Writes the new state of a task, and emits an event.
+async fn write_change(inner: &Inner, change: Change, shared: &Shared, local: &LocalTask) {
+    let event = event_of(inner, &change);
+    let ending = change.state.is_final().then(|| Ending {
         state: change.state,
         output: change.output.clone(),
-        error: change.error.clone().or_else(|| inner.run.error.clone()),
+        error: change.error.clone().or_else(|| inner.task.error.clone()),
     });
-    let written = shared
+    let reply = shared
         .writer()
-        .send(Operation::Change(inner.hold, Box::new(change)))
+        .send(Write::Change(inner.lease, Box::new(change)))
         .await;
-    match written {
-        Ok(Outcome::Held(_)) => {
-            if let Some(ended) = ended {
-                end.tell(ended);
+    match reply {
+        Ok(WriteResult::Written(_)) => {
+            if let Some(ending) = ending {
+                local.publish(ending);
             }
             if let Some(event) = event {
-                shared.tell(&event);
+                shared.emit(&event);
             }
         }
-        Ok(_) => shared.tell(&lost(inner)),
-        // The writer has told of it; the lease runs out.
+        Ok(_) => shared.emit(&lost_event(inner)),
+        // The writer has emitted an event; the lease runs out.
         Err(_) => {}
     }
 }
 
-fn lost(inner: &Inner) -> Event {
+fn lost_event(inner: &Inner) -> Event {
     Event::Lost {
-        run: inner.run.id,
-        workflow: inner.run.workflow.clone(),
+        task: inner.task.id,
+        workflow: inner.task.workflow.clone(),
     }
 }
 
-fn told(inner: &Inner, change: &Change) -> Option<Event> {
-    let run = inner.run.id;
-    let workflow = inner.run.workflow.clone();
-    let error = change.error.clone().or_else(|| inner.run.error.clone());
+/// Returns the event of a change.
+fn event_of(inner: &Inner, change: &Change) -> Option<Event> {
+    let task = inner.task.id;
+    let workflow = inner.task.workflow.clone();
+    let error = change.error.clone().or_else(|| inner.task.error.clone());
     match change.state {
         state if state.is_final() => {
             let error = error.filter(|_| state != State::Processed);
             Some(Event::Ended {
-                run,
+                task,
                 workflow,
                 state,
                 error,
             })
         }
-        State::Pending if change.direction != inner.run.direction => Some(Event::TurnedBack {
-            run,
+        State::Pending if change.direction != inner.task.direction => Some(Event::TurnedBack {
+            task,
             workflow,
             error: error.unwrap_or_default(),
         }),
         State::Pending => Some(Event::Failed {
-            run,
+            task,
             workflow,
             failures: change.failures,
             delay: match change.wake {

@@ -1,4 +1,4 @@
-//! A store without a disk: for tests, with tokio's clock, which may stand still. What it holds is gone with it.
+//! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,53 +7,54 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::expiry::find_expiry;
 use super::{
-    Answer, Asked, Change, Claim, Claimed, Fate, Filter, Operation, Outcome, Standing, Steer,
-    Store, Sweep, Swept, Told, Wake,
+    AdminCommand, Change, Claim, ClaimedTask, Filter, LeaseStatus, NextState, PendingRequest,
+    Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, Fence, Hold, Kind, NewRun, Record, Run, RunId, Signal, State, WorkerId,
+    Direction, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
-/// Tasks in the memory of this process.
+/// Keeps tasks in the memory of this process, for tests.
 #[derive(Debug)]
 pub struct Memory {
-    kept: Mutex<Kept>,
+    tables: Mutex<Tables>,
     stored: Notify,
-    began: (Instant, Time),
+    start: (Instant, Time),
     salt: u64,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    runs: BTreeMap<RunId, Run>,
-    keys: HashMap<(String, String), RunId>,
-    records: BTreeMap<RunId, Vec<Record>>,
-    signals: BTreeMap<RunId, Vec<Signal>>,
+struct Tables {
+    tasks: BTreeMap<TaskId, Task>,
+    keys: HashMap<(String, String), TaskId>,
+    records: BTreeMap<TaskId, Vec<Record>>,
+    signals: BTreeMap<TaskId, Vec<Signal>>,
     leases: BTreeMap<WorkerId, Time>,
-    last_run: i64,
+    last_task: i64,
     last_signal: i64,
 }
 
 impl Memory {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self {
-            kept: Mutex::default(),
+            tables: Mutex::default(),
             stored: Notify::new(),
-            began: (Instant::now(), Time::of_this_machine()),
+            start: (Instant::now(), Time::of_this_machine()),
             salt: rand::random(),
         }
     }
 
     fn now(&self) -> Time {
-        let (instant, time) = self.began;
+        let (instant, time) = self.start;
         time.after(instant.elapsed())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,66 +65,72 @@ impl Default for Memory {
 }
 
 impl Store for Memory {
-    fn write(&self, operations: Arc<[Operation]>) -> Answer<'_, Vec<Outcome>> {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         let now = self.now();
-        let outcomes = {
-            let mut kept = self.kept();
-            let apply = |operation| kept.apply(operation, now);
-            operations.iter().cloned().map(apply).collect()
+        let results = {
+            let mut tables = self.tables();
+            let apply = |write| tables.apply(write, now);
+            writes.iter().cloned().map(apply).collect()
         };
-        if operations.iter().any(Operation::may_free) {
+        if writes.iter().any(Write::may_add_work) {
             self.stored.notify_waiters();
         }
-        Box::pin(async { Ok(outcomes) })
+        Box::pin(async { Ok(results) })
     }
 
-    fn sweep(&self, sweep: Sweep) -> Answer<'_, Vec<Swept>> {
+    fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         let now = self.now();
-        let swept = self.kept().sweep(&sweep, now);
-        Box::pin(async { Ok(swept) })
+        let reclaimed = self.tables().sweep(&sweep, now);
+        Box::pin(async { Ok(reclaimed) })
     }
 
-    fn run(&self, id: RunId) -> Answer<'_, Option<Run>> {
-        let run = self.kept().runs.get(&id).cloned();
-        Box::pin(async { Ok(run) })
+    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
+        let task = self.tables().tasks.get(&id).cloned();
+        Box::pin(async { Ok(task) })
     }
 
-    fn history(&self, id: RunId) -> Answer<'_, Vec<Record>> {
-        let records = self.kept().records.get(&id).cloned();
+    fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
+        let records = self.tables().records.get(&id).cloned();
         Box::pin(async { Ok(records.unwrap_or_default()) })
     }
 
-    fn signals(&self, id: RunId) -> Answer<'_, Vec<Signal>> {
-        let signals = self.kept().signals.get(&id).cloned();
+    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
+        let signals = self.tables().signals.get(&id).cloned();
         Box::pin(async { Ok(signals.unwrap_or_default()) })
     }
 
-    fn list(&self, filter: Filter) -> Answer<'_, Vec<Run>> {
-        let fits = |run: &&Run| {
-            filter.state.is_none_or(|state| run.state == state)
-                && (filter.workflow.as_ref()).is_none_or(|workflow| run.workflow == *workflow)
-                && (filter.queue.as_ref()).is_none_or(|queue| run.queue == *queue)
-                && filter.before.is_none_or(|before| run.id < before)
+    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
+        let fits = |task: &&Task| {
+            filter.state.is_none_or(|state| task.state == state)
+                && (filter.workflow.as_ref()).is_none_or(|workflow| task.workflow == *workflow)
+                && (filter.queue.as_ref()).is_none_or(|queue| task.queue == *queue)
+                && filter.before.is_none_or(|before| task.id < before)
         };
         let limit = usize::try_from(filter.bound()).unwrap_or(usize::MAX);
-        let kept = self.kept();
-        let runs = kept.runs.values().rev().filter(fits).take(limit).cloned();
-        let runs = runs.collect();
-        Box::pin(async { Ok(runs) })
+        let tables = self.tables();
+        let tasks = tables
+            .tasks
+            .values()
+            .rev()
+            .filter(fits)
+            .take(limit)
+            .cloned();
+        let tasks = tasks.collect();
+        Box::pin(async { Ok(tasks) })
     }
 
-    fn counts(&self) -> Answer<'_, Vec<(State, u64)>> {
+    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         let mut counts = State::ALL.map(|state| (state, 0));
-        for run in self.kept().runs.values() {
+        for task in self.tables().tasks.values() {
             for (state, count) in &mut counts {
-                *count = u64::saturating_add(*count, u64::from(*state == run.state));
+                *count = u64::saturating_add(*count, u64::from(*state == task.state));
             }
         }
         let counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
         Box::pin(async { Ok(counts) })
     }
 
-    fn woken(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.stored.notified())
     }
 
@@ -132,75 +139,82 @@ impl Store for Memory {
     }
 }
 
-impl Kept {
-    fn apply(&mut self, operation: Operation, now: Time) -> Outcome {
-        match operation {
-            Operation::Submit(new) => self.submit(*new, now),
-            Operation::Claim(claim) => Outcome::Claimed(self.claim(&claim, now)),
-            Operation::Record(hold, record) => self.held(hold, now, |kept, _| {
-                let records = kept.records.entry(hold.run).or_default();
+impl Tables {
+    /// Carries out one write.
+    fn apply(&mut self, write: Write, now: Time) -> WriteResult {
+        match write {
+            Write::Submit(new) => self.submit(*new, now),
+            Write::Claim(claim) => WriteResult::Claimed(self.claim(&claim, now)),
+            Write::Record(lease, record) => self.write_held(lease, now, |tables, _| {
+                let records = tables.records.entry(lease.task).or_default();
                 let same = |old: &&Record| old.seq == record.seq && old.kind == record.kind;
                 if let Some(old) = records.iter().find(same) {
-                    return old.fence == hold.fence;
+                    return old.fence == lease.fence;
                 }
                 records.push(Record {
                     at: now,
-                    fence: hold.fence,
+                    fence: lease.fence,
                     ..*record
                 });
                 records.sort_by_key(|record| record.ord);
                 true
             }),
-            Operation::Announce(hold, by) => self.held(hold, now, |_, run| {
-                run.step_by = Some(by);
+            Write::Announce(lease, by) => self.write_held(lease, now, |_, task| {
+                task.step_by = Some(by);
                 true
             }),
-            Operation::Change(hold, change) => self.held(hold, now, |kept, run| {
-                kept.change(run, *change, now);
+            Write::Change(lease, change) => self.write_held(lease, now, |tables, task| {
+                tables.change(task, *change, now);
                 true
             }),
-            Operation::Beat(worker, lease) => {
-                let held = (self.runs.values()).filter(|run| run.owner.as_ref() == Some(&worker));
-                let asked = held.map(|run| Asked {
-                    run: run.id,
-                    cancel: run.cancel_asked,
-                    signal: self.newest_signal(run.id),
+            Write::Heartbeat(worker, lease) => {
+                let held =
+                    (self.tasks.values()).filter(|task| task.owner.as_ref() == Some(&worker));
+                let requests = held.map(|task| PendingRequest {
+                    task: task.id,
+                    cancel: task.cancel_requested,
+                    signal: self.newest_signal(task.id),
                 });
-                let asked = asked
-                    .filter(|asked| asked.cancel || asked.signal > 0)
+                let requests = requests
+                    .filter(|request| request.cancel || request.signal > 0)
                     .collect();
                 self.leases.insert(worker, now.after(lease));
-                Outcome::Beaten(asked)
+                WriteResult::Requests(requests)
             }
-            Operation::Disown(worker, held) => {
-                self.free(&worker, &held, now);
-                Outcome::Done
+            Write::Release(worker, held) => {
+                self.release(&worker, &held, now);
+                WriteResult::Done
             }
-            Operation::Leave(worker) => {
-                self.free(&worker, &[], now);
+            Write::Leave(worker) => {
+                self.release(&worker, &[], now);
                 self.leases.remove(&worker);
-                Outcome::Done
+                WriteResult::Done
             }
-            Operation::Signal { run, name, payload } => {
-                Outcome::Told(self.signal(run, name, payload, now))
+            Write::Signal {
+                task,
+                name,
+                payload,
+            } => WriteResult::Signaled(self.signal(task, name, payload, now)),
+            Write::Admin(task, command) => {
+                WriteResult::Signaled(self.apply_command(task, command, now))
             }
-            Operation::Steer(run, steer) => Outcome::Told(self.steer(run, steer, now)),
-            Operation::Prune(age, limit) => Outcome::Pruned(self.prune(age, limit, now)),
+            Write::Prune(age, limit) => WriteResult::Pruned(self.prune(age, limit, now)),
         }
     }
 
-    fn submit(&mut self, new: NewRun, now: Time) -> Outcome {
+    /// Stores a task, unless its key is taken.
+    fn submit(&mut self, new: NewTask, now: Time) -> WriteResult {
         let key = (new.workflow.clone(), new.key.clone());
         if let Some(id) = self.keys.get(&key) {
-            return Outcome::Submitted {
+            return WriteResult::Submitted {
                 id: *id,
                 is_new: false,
             };
         }
-        self.last_run = self.last_run.saturating_add(1);
-        let id = RunId(self.last_run);
+        self.last_task = self.last_task.saturating_add(1);
+        let id = TaskId(self.last_task);
         self.keys.insert(key, id);
-        let run = Run {
+        let task = Task {
             id,
             workflow: new.workflow,
             version: new.version,
@@ -216,7 +230,7 @@ impl Kept {
             fence: Fence(0),
             failures: 0,
             max_failures: new.max_failures,
-            cancel_asked: false,
+            cancel_requested: false,
             input: new.input,
             output: None,
             error: None,
@@ -224,35 +238,39 @@ impl Kept {
             created_at: now,
             updated_at: now,
         };
-        self.runs.insert(id, run);
-        Outcome::Submitted { id, is_new: true }
+        self.tasks.insert(id, task);
+        WriteResult::Submitted { id, is_new: true }
     }
 
-    fn claim(&mut self, claim: &Claim, now: Time) -> Vec<Claimed> {
-        let knows = |run: &Run| {
-            let is_run =
-                |(name, version): &(String, i32)| *name == run.workflow && *version == run.version;
+    /// Claims the tasks that are ready.
+    fn claim(&mut self, claim: &Claim, now: Time) -> Vec<ClaimedTask> {
+        let is_known = |task: &Task| {
+            let is_run = |(name, version): &(String, i32)| {
+                *name == task.workflow && *version == task.version
+            };
             claim.workflows.iter().any(is_run)
         };
-        let mut ready: Vec<_> = (self.runs.values())
-            .filter(|run| matches!(run.state, State::Pending | State::Waiting))
-            .filter(|run| run.wake_at <= now && claim.queues.contains(&run.queue) && knows(run))
-            .map(|run| (run.priority, run.wake_at, run.id))
+        let mut ready: Vec<_> = (self.tasks.values())
+            .filter(|task| matches!(task.state, State::Pending | State::Waiting))
+            .filter(|task| {
+                task.wake_at <= now && claim.queues.contains(&task.queue) && is_known(task)
+            })
+            .map(|task| (task.priority, task.wake_at, task.id))
             .collect();
         ready.sort_unstable();
         ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
         let mut claimed = Vec::new();
         for (_, _, id) in ready {
-            let Some(run) = self.runs.get_mut(&id) else {
+            let Some(task) = self.tasks.get_mut(&id) else {
                 continue;
             };
-            run.state = State::Processing;
-            run.owner = Some(claim.worker.clone());
-            run.fence = run.fence.next();
-            run.step_by = None;
-            run.updated_at = now;
-            claimed.push(Claimed {
-                run: run.clone(),
+            task.state = State::Processing;
+            task.owner = Some(claim.worker.clone());
+            task.fence = task.fence.next();
+            task.step_by = None;
+            task.updated_at = now;
+            claimed.push(ClaimedTask {
+                task: task.clone(),
                 history: self.records.get(&id).cloned().unwrap_or_default(),
                 signals: self.signals.get(&id).cloned().unwrap_or_default(),
                 now,
@@ -261,74 +279,80 @@ impl Kept {
         claimed
     }
 
-    /// Something that only the holder may do; `false` from it is as if the task were lost.
-    fn held(
+    /// Carries out a write that only the owner may make. If `write` returns `false`, the task
+    /// counts as lost.
+    fn write_held(
         &mut self,
-        hold: Hold,
+        lease: Lease,
         now: Time,
-        write: impl FnOnce(&mut Self, &mut Run) -> bool,
-    ) -> Outcome {
-        let Some(mut run) = self.runs.get(&hold.run).cloned() else {
-            return Outcome::Lost;
+        write: impl FnOnce(&mut Self, &mut Task) -> bool,
+    ) -> WriteResult {
+        let Some(mut task) = self.tasks.get(&lease.task).cloned() else {
+            return WriteResult::Lost;
         };
-        if run.fence != hold.fence || run.state != State::Processing || !write(self, &mut run) {
-            return Outcome::Lost;
+        if task.fence != lease.fence || task.state != State::Processing || !write(self, &mut task) {
+            return WriteResult::Lost;
         }
-        let cancel_asked = run.cancel_asked;
-        self.runs.insert(hold.run, run);
-        Outcome::Held(Standing { now, cancel_asked })
+        let cancel_requested = task.cancel_requested;
+        self.tasks.insert(lease.task, task);
+        WriteResult::Written(LeaseStatus {
+            now,
+            cancel_requested,
+        })
     }
 
-    fn change(&self, run: &mut Run, change: Change, now: Time) {
-        run.state = change.state;
-        run.direction = change.direction;
-        run.failures = change.failures;
-        run.output = change.output.or(run.output.take());
-        run.error = change.error.or(run.error.take());
-        run.step_by = None;
-        run.updated_at = now;
+    /// Sets the state of a task.
+    fn change(&self, task: &mut Task, change: Change, now: Time) {
+        task.state = change.state;
+        task.direction = change.direction;
+        task.failures = change.failures;
+        task.output = change.output.or(task.output.take());
+        task.error = change.error.or(task.error.take());
+        task.step_by = None;
+        task.updated_at = now;
         if change.state != State::Processing {
-            run.owner = None;
+            task.owner = None;
         }
-        let is_asked = run.cancel_asked && change.direction == Direction::Forward;
-        run.wake_at = match change.wake {
-            _ if is_asked => now,
+        let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
+        task.wake_at = match change.wake {
+            _ if must_cancel => now,
             Wake::In(delay) => now.after(delay),
-            Wake::At(_, seen) if self.newest_signal(run.id) > seen => now,
+            Wake::At(_, seen) if self.newest_signal(task.id) > seen => now,
             Wake::At(time, _) => time,
         };
     }
 
-    fn newest_signal(&self, run: RunId) -> i64 {
-        let signals = self.signals.get(&run);
+    fn newest_signal(&self, task: TaskId) -> i64 {
+        let signals = self.signals.get(&task);
         signals.and_then(|all| all.last()).map_or(0, |last| last.id)
     }
 
-    /// Gives back what a worker holds.
-    fn free(&mut self, worker: &WorkerId, but: &[RunId], now: Time) {
-        for run in self.runs.values_mut() {
-            if run.owner.as_ref() == Some(worker) && !but.contains(&run.id) {
-                run.state = State::Pending;
-                run.owner = None;
-                run.step_by = None;
-                run.fence = run.fence.next();
-                run.wake_at = now;
-                run.updated_at = now;
+    /// Gives back the tasks of a worker, except these.
+    fn release(&mut self, worker: &WorkerId, except: &[TaskId], now: Time) {
+        for task in self.tasks.values_mut() {
+            if task.owner.as_ref() == Some(worker) && !except.contains(&task.id) {
+                task.state = State::Pending;
+                task.owner = None;
+                task.step_by = None;
+                task.fence = task.fence.next();
+                task.wake_at = now;
+                task.updated_at = now;
             }
         }
     }
 
-    fn signal(&mut self, id: RunId, name: String, payload: String, now: Time) -> Told {
-        let Some(run) = self.runs.get_mut(&id) else {
-            return Told::Unknown;
+    /// Adds a signal, and wakes its task.
+    fn signal(&mut self, id: TaskId, name: String, payload: String, now: Time) -> SignalResult {
+        let Some(task) = self.tasks.get_mut(&id) else {
+            return SignalResult::UnknownTask;
         };
-        if run.state.is_final() {
-            return Told::Not(run.state);
+        if task.state.is_final() {
+            return SignalResult::NotAllowed(task.state);
         }
-        if run.state == State::Waiting {
-            run.state = State::Pending;
-            run.wake_at = now;
-            run.updated_at = now;
+        if task.state == State::Waiting {
+            task.state = State::Pending;
+            task.wake_at = now;
+            task.updated_at = now;
         }
         self.last_signal = self.last_signal.saturating_add(1);
         let id_of_signal = self.last_signal;
@@ -338,75 +362,79 @@ impl Kept {
             name,
             payload,
         });
-        Told::Yes
+        SignalResult::Accepted
     }
 
-    fn steer(&mut self, id: RunId, steer: Steer, now: Time) -> Told {
-        let Some(run) = self.runs.get_mut(&id) else {
-            return Told::Unknown;
+    /// Carries out the command of an operator.
+    fn apply_command(&mut self, id: TaskId, command: AdminCommand, now: Time) -> SignalResult {
+        let Some(task) = self.tasks.get_mut(&id) else {
+            return SignalResult::UnknownTask;
         };
-        match (steer, run.state) {
-            (Steer::Cancel, State::Processing) => run.cancel_asked = true,
-            (Steer::Cancel, State::Pending | State::Waiting) => {
-                run.cancel_asked = true;
-                run.wake_at = now;
-                run.state = if run.fence == Fence(0) {
+        match (command, task.state) {
+            (AdminCommand::Cancel, State::Processing) => task.cancel_requested = true,
+            (AdminCommand::Cancel, State::Pending | State::Waiting) => {
+                task.cancel_requested = true;
+                task.wake_at = now;
+                task.state = if task.fence == Fence(0) {
                     State::Cancelled
                 } else {
                     State::Pending
                 };
             }
-            (Steer::Park(why), State::Pending | State::Waiting | State::Processing) => {
-                run.state = State::Parked;
-                run.owner = None;
-                run.step_by = None;
-                run.fence = run.fence.next();
-                run.error = Some(why);
+            (AdminCommand::Park(why), State::Pending | State::Waiting | State::Processing) => {
+                task.state = State::Parked;
+                task.owner = None;
+                task.step_by = None;
+                task.fence = task.fence.next();
+                task.error = Some(why);
             }
-            (Steer::Resubmit, State::Parked | State::Error) => {
-                if run.state == State::Error {
-                    run.direction = Direction::Forward;
+            (AdminCommand::Resubmit, State::Parked | State::Error) => {
+                if task.state == State::Error {
+                    task.direction = Direction::Forward;
                     let records = self.records.entry(id).or_default();
                     let last = records.iter().map(|record| record.ord).max();
-                    records.retain(|old| old.kind != Kind::Failed || Some(old.ord) != last);
+                    records.retain(|old| old.kind != RecordKind::Failed || Some(old.ord) != last);
                 } else {
-                    // What nobody knew the end of runs again, because somebody looked.
+                    // An operator has looked, so steps of which nobody knew the end run again.
                     let records = self.records.entry(id).or_default();
                     let ended = records.iter().filter(|record| record.kind.is_outcome());
                     let ended: Vec<_> = ended.map(|record| record.seq).collect();
                     let is_open = |old: &Record| {
-                        old.kind == Kind::Begun
+                        old.kind == RecordKind::Begun
                             && old.due_at.is_none()
                             && !old.name.starts_with("signal ")
                             && !ended.contains(&old.seq)
                     };
                     records.retain(|old| !is_open(old));
                 }
-                run.complete_by = run.complete_by.filter(|by| *by > now);
-                run.state = State::Pending;
-                run.fence = run.fence.next();
-                run.failures = 0;
-                run.wake_at = now;
+                task.complete_by = task.complete_by.filter(|by| *by > now);
+                task.state = State::Pending;
+                task.fence = task.fence.next();
+                task.failures = 0;
+                task.wake_at = now;
             }
-            (_, state) => return Told::Not(state),
+            (_, state) => return SignalResult::NotAllowed(state),
         }
-        run.updated_at = now;
-        Told::Yes
+        task.updated_at = now;
+        SignalResult::Accepted
     }
 
+    /// Deletes old tasks that have ended.
     fn prune(&mut self, age: Duration, limit: u32, now: Time) -> u64 {
-        let is_old = |run: &&Run| {
-            run.state.is_final() && run.state != State::Parked && run.updated_at.after(age) <= now
+        let is_old = |task: &&Task| {
+            task.state.is_final()
+                && task.state != State::Parked
+                && task.updated_at.after(age) <= now
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let old: Vec<_> = (self.runs.values())
+        let old: Vec<_> = (self.tasks.values())
             .filter(is_old)
-            .map(|run| run.id)
+            .map(|task| task.id)
             .take(limit)
             .collect();
         for id in &old {
-            if let Some(run) = self.runs.remove(id) {
-                self.keys.remove(&(run.workflow, run.key));
+            if let Some(task) = self.tasks.remove(id) {
+                self.keys.remove(&(task.workflow, task.key));
             }
             self.records.remove(id);
             self.signals.remove(id);
@@ -414,32 +442,33 @@ impl Kept {
         u64::try_from(old.len()).unwrap_or(u64::MAX)
     }
 
-    fn sweep(&mut self, sweep: &Sweep, now: Time) -> Vec<Swept> {
-        let mut swept = Vec::new();
+    /// Reclaims expired tasks.
+    fn sweep(&mut self, sweep: &Sweep, now: Time) -> Vec<Reclaimed> {
+        let mut reclaimed = Vec::new();
         let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
-        for run in self.runs.values_mut() {
-            if swept.len() >= limit {
+        for task in self.tasks.values_mut() {
+            if reclaimed.len() >= limit {
                 break;
             }
             let leases = &self.leases;
             let is_alive = |worker: &WorkerId| leases.get(worker).is_some_and(|until| *until > now);
-            let Some(expired) = super::expired(run, now, is_alive) else {
+            let Some(expiry) = find_expiry(task, now, is_alive) else {
                 continue;
             };
-            let fate = Fate::of_expired(run, expired, &sweep.delays, rand::random());
-            swept.push(Swept::new(run, expired, fate));
-            run.state = fate.state;
-            run.direction = fate.direction;
-            run.failures = fate.failures;
-            run.wake_at = now.after(fate.delay);
-            run.error = Some(expired.message().to_owned());
-            run.owner = None;
-            run.step_by = None;
-            run.fence = run.fence.next();
-            run.updated_at = now;
+            let next = NextState::after_expiry(task, expiry, &sweep.delays, rand::random());
+            reclaimed.push(Reclaimed::new(task, expiry, next));
+            task.state = next.state;
+            task.direction = next.direction;
+            task.failures = next.failures;
+            task.wake_at = now.after(next.delay);
+            task.error = Some(expiry.message().to_owned());
+            task.owner = None;
+            task.step_by = None;
+            task.fence = task.fence.next();
+            task.updated_at = now;
         }
         self.leases
             .retain(|_, until| until.after(Duration::from_secs(3_600)) > now);
-        swept
+        reclaimed
     }
 }

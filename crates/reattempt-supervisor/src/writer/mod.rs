@@ -1,6 +1,8 @@
-//! The one who writes for a process: what many tasks want to write goes into one transaction (group commit). Nobody
-//! waits for company: what has come while the last transaction ran makes up the next.
+//! The writer of a process puts the writes of many tasks into one transaction (group commit). It
+//! does not wait for more writes: those that come while a transaction runs make up the next one.
 
+mod group;
+mod job;
 mod offers;
 
 use std::sync::Arc;
@@ -9,118 +11,100 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::{Claim, Operation, Outcome, Store, StoreError};
-use offers::{Offer, Offers};
+use crate::store::{Claim, Store, StoreError, Write};
+use group::Group;
+use job::Job;
+pub(crate) use job::Reply;
+use offers::{Message, Offer, Offers};
 pub(crate) use offers::{Room, Seat};
 
-/// Operations in one transaction at most.
+/// The largest number of writes in one transaction.
 const GROUP: usize = 512;
 
-/// Between two tries while a store has passing trouble.
+/// The delays between attempts while the store has a passing error.
 const DELAYS: Policy = Policy::new()
     .base(Duration::from_millis(20))
     .cap(Duration::from_secs(1))
     .jitter(Jitter::Full);
 
-/// What became of an operation; the error is shared with the others of its transaction.
-pub(crate) type Written = Result<Outcome, Arc<StoreError>>;
-
-#[derive(Debug)]
-enum Message {
-    Job(Job),
-    Offer(Offer),
-    Look,
-}
-
-struct Job {
-    operation: Operation,
-    reply: oneshot::Sender<Written>,
-}
-
-/// The way to the writer.
+/// Sends writes to the writer.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer(mpsc::UnboundedSender<Message>);
 
-impl std::fmt::Debug for Job {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.operation.fmt(f)
-    }
-}
-
 impl Writer {
-    /// A writer that ends when nobody can write to it any more.
+    /// Starts a writer. It ends when nobody can send to it any more.
     pub(crate) fn spawn(
         store: Arc<dyn Store>,
-        trouble: impl Fn(&StoreError) + Send + 'static,
+        on_error: impl Fn(&StoreError) + Send + 'static,
     ) -> Self {
         let (sender, messages) = mpsc::unbounded_channel();
-        tokio::spawn(write(store, messages, trouble));
+        tokio::spawn(write_all(store, messages, on_error));
         Self(sender)
     }
 
-    /// A writer of which somebody else carries out the jobs.
+    /// Returns a writer whose jobs the caller carries out.
     pub(crate) fn to_engine() -> (Self, Jobs) {
         let (sender, messages) = mpsc::unbounded_channel();
         (Self(sender), Jobs(messages))
     }
 
-    /// In order; what is waited for is the answer alone.
-    pub(crate) fn send(
-        &self,
-        operation: Operation,
-    ) -> impl Future<Output = Written> + Send + use<> {
-        let (reply, answer) = oneshot::channel();
-        self.answered(Message::Job(Job { operation, reply }), answer)
+    /// Sends a write at once; the future waits for its result only.
+    pub(crate) fn send(&self, write: Write) -> impl Future<Output = Reply> + Send + use<> {
+        let (reply, receiver) = oneshot::channel();
+        self.send_message(Message::Job(Job { write, reply }), receiver)
     }
 
-    /// A claim that is made when there is room and something may have become ready; at once, if `is_called`. Dropped, it is not made.
+    /// Offers to claim tasks when there is room and something may have become ready; at once, if
+    /// `is_called`. A dropped future withdraws the offer.
     pub(crate) fn offer(
         &self,
         claim: Claim,
         room: Room,
         is_called: bool,
-    ) -> impl Future<Output = Written> + Send + use<> {
-        let (reply, answer) = oneshot::channel();
+    ) -> impl Future<Output = Reply> + Send + use<> {
+        let (reply, receiver) = oneshot::channel();
         let offer = Offer {
             claim,
             room,
             is_called,
             reply,
         };
-        self.answered(Message::Offer(offer), answer)
+        self.send_message(Message::Offer(offer), receiver)
     }
 
-    /// Has all claims made for which there is room: something may have become ready elsewhere, or with time.
+    /// Makes all workers with room claim: something may have become ready elsewhere, or because its
+    /// time has come.
     pub(crate) fn look(&self) {
-        // Without a writer there is nobody who could claim.
+        // Without a writer nobody could claim.
         let _ = self.0.send(Message::Look);
     }
 
-    fn answered(
+    /// Sends a message at once; the future waits for the reply.
+    fn send_message(
         &self,
         message: Message,
-        answer: oneshot::Receiver<Written>,
-    ) -> impl Future<Output = Written> + Send + use<> {
+        receiver: oneshot::Receiver<Reply>,
+    ) -> impl Future<Output = Reply> + Send + use<> {
         let sent = self.0.send(message);
         async move {
             let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
             sent.map_err(|_| gone())?;
-            answer.await.map_err(|_| gone())?
+            receiver.await.map_err(|_| gone())?
         }
     }
 }
 
-/// What is written to an engine.
+/// The writes that an engine carries out.
 #[derive(Debug)]
 pub(crate) struct Jobs(mpsc::UnboundedReceiver<Message>);
 
 impl Jobs {
-    /// The next that somebody still waits for.
-    pub(crate) fn next(&mut self) -> Option<(Operation, oneshot::Sender<Written>)> {
+    /// Returns the next write whose caller still waits.
+    pub(crate) fn next(&mut self) -> Option<(Write, oneshot::Sender<Reply>)> {
         loop {
             match self.0.try_recv().ok()? {
                 Message::Job(job) if !job.reply.is_closed() => {
-                    return Some((job.operation, job.reply));
+                    return Some((job.write, job.reply));
                 }
                 _ => {}
             }
@@ -128,90 +112,36 @@ impl Jobs {
     }
 }
 
-async fn write(
+/// Carries out all writes, a transaction at a time.
+async fn write_all(
     store: Arc<dyn Store>,
     mut messages: mpsc::UnboundedReceiver<Message>,
-    trouble: impl Fn(&StoreError),
+    on_error: impl Fn(&StoreError),
 ) {
     let mut received = Vec::new();
     let mut offers = Offers::default();
     while messages.recv_many(&mut received, GROUP).await > 0 {
-        let jobs = offers.sorted(std::mem::take(&mut received).into_iter());
+        let jobs = offers.next_jobs(std::mem::take(&mut received).into_iter());
         let mut group = Group::of(jobs.into_iter());
         let mut failures = 0;
-        while let Err(error) = group.written(&*store).await {
-            trouble(&error);
+        while let Err(error) = group.write_to(&*store).await {
+            on_error(&error);
             let error = Arc::new(error);
             if error.is_passing() {
-                // Nobody can tell whether a claim took place; a later one takes other tasks.
-                group.refuse(|operation| matches!(operation, Operation::Claim(_)), &error);
+                // Nobody knows whether a claim took place; a later one takes other tasks.
+                group.refuse(|write| matches!(write, Write::Claim(_)), &error);
                 tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
-            } else if group.jobs.len() > 1 {
-                // One of them may be what the store cannot take.
-                for mut alone in group.apart() {
-                    if let Err(error) = alone.written(&*store).await {
-                        alone.refuse(|_| true, &Arc::new(error));
+            } else if group.len() > 1 {
+                // The store may be unable to take one of them.
+                for mut single in group.split() {
+                    if let Err(error) = single.write_to(&*store).await {
+                        single.refuse(|_| true, &Arc::new(error));
                     }
                 }
             } else {
                 group.refuse(|_| true, &error);
             }
         }
-    }
-}
-
-/// What goes into one transaction, and who waits for it.
-struct Group {
-    operations: Arc<[Operation]>,
-    jobs: Vec<oneshot::Sender<Written>>,
-}
-
-impl Group {
-    fn of(jobs: impl Iterator<Item = Job>) -> Self {
-        let (operations, jobs): (Vec<_>, _) = jobs.map(|job| (job.operation, job.reply)).unzip();
-        Self {
-            operations: operations.into(),
-            jobs,
-        }
-    }
-
-    /// Carries it out; on success everybody has an answer, and nothing is left.
-    async fn written(&mut self, store: &dyn Store) -> Result<(), StoreError> {
-        if self.jobs.is_empty() {
-            return Ok(());
-        }
-        let outcomes = store.write(Arc::clone(&self.operations)).await?;
-        let mut outcomes = outcomes.into_iter();
-        for reply in std::mem::take(&mut self.jobs) {
-            let missing = || StoreError::lasting("the store left an operation without an outcome");
-            let outcome = outcomes.next().ok_or_else(|| Arc::new(missing()));
-            // Whoever asked may be gone.
-            let _ = reply.send(outcome);
-        }
-        Ok(())
-    }
-
-    /// Answers some with an error and keeps the others.
-    fn refuse(&mut self, which: impl Fn(&Operation) -> bool, error: &Arc<StoreError>) {
-        let (refused, kept): (Vec<_>, Vec<_>) = self.take().partition(|job| which(&job.operation));
-        for job in refused {
-            let _ = job.reply.send(Err(Arc::clone(error)));
-        }
-        *self = Self::of(kept.into_iter());
-    }
-
-    fn apart(&mut self) -> Vec<Self> {
-        let alone = |job| Self::of(std::iter::once(job));
-        self.take().map(alone).collect()
-    }
-
-    fn take(&mut self) -> impl Iterator<Item = Job> + use<> {
-        let operations: Vec<_> = self.operations.iter().cloned().collect();
-        let jobs = std::mem::take(&mut self.jobs);
-        operations
-            .into_iter()
-            .zip(jobs)
-            .map(|(operation, reply)| Job { operation, reply })
     }
 }

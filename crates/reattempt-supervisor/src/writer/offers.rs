@@ -1,24 +1,35 @@
-//! Workers that wait for tasks: how much room they have, and when it is worth a claim.
+//! Workers that wait for tasks: how much room they have, and when a claim makes sense.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::oneshot;
 
-use super::{Job, Message, Written};
-use crate::store::{Claim, Operation};
+use super::job::{Job, Reply};
+use crate::store::{Claim, Write};
 
-/// How many more tasks a worker runs.
+/// A message to the writer.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// Write this.
+    Job(Job),
+    /// A worker waits for tasks.
+    Offer(Offer),
+    /// There may be something to claim.
+    Look,
+}
+
+/// How many more tasks a worker can run.
 #[derive(Debug, Clone)]
 pub(crate) struct Room(Arc<Seats>);
 
 #[derive(Debug)]
 struct Seats {
     left: AtomicUsize,
-    /// How many there were for the last claim.
+    /// How many seats the last claim offered.
     offered: AtomicUsize,
     /// The last call that a claim has followed.
-    heard: AtomicU64,
+    last_call: AtomicU64,
 }
 
 impl Room {
@@ -26,27 +37,27 @@ impl Room {
         Self(Arc::new(Seats {
             left: AtomicUsize::new(tasks),
             offered: AtomicUsize::new(0),
-            heard: AtomicU64::new(0),
+            last_call: AtomicU64::new(0),
         }))
     }
 
-    /// Whether the last claim might have found more.
+    /// Returns whether the last claim may have left tasks behind.
     pub(crate) fn was_filled(&self, claimed: usize) -> bool {
         claimed >= self.0.offered.load(Ordering::Relaxed)
     }
 
-    /// For a task that was claimed because there was room.
+    /// Takes a seat for a claimed task.
     pub(crate) fn take(&self) -> Seat {
         self.0.left.fetch_sub(1, Ordering::Relaxed);
         Seat(self.clone())
     }
 
-    fn heard(&self) -> u64 {
-        self.0.heard.load(Ordering::Relaxed)
+    fn last_call(&self) -> u64 {
+        self.0.last_call.load(Ordering::Relaxed)
     }
 
-    fn hear(&self, call: u64) {
-        self.0.heard.store(call, Ordering::Relaxed);
+    fn set_last_call(&self, call: u64) {
+        self.0.last_call.store(call, Ordering::Relaxed);
     }
 
     fn offer(&self) -> usize {
@@ -56,7 +67,7 @@ impl Room {
     }
 }
 
-/// The room of one task, until this is dropped.
+/// The room that one task takes until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Seat(Room);
 
@@ -66,33 +77,34 @@ impl Drop for Seat {
     }
 }
 
-/// A worker that takes what there is as soon as there is something: its claim goes into the transaction that stores it.
+/// A worker that waits for tasks. Its claim goes into the transaction that stores one.
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) claim: Claim,
     pub(super) room: Room,
-    /// There may be something that no claim has looked for.
+    /// Whether there may be a task that no claim has looked for.
     pub(super) is_called: bool,
-    pub(super) reply: oneshot::Sender<Written>,
+    pub(super) reply: oneshot::Sender<Reply>,
 }
 
-/// Workers that wait for something to claim.
+/// All workers that wait for tasks.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     waiting: Vec<Offer>,
-    /// How often there was something; who claims may have been busy then.
+    /// How often there was something to claim; a worker may have been busy then.
     calls: u64,
 }
 
 impl Offers {
-    /// What goes into the next transaction: jobs in their order, then the claims of those who have room.
-    pub(super) fn sorted(&mut self, messages: impl Iterator<Item = Message>) -> Vec<Job> {
+    /// Returns the jobs of the next transaction: writes in their order, then the claims of workers
+    /// with room.
+    pub(super) fn next_jobs(&mut self, messages: impl Iterator<Item = Message>) -> Vec<Job> {
         let mut jobs = Vec::new();
         let mut is_called = false;
         for message in messages {
             match message {
                 Message::Job(job) => {
-                    is_called |= job.operation.may_free();
+                    is_called |= job.write.may_add_work();
                     jobs.push(job);
                 }
                 Message::Offer(offer) => self.waiting.push(offer),
@@ -102,16 +114,16 @@ impl Offers {
         self.waiting.retain(|offer| !offer.reply.is_closed());
         self.calls = self.calls.saturating_add(u64::from(is_called));
         for mut offer in std::mem::take(&mut self.waiting) {
-            offer.is_called |= offer.room.heard() < self.calls;
+            offer.is_called |= offer.room.last_call() < self.calls;
             let room = offer.room.offer();
             if !offer.is_called || room == 0 {
                 self.waiting.push(offer);
                 continue;
             }
-            offer.room.hear(self.calls);
+            offer.room.set_last_call(self.calls);
             let limit = u32::try_from(room).unwrap_or(u32::MAX);
             jobs.push(Job {
-                operation: Operation::Claim(Claim {
+                write: Write::Claim(Claim {
                     limit,
                     ..offer.claim
                 }),
@@ -127,15 +139,15 @@ mod tests {
     use super::*;
     use crate::task::WorkerId;
 
-    fn offer_of(room: &Room) -> (Message, oneshot::Receiver<Written>) {
-        made(room.clone(), false)
+    fn offer_of(room: &Room) -> (Message, oneshot::Receiver<Reply>) {
+        offer_with(room.clone(), false)
     }
 
-    fn offer(room: usize, is_called: bool) -> (Message, oneshot::Receiver<Written>) {
-        made(Room::new(room), is_called)
+    fn offer(room: usize, is_called: bool) -> (Message, oneshot::Receiver<Reply>) {
+        offer_with(Room::new(room), is_called)
     }
 
-    fn made(room: Room, is_called: bool) -> (Message, oneshot::Receiver<Written>) {
+    fn offer_with(room: Room, is_called: bool) -> (Message, oneshot::Receiver<Reply>) {
         let (reply, answer) = oneshot::channel();
         let claim = Claim {
             worker: WorkerId("one".to_owned()),
@@ -154,9 +166,9 @@ mod tests {
 
     /// How many tasks each claim asks for.
     fn claims(offers: &mut Offers, messages: Vec<Message>) -> Vec<u32> {
-        let jobs = offers.sorted(messages.into_iter());
-        let claim = |job: &Job| match &job.operation {
-            Operation::Claim(claim) => Some(claim.limit),
+        let jobs = offers.next_jobs(messages.into_iter());
+        let claim = |job: &Job| match &job.write {
+            Write::Claim(claim) => Some(claim.limit),
             _ => None,
         };
         jobs.iter().filter_map(claim).collect()
@@ -179,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_heard_by_who_was_busy_then() {
+    fn a_worker_that_was_busy_follows_a_call_later() {
         let mut offers = Offers::default();
         let (busy, waits) = (Room::new(5), Room::new(7));
         let (other, _other) = offer_of(&waits);

@@ -1,5 +1,5 @@
-//! Eight schedulers and four supervisors, each a process, on one server that is restarted under them: nothing is lost,
-//! nothing happens twice.
+//! Runs eight schedulers and four supervisors, each in a process, on one server that restarts
+//! meanwhile: nothing is lost, and nothing happens twice.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use crate::ledger::Ledger;
 use crate::stores::Place;
 use crate::{judge, work};
 
-/// Between two restarts.
+/// The time between two restarts.
 const EVERY: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(place: &mut Place, count: u32) {
     let began = Instant::now();
     let ledger = Ledger::start().await;
-    let tasks = place.tasks().await;
+    let client = place.client().await;
     let mut crowd = Vec::new();
     for nth in 0..12 {
         let side = if nth < 8 { "schedules" } else { "supervises" };
@@ -23,12 +23,12 @@ pub(crate) async fn run(place: &mut Place, count: u32) {
         crowd.push(worker);
     }
     let submitting = tokio::spawn({
-        let tasks = tasks.clone();
+        let client = client.clone();
         async move {
             let mut orders = Vec::new();
             for order in 0..count {
                 let submission = work::order(order).key(format!("crowd {order}"));
-                orders.push(tasks.submit(submission).await.unwrap().id());
+                orders.push(client.submit(submission).await.unwrap().id());
             }
             orders
         }
@@ -36,13 +36,13 @@ pub(crate) async fn run(place: &mut Place, count: u32) {
     let mut restarts = 0;
     let mut last = Instant::now();
     loop {
-        let counts = tasks.store().counts().await.unwrap_or_default();
+        let counts = client.store().counts().await.unwrap_or_default();
         let ended = counts.iter().filter(|(state, _)| state.is_final());
         let ended: u64 = ended.map(|(_, count)| count).sum();
         if submitting.is_finished() && is_all_ended(&counts) && restarts > 0 {
             break;
         }
-        // At once when half is done, so that small crowds see one, too.
+        // Restart at once when half of the tasks are done, so that small crowds see a restart, too.
         if last.elapsed() > EVERY || (restarts == 0 && ended * 2 > u64::from(count)) {
             place.restart();
             restarts += 1;
@@ -55,7 +55,7 @@ pub(crate) async fn run(place: &mut Place, count: u32) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let orders = submitting.await.unwrap();
-    let seen = judge::all(&tasks, &ledger, &orders).await;
+    let seen = judge::all(&client, &ledger, &orders).await;
     println!(
         "{}: 8 schedulers, 4 supervisors, {} tasks, {restarts} restarts of the server; {seen}; {:?}",
         place.kind,

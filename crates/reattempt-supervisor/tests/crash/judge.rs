@@ -1,14 +1,14 @@
-//! What must hold when all is over.
+//! Checks the result of a run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-use reattempt_supervisor::{Kind, RunId, State, Tasks};
+use reattempt_supervisor::{Client, RecordKind, State, TaskId};
 
 use crate::ledger::Ledger;
 use crate::work;
 
-/// What there was.
+/// The numbers of a run.
 #[derive(Default)]
 pub(crate) struct Seen {
     records: usize,
@@ -27,7 +27,7 @@ impl fmt::Display for Seen {
     }
 }
 
-/// How a step is undone.
+/// Returns the compensation of a step.
 fn undo_of(name: &str) -> Option<&'static str> {
     match name {
         "reserve" => Some("unreserve"),
@@ -36,15 +36,15 @@ fn undo_of(name: &str) -> Option<&'static str> {
     }
 }
 
-pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> Seen {
+pub(crate) async fn all(client: &Client, ledger: &Ledger, orders: &[TaskId]) -> Seen {
     let mut by_task: HashMap<i64, Vec<_>> = HashMap::new();
     for call in ledger.calls() {
         by_task.entry(call.task).or_default().push(call);
     }
     let mut seen = Seen::default();
     for (order, id) in orders.iter().enumerate() {
-        let run = tasks.store().run(*id).await.unwrap().unwrap();
-        let history = tasks.store().history(*id).await.unwrap();
+        let task = client.store().task(*id).await.unwrap().unwrap();
+        let history = client.store().history(*id).await.unwrap();
         let calls = by_task.remove(&id.0).unwrap_or_default();
         let fails = work::is_unshippable(u32::try_from(order).unwrap());
         let expected = if fails {
@@ -52,7 +52,7 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
         } else {
             State::Processed
         };
-        assert_eq!(run.state, expected, "{run:?} {history:?}");
+        assert_eq!(task.state, expected, "{task:?} {history:?}");
 
         let once: BTreeSet<_> = history
             .iter()
@@ -66,7 +66,7 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
             "two records in one place: {history:?}"
         );
 
-        // What is done is on disk before anything later begins.
+        // A record is on disk before any later step begins.
         let place = |what: &str| match what {
             "reserve" | "pay" => 0,
             "pack" => 1,
@@ -79,21 +79,21 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
             "a step ran after a later one: {calls:?}"
         );
 
-        // By what: its keys, and under which fences it was called.
+        // The keys of each call, and its fences.
         let mut called: BTreeMap<&str, (BTreeSet<&str>, Vec<i64>)> = BTreeMap::new();
         for call in &calls {
             let (keys, fences) = called.entry(&call.what).or_default();
             keys.insert(&call.key);
             fences.push(call.fence);
         }
-        let outcome = |name: &str| {
+        let result = |name: &str| {
             history
                 .iter()
                 .find(|record| record.name == name && record.kind.is_outcome())
         };
         for name in ["reserve", "pay", "pack", "ship"] {
-            let record = outcome(name)
-                .unwrap_or_else(|| panic!("{name} has no outcome: {run:?} {history:?}"));
+            let record = result(name)
+                .unwrap_or_else(|| panic!("{name} has no outcome: {task:?} {history:?}"));
             let (keys, fences) = called
                 .get(name)
                 .unwrap_or_else(|| panic!("{name} was never called: {history:?}"));
@@ -105,7 +105,10 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
             );
             seen.repeated += fences.len() - 1;
         }
-        for record in history.iter().filter(|record| record.kind == Kind::Done) {
+        for record in history
+            .iter()
+            .filter(|record| record.kind == RecordKind::Done)
+        {
             let Some(undo) = undo_of(&record.name) else {
                 continue;
             };
@@ -113,7 +116,7 @@ pub(crate) async fn all(tasks: &Tasks, ledger: &Ledger, orders: &[RunId]) -> See
             assert_eq!(was_called, fails, "{undo} of {record:?}: {calls:?}");
             let is_undone = history
                 .iter()
-                .any(|other| other.seq == record.seq && other.kind == Kind::Undone);
+                .any(|other| other.seq == record.seq && other.kind == RecordKind::Undone);
             assert_eq!(is_undone, fails, "{history:?}");
             if let Some((keys, fences)) = called.get(undo) {
                 assert_eq!(keys.len(), 1, "{undo} had several keys: {calls:?}");

@@ -1,4 +1,4 @@
-//! Kills workers: before and after each of their first writes, and at random moments.
+//! Kills workers before and after each of their first writes, and at random times.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::ledger::Ledger;
 use crate::stores::Place;
 use crate::{Options, judge, work};
 
-/// Tasks for each kill.
+/// The number of tasks for each kill.
 const TASKS: u32 = 3;
 
-/// The writes after which one is killed.
+/// The largest number of writes before a worker is killed.
 const WRITES: i64 = 24;
 
-/// A worker that does not say that it is to be killed: it has nothing to write.
+/// How long a worker may take to ask to be killed; longer means that it has nothing to write.
 const QUIET: Duration = Duration::from_millis(400);
 
 pub(crate) struct Worker {
@@ -59,7 +59,7 @@ impl Worker {
 pub(crate) async fn run(place: &Place, options: &Options) {
     let began = Instant::now();
     let ledger = Ledger::start().await;
-    let tasks = place.tasks().await;
+    let client = place.client().await;
     let mut orders = Vec::new();
     let mut chance = StdRng::seed_from_u64(options.seed);
     let mut at = [0_u32; 3];
@@ -67,9 +67,9 @@ pub(crate) async fn run(place: &Place, options: &Options) {
         for _ in 0..TASKS {
             let order = u32::try_from(orders.len()).unwrap();
             let submission = work::order(order).key(order.to_string());
-            orders.push(tasks.submit(submission).await.unwrap().id());
+            orders.push(client.submit(submission).await.unwrap().id());
         }
-        // A third each: before a write, after one, at a random moment.
+        // A third of the kills each: before a write, after a write, at a random time.
         let way = kill % 3;
         at[usize::try_from(way).unwrap()] += 1;
         let writes = if way == 2 {
@@ -84,7 +84,7 @@ pub(crate) async fn run(place: &Place, options: &Options) {
             tokio::time::sleep(Duration::from_micros(chance.random_range(0..60_000))).await;
         } else {
             worker.says("ready").await;
-            // With nothing left to write it is killed while it waits.
+            // A worker with nothing left to write is killed while it waits.
             let _ = tokio::time::timeout(QUIET, worker.says("kill me")).await;
         }
         worker.kill().await;
@@ -100,9 +100,9 @@ pub(crate) async fn run(place: &Place, options: &Options) {
         );
         let mut open = Vec::new();
         for id in left {
-            let run = tasks.store().run(id).await.unwrap().unwrap();
-            assert_ne!(run.state, State::Parked, "{run:?}");
-            if !run.state.is_final() {
+            let task = client.store().task(id).await.unwrap().unwrap();
+            assert_ne!(task.state, State::Parked, "{task:?}");
+            if !task.state.is_final() {
                 open.push(id);
             }
         }
@@ -110,7 +110,7 @@ pub(crate) async fn run(place: &Place, options: &Options) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     last.kill().await;
-    let seen = judge::all(&tasks, &ledger, &orders).await;
+    let seen = judge::all(&client, &ledger, &orders).await;
     println!(
         "{}: {} workers killed ({} before a write, {} after one, {} at random), {} tasks ended, {seen}; {:?}",
         place.kind,

@@ -1,4 +1,4 @@
-//! The service that steps call: it notes who calls with which key, and does what is asked once for each key.
+//! The service that steps call. It notes every call, and has one effect for each key.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -22,15 +22,15 @@ pub(crate) struct Call {
 pub(crate) struct Ledger {
     pub(crate) address: SocketAddr,
     calls: Arc<Mutex<Vec<Call>>>,
-    /// By key: how often it had an effect.
+    /// The number of effects, by key.
     effects: Arc<Mutex<HashMap<String, u32>>>,
-    /// The next calls of these are not answered before they are let go, the first one first.
+    /// The calls that the service holds back until the test releases them, the first one first.
     holds: Arc<Mutex<Holds>>,
 }
 
 type Holds = VecDeque<(String, Arc<Hold>)>;
 
-/// A call that is not answered yet.
+/// A call that the service holds back.
 #[derive(Debug, Default)]
 pub(crate) struct Hold {
     pub(crate) called: Notify,
@@ -102,13 +102,13 @@ impl Ledger {
     }
 }
 
-/// The steps' side.
+/// The client that steps use.
 #[derive(Debug)]
-pub(crate) struct Client(pub SocketAddr);
+pub(crate) struct LedgerClient(pub SocketAddr);
 
-impl Client {
+impl LedgerClient {
     pub(crate) async fn call(&self, step: &Step, what: &str, order: u32) -> Result<u32, String> {
-        let line = format!("{} {what} {} {}\n", step.run(), step.key(), step.fence().0);
+        let line = format!("{} {what} {} {}\n", step.task(), step.key(), step.fence().0);
         let ask = async {
             let mut stream = TcpStream::connect(self.0).await?;
             stream.write_all(line.as_bytes()).await?;

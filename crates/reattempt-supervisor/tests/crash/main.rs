@@ -1,8 +1,9 @@
-//! Processes that are killed: whatever the moment, every task ends, nothing is recorded twice, and what was done is
-//! not done again.
+//! Kills processes at any moment: every task ends, nothing is recorded twice, and no recorded step
+//! runs again.
 //!
-//! `cargo test -p reattempt-supervisor --test crash` kills some dozens of workers; `-- --kills 1000 --store sqlite` as many as it is told, and
-//! `-- --kills 0 --store postgres --crowd 10000` gives twelve processes so many tasks.
+//! * `cargo test -p reattempt-supervisor --test crash` kills some dozens of workers.
+//! * `-- --kills 1000 --store sqlite` kills 1000.
+//! * `-- --kills 0 --store postgres --crowd 10000` gives 10,000 tasks to twelve processes.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,7 +22,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-/// How the run is told to be.
+/// The options of the run.
 #[derive(Debug, Clone)]
 struct Options {
     kills: u32,
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         worker::main(&arguments[at + 1..]);
         return ExitCode::SUCCESS;
     }
-    // What cargo asks of test programs that it does not know.
+    // Cargo asks every test program to list its tests.
     if arguments.iter().any(|word| word == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     let options = Options {
         kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
         seed: value("--seed").map_or(1, |seed| seed.parse().unwrap()),
-        crowd: value("--crowd").map_or(200, |tasks| tasks.parse().unwrap()),
+        crowd: value("--crowd").map_or(200, |client| client.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();

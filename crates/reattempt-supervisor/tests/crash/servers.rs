@@ -1,4 +1,4 @@
-//! A folder or a server for the time of a run.
+//! A folder or a server for one run.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[path = "../../../../examples/servers/mod.rs"]
 mod postgres;
 
-/// What goes when the run is over.
+/// The resources that are removed when the run is over.
 pub(crate) enum Kept {
     Folder(PathBuf),
     #[cfg(feature = "postgres")]
@@ -23,7 +23,7 @@ impl Drop for Kept {
     }
 }
 
-/// What a worker opens, and what keeps it.
+/// The address for workers, and the resources behind it.
 pub(crate) fn start(kind: &str) -> Option<(String, Kept)> {
     match kind {
         "sqlite" => {

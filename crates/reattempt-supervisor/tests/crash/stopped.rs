@@ -1,4 +1,4 @@
-//! A worker that stands still for longer than its lease and goes on: what it writes then is refused.
+//! Suspends a worker for longer than its lease: the store refuses its writes when it continues.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,18 +10,19 @@ use crate::{judge, work};
 
 pub(crate) async fn run(place: &Place) {
     let ledger = Ledger::start().await;
-    let tasks = place.tasks().await;
+    let client = place.client().await;
     let (held, held_again) = (ledger.hold("pack"), ledger.hold("pack"));
     let mut first = Worker::spawn(place, &ledger, 0, "before");
     first.says("ready").await;
-    let task = tasks
+    let task = client
         .submit(work::order(0).key("of two workers"))
         .await
         .unwrap();
     held.called.notified().await;
     signal(&first, "-STOP");
 
-    // Another takes over as soon as the lease is over, and is in the same step when the first goes on.
+    // Another worker takes over when the lease is over, and runs the same step when the first
+    // worker continues.
     let second = Worker::spawn(place, &ledger, 0, "before");
     within("nobody took over", held_again.called.notified()).await;
     held.go.notify_one();
@@ -36,7 +37,7 @@ pub(crate) async fn run(place: &Place) {
         0
     );
 
-    let history = tasks.store().history(task.id()).await.unwrap();
+    let history = client.store().history(task.id()).await.unwrap();
     let fence = |name: &str| {
         history
             .iter()
@@ -46,7 +47,7 @@ pub(crate) async fn run(place: &Place) {
     };
     assert!(fence("pay") < fence("pack"), "{history:?}");
     assert_eq!(fence("pack"), fence("ship"), "{history:?}");
-    let seen = judge::all(&tasks, &ledger, &[task.id()]).await;
+    let seen = judge::all(&client, &ledger, &[task.id()]).await;
     println!(
         "{}: a worker was stopped past its lease and could write nothing; {seen}",
         place.kind

@@ -1,10 +1,12 @@
-//! Where the tasks are kept: a file, or a server that several processes share.
+//! The stores of the tasks: a file, or a server that several processes share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use reattempt_supervisor::store::{Answer, Filter, Operation, Outcome, Store, Sweep, Swept};
-use reattempt_supervisor::{Record, Run, RunId, Signal, Sqlite, State, Tasks};
+use reattempt_supervisor::store::{
+    Filter, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
+};
+use reattempt_supervisor::{Client, Record, Signal, Sqlite, State, Task, TaskId};
 
 use crate::servers;
 
@@ -16,16 +18,16 @@ pub(crate) fn all() -> Vec<String> {
     all
 }
 
-/// A store that lives as long as this.
+/// A store, and the resources that keep it alive.
 pub(crate) struct Place {
     pub(crate) kind: String,
-    /// What a worker is told to open.
+    /// The arguments with which a worker opens the store.
     pub(crate) name: String,
     kept: servers::Kept,
 }
 
 impl Place {
-    /// `None` where its server is not installed.
+    /// Returns `None` if its server is not installed.
     pub(crate) fn new(kind: &str) -> Option<Self> {
         let (name, kept) = servers::start(kind)?;
         Some(Self {
@@ -35,7 +37,7 @@ impl Place {
         })
     }
 
-    /// Whether it can be restarted under those who use it.
+    /// Returns whether it can be restarted while it is in use.
     pub(crate) fn is_server(&self) -> bool {
         !matches!(self.kept, servers::Kept::Folder(_))
     }
@@ -47,8 +49,8 @@ impl Place {
         }
     }
 
-    pub(crate) async fn tasks(&self) -> Tasks {
-        Tasks::new(open(&self.kind, &self.name).await)
+    pub(crate) async fn client(&self) -> Client {
+        Client::new(open(&self.kind, &self.name).await)
     }
 }
 
@@ -69,7 +71,7 @@ pub(crate) struct Any {
     pub(crate) gate: Option<Gate>,
 }
 
-/// Which write is the last, and on which side of it the process ends.
+/// The last write, and whether the process ends before or after it.
 #[derive(Debug)]
 pub(crate) struct Gate {
     pub(crate) left: std::sync::atomic::AtomicI64,
@@ -77,13 +79,13 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Whether this is the write.
+    /// Returns whether this is the last write.
     fn is_last(&self) -> bool {
         self.left.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 1
     }
 }
 
-/// Says that it is time to be killed, and waits for it.
+/// Asks to be killed, and waits for it.
 fn end() -> ! {
     println!("kill me");
     loop {
@@ -92,47 +94,47 @@ fn end() -> ! {
 }
 
 impl Store for Any {
-    fn write(&self, operations: Arc<[Operation]>) -> Answer<'_, Vec<Outcome>> {
-        let is_beat = operations
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        let is_beat = writes
             .iter()
-            .all(|operation| matches!(operation, Operation::Beat(..)));
+            .all(|write| matches!(write, Write::Heartbeat(..)));
         let gate = self.gate.as_ref().filter(|gate| !is_beat && gate.is_last());
         match gate {
             Some(gate) if gate.is_after => Box::pin(async move {
-                let _ = self.store.write(operations).await;
+                let _ = self.store.write(writes).await;
                 end()
             }),
             Some(_) => end(),
-            None => self.store.write(operations),
+            None => self.store.write(writes),
         }
     }
 
-    fn sweep(&self, sweep: Sweep) -> Answer<'_, Vec<Swept>> {
+    fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         self.store.sweep(sweep)
     }
 
-    fn run(&self, id: RunId) -> Answer<'_, Option<Run>> {
-        self.store.run(id)
+    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
+        self.store.task(id)
     }
 
-    fn history(&self, id: RunId) -> Answer<'_, Vec<Record>> {
+    fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         self.store.history(id)
     }
 
-    fn signals(&self, id: RunId) -> Answer<'_, Vec<Signal>> {
+    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         self.store.signals(id)
     }
 
-    fn list(&self, filter: Filter) -> Answer<'_, Vec<Run>> {
+    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
         self.store.list(filter)
     }
 
-    fn counts(&self) -> Answer<'_, Vec<(State, u64)>> {
+    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.store.counts()
     }
 
-    fn woken(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        self.store.woken()
+    fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.store.wait_for_work()
     }
 
     fn salt(&self) -> u64 {

@@ -1,15 +1,15 @@
-//! The task: an order of four steps, of which some fail for good at the last and are undone.
+//! The task: an order of four steps. Some orders fail for good in the last step and are undone.
 
 use std::time::Duration;
 
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
-use crate::ledger::Client;
+use crate::ledger::LedgerClient;
 
 #[step(retry(max = 3, base = "5ms", on(_)), complete_by = "20s", undo = unreserve)]
 pub(crate) async fn reserve(
     step: &Step,
-    #[with] ledger: &Client,
+    #[with] ledger: &LedgerClient,
     order: u32,
 ) -> Result<u32, String> {
     ledger.call(step, "reserve", order).await
@@ -18,7 +18,7 @@ pub(crate) async fn reserve(
 #[step(retry(max = 3, base = "5ms", on(_)))]
 pub(crate) async fn unreserve(
     step: &Step,
-    #[with] ledger: &Client,
+    #[with] ledger: &LedgerClient,
     order: u32,
     _reserved: &u32,
 ) -> Result<u32, String> {
@@ -26,14 +26,18 @@ pub(crate) async fn unreserve(
 }
 
 #[step(retry(max = 3, base = "5ms", on(_)), complete_by = "20s", undo = refund)]
-pub(crate) async fn pay(step: &Step, #[with] ledger: &Client, order: u32) -> Result<u32, String> {
+pub(crate) async fn pay(
+    step: &Step,
+    #[with] ledger: &LedgerClient,
+    order: u32,
+) -> Result<u32, String> {
     ledger.call(step, "pay", order).await
 }
 
 #[step(retry(max = 3, base = "5ms", on(_)))]
 pub(crate) async fn refund(
     step: &Step,
-    #[with] ledger: &Client,
+    #[with] ledger: &LedgerClient,
     order: u32,
     _paid: &u32,
 ) -> Result<u32, String> {
@@ -41,13 +45,21 @@ pub(crate) async fn refund(
 }
 
 #[step(complete_by = "20s")]
-pub(crate) async fn pack(step: &Step, #[with] ledger: &Client, order: u32) -> Result<u32, String> {
+pub(crate) async fn pack(
+    step: &Step,
+    #[with] ledger: &LedgerClient,
+    order: u32,
+) -> Result<u32, String> {
     ledger.call(step, "pack", order).await
 }
 
 /// Every third order cannot be shipped.
 #[step]
-pub(crate) async fn ship(step: &Step, #[with] ledger: &Client, order: u32) -> Result<u32, String> {
+pub(crate) async fn ship(
+    step: &Step,
+    #[with] ledger: &LedgerClient,
+    order: u32,
+) -> Result<u32, String> {
     ledger.call(step, "ship", order).await?;
     if is_unshippable(order) {
         return Err("no such address".to_owned());
@@ -59,12 +71,13 @@ pub(crate) fn is_unshippable(order: u32) -> bool {
     order % 3 == 2
 }
 
-/// Crashes are no fault of the task: as many as there may be.
+/// The task may fail often: crashes are not its fault.
 #[workflow(max_failures = 1_000_000)]
-pub(crate) async fn order(flow: &Flow, order: u32) -> Result<u32, StepError> {
-    let (_, _) = tokio::try_join!(reserve(flow, order), pay(flow, order))?;
-    flow.sleep(Duration::from_millis(u64::from(order % 5)))
+pub(crate) async fn order(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {
+    let (_, _) = tokio::try_join!(reserve(context, order), pay(context, order))?;
+    context
+        .sleep(Duration::from_millis(u64::from(order % 5)))
         .await;
-    pack(flow, order).await?;
-    ship(flow, order).await
+    pack(context, order).await?;
+    ship(context, order).await
 }

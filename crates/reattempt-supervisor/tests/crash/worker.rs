@@ -1,22 +1,23 @@
-//! A worker process: runs tasks until it is killed, or told that nothing is left.
+//! A worker process: runs tasks until it is killed, or until it hears that nothing is left.
 
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::{Event, Scheduler, Supervisor, Tasks};
+use reattempt_supervisor::{Client, Event, Scheduler, Supervisor};
 
-use crate::ledger::Client;
+use crate::ledger::LedgerClient;
 use crate::stores::{self, Gate};
 use crate::work;
 
-/// Short, so that tasks of dead workers go on soon.
+/// A short lease, so that tasks of dead workers continue soon.
 pub(crate) const LEASE: Duration = Duration::from_millis(300);
 
-/// `KIND NAME LEDGER WRITES before|after|schedules|supervises`, with 0 writes for no end; the last two have one half of the work.
+/// `KIND NAME LEDGER WRITES before|after|schedules|supervises`, with 0 writes for no end; the last
+/// two have one half of the work.
 pub(crate) fn main(words: &[String]) {
     let [kind, name, ledger, writes, side] = words else {
-        panic!("a worker is told store, name, ledger, writes and side");
+        panic!("a worker needs the arguments store, name, ledger, writes and side");
     };
     let writes: i64 = writes.parse().unwrap();
     let gate = (writes > 0).then(|| Gate {
@@ -27,16 +28,16 @@ pub(crate) fn main(words: &[String]) {
     runtime.block_on(async {
         let store = stores::open(kind, name).await;
         let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(|event| {
-            if let Event::Lost { run, .. } = event {
-                println!("lost {run}");
+            if let Event::Lost { task, .. } = event {
+                println!("lost {task}");
             }
         });
-        let tasks = Tasks::observed(stores::Any { gate, ..store }, [observer]);
+        let client = Client::with_observers(stores::Any { gate, ..store }, [observer]);
         let delays = Policy::new()
             .unlimited()
             .base(Duration::from_millis(5))
             .cap(Duration::from_millis(50));
-        // Many on few cores may not be heard of for longer.
+        // Many processes on few cores may be silent for longer.
         let is_crowd = side == "schedules" || side == "supervises";
         let lease = if is_crowd { 10 * LEASE } else { LEASE };
         let every = if is_crowd {
@@ -44,11 +45,11 @@ pub(crate) fn main(words: &[String]) {
         } else {
             Duration::from_millis(50)
         };
-        let supervisor = Supervisor::new(&tasks).every(every).delays(delays);
+        let supervisor = Supervisor::new(&client).every(every).delays(delays);
         let supervisor = (side != "schedules").then(|| supervisor.start());
-        let scheduler = Scheduler::new(&tasks)
+        let scheduler = Scheduler::new(&client)
             .register(work::order)
-            .with(Client(ledger.parse().unwrap()))
+            .with(LedgerClient(ledger.parse().unwrap()))
             .lease(lease)
             .poll(Duration::from_millis(20))
             .delays(delays)

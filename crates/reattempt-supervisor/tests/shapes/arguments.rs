@@ -1,12 +1,12 @@
-//! Arguments: none to eight, by value and by reference, lent ones between them.
+//! Arguments: none to eight, by value and by reference, with resources between them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 use serde::{Deserialize, Serialize};
 
-use super::{Log, outcome};
+use super::{Log, task_result};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Cart {
@@ -42,7 +42,7 @@ async fn eight(
 }
 
 #[step]
-async fn lent(
+async fn with_resources(
     step: &Step,
     text: &str,
     #[with] log: &Log,
@@ -79,17 +79,17 @@ async fn changing(_: &Step, list: &mut Vec<u32>) -> Result<usize, String> {
 }
 
 #[workflow]
-async fn none(flow: &Flow) -> Result<u32, StepError> {
+async fn none(context: &WorkflowContext) -> Result<u32, StepError> {
     let mut list = Vec::new();
-    changing(flow, &mut list).await?;
-    Ok(nothing(flow).await? + one(flow, 2).await?)
+    changing(context, &mut list).await?;
+    Ok(nothing(context).await? + one(context, 2).await?)
 }
 
 #[workflow]
 #[expect(clippy::too_many_arguments, reason = "as many as there may be")]
 #[expect(single_use_lifetimes, reason = "as somebody may write them")]
 async fn all<'a>(
-    flow: &'a Flow,
+    context: &'a WorkflowContext,
     mut a: u32,
     (b, c): (u32, u32),
     [d, ..]: [u32; 2],
@@ -100,10 +100,10 @@ async fn all<'a>(
     none: Option<()>,
 ) -> Result<(u32, Cart), StepError> {
     a += 1;
-    let sum = eight(flow, a, (b, c), [d, 0], 9, 9, 1, &2, 3).await?;
+    let sum = eight(context, a, (b, c), [d, 0], 9, 9, 1, &2, 3).await?;
     let owned = "owned".to_owned();
-    let text = lent(
-        flow,
+    let text = with_resources(
+        context,
         &text,
         &[1, 2],
         Some(&owned),
@@ -113,13 +113,16 @@ async fn all<'a>(
     )
     .await?;
     assert_eq!((text.as_str(), none), ("owned", None));
-    assert_eq!(named(flow, "x", "y").await?, "x");
+    assert_eq!(named(context, "x", "y").await?, "x");
     Ok((sum, cart))
 }
 
 #[tokio::test(start_paused = true)]
 async fn none_at_all() {
-    assert_eq!(outcome(none(), |it| it.register(none)).await.unwrap(), 3);
+    assert_eq!(
+        task_result(none(), |it| it.register(none)).await.unwrap(),
+        3
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,7 +143,7 @@ async fn as_many_as_there_may_be() {
         None,
     );
     let known = log.clone();
-    let answer = outcome(submission, |it| {
+    let answer = task_result(submission, |it| {
         it.register(all).with(known).with(5_u64).with(vec!["word"])
     });
     assert_eq!(answer.await.unwrap(), (2 + 2 + 3 + 4 + 1 + 2 + 3, cart));
@@ -156,8 +159,11 @@ async fn calls_are_send() {
         value
     }
     #[workflow]
-    async fn asks(flow: &Flow) -> Result<u32, StepError> {
-        send(one(flow, 1)).await
+    async fn asks(context: &WorkflowContext) -> Result<u32, StepError> {
+        send(one(context, 1)).await
     }
-    assert_eq!(outcome(asks(), |it| it.register(asks)).await.unwrap(), 1);
+    assert_eq!(
+        task_result(asks(), |it| it.register(asks)).await.unwrap(),
+        1
+    );
 }

@@ -1,10 +1,10 @@
-//! Attributes beside ours, keys, visibility, macros that write steps.
+//! Other attributes, keys, visibility, and macros that write steps.
 
 use std::time::Duration;
 
-use reattempt_supervisor::{Flow as Task, Step as Agent, StepError, step, workflow};
+use reattempt_supervisor::{Step as Agent, StepError, WorkflowContext as Task, step, workflow};
 
-use super::{Log, outcome};
+use super::{Log, task_result};
 
 const LIMIT: Duration = Duration::from_secs(5);
 const VERSION: i32 = 3;
@@ -26,19 +26,19 @@ mod inner {
     #[step(retry(max = 2, on(_), base = "1ms", name = "looked_at"), crate = reattempt_supervisor)]
     #[tracing::instrument(skip(step), err)]
     pub(in super::super) async fn spied(step: &Step, number: u32) -> Result<u32, String> {
-        step.run();
+        step.task();
         Ok(number)
     }
 
     #[allow(dead_code, reason = "it is there to compile")]
     pub(crate) fn asks(
-        flow: &super::Task,
+        context: &super::Task,
     ) -> impl Future<Output = Result<u32, StepError>> + use<'_> {
-        visible(flow, 1)
+        visible(context, 1)
     }
 }
 
-/// By a macro, with what a macro makes of types and paths.
+/// A step from a macro, with the types and paths of a macro.
 macro_rules! written {
     ($name:ident, $ty:ty, $undo:path, $keys:expr, $body:block) => {
         #[step(undo = $undo, complete_by = $keys)]
@@ -62,16 +62,16 @@ async fn unwritten(_: &Agent, value: u32, answer: &u32) -> Result<u32, String> {
 )]
 #[tracing::instrument(skip_all)]
 #[deprecated = "as a test"]
-async fn decorated(flow: &Task, number: u32) -> Result<u32, StepError> {
-    let seen = inner::visible(flow, number).await? + inner::spied(flow, number).await?;
-    Ok(seen + by_a_macro(flow, 1).await?)
+async fn decorated(context: &Task, number: u32) -> Result<u32, StepError> {
+    let seen = inner::visible(context, number).await? + inner::spied(context, number).await?;
+    Ok(seen + by_a_macro(context, 1).await?)
 }
 
 #[tokio::test(start_paused = true)]
 #[expect(deprecated, reason = "it is said of the function that is called")]
 async fn attributes_go_where_they_belong() {
     let known = |it: reattempt_supervisor::Scheduler| it.register(decorated).with(Log::default());
-    assert_eq!(outcome(decorated(2), known).await.unwrap(), 9);
+    assert_eq!(task_result(decorated(2), known).await.unwrap(), 9);
 }
 
 #[test]

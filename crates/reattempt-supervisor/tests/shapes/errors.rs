@@ -1,13 +1,13 @@
-//! Answers: aliases, other people's errors, nothing at all.
+//! Results: aliases, errors of other crates, nothing at all.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
 
 use reattempt::{Classify, Verdict};
-use reattempt_supervisor::{Flow, Step, StepError, SubmitError, step, workflow};
+use reattempt_supervisor::{Step, StepError, SubmitError, WorkflowContext, step, workflow};
 
-use super::outcome;
+use super::task_result;
 
 type Answer<T> = Result<T, Broken>;
 type Nothing = Result<(), Broken>;
@@ -65,7 +65,7 @@ async fn boxed(_: &Step, text: &str) -> Result<u32, Box<dyn std::error::Error + 
 }
 
 #[step]
-async fn lent(_: &Step, text: &'static str) -> Result<u32, &'static str> {
+async fn static_error(_: &Step, text: &'static str) -> Result<u32, &'static str> {
     text.parse().map_err(|_| "no number")
 }
 
@@ -75,44 +75,44 @@ async fn never(_: &Step) -> Result<u32, Infallible> {
 }
 
 #[workflow]
-async fn well(flow: &Flow) -> anyhow::Result<()> {
-    assert_eq!(behind_an_alias(flow, false).await?, 7);
-    unit(flow).await?;
-    assert_eq!(of_anyhow(flow, "1").await?, 1);
-    assert_eq!(of_anyhow_with_retries(flow, "2").await?, 2);
-    assert_eq!(boxed(flow, "3").await?, 3);
-    assert_eq!(lent(flow, "4").await?, 4);
-    assert_eq!(never(flow).await?, 1);
+async fn well(context: &WorkflowContext) -> anyhow::Result<()> {
+    assert_eq!(behind_an_alias(context, false).await?, 7);
+    unit(context).await?;
+    assert_eq!(of_anyhow(context, "1").await?, 1);
+    assert_eq!(of_anyhow_with_retries(context, "2").await?, 2);
+    assert_eq!(boxed(context, "3").await?, 3);
+    assert_eq!(static_error(context, "4").await?, 4);
+    assert_eq!(never(context).await?, 1);
     Ok(())
 }
 
 #[workflow]
-async fn ill(flow: &Flow, which: u32) -> Result<u32, StepError> {
+async fn ill(context: &WorkflowContext, which: u32) -> Result<u32, StepError> {
     match which {
-        0 => behind_an_alias(flow, true).await,
-        1 => of_anyhow(flow, "").await,
-        2 => of_anyhow_with_retries(flow, "x").await,
-        3 => boxed(flow, "x").await,
-        _ => lent(flow, "x").await,
+        0 => behind_an_alias(context, true).await,
+        1 => of_anyhow(context, "").await,
+        2 => of_anyhow_with_retries(context, "x").await,
+        3 => boxed(context, "x").await,
+        _ => static_error(context, "x").await,
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn all_is_well() {
-    outcome(well(), |it| it.register(well)).await.unwrap();
+    task_result(well(), |it| it.register(well)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_errors_say_is_recorded() {
+async fn the_texts_of_errors_are_recorded() {
     let said = [
         "step `behind_an_alias` failed: it is broken",
         "step `of_anyhow` failed: there is nothing in it",
         "step `of_anyhow_with_retries` failed: invalid digit found in string",
         "step `boxed` failed: invalid digit found in string",
-        "step `lent` failed: no number",
+        "step `static_error` failed: no number",
     ];
     for (which, expected) in (0..).zip(said) {
-        let ended = outcome(ill(which), |it| it.register(ill)).await;
+        let ended = task_result(ill(which), |it| it.register(ill)).await;
         let Err(SubmitError::Ended(_, _, why)) = ended else {
             panic!("{which} did not fail: {ended:?}");
         };

@@ -1,16 +1,16 @@
-//! Names that the expansion might take for its own.
+//! Names that the expansions also use.
 
-use reattempt_supervisor::{Flow, Step, StepError, step, workflow};
+use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 use serde::{Deserialize, Serialize};
 
-use super::outcome;
+use super::task_result;
 
-/// Types and constants in the place of what the expansions have.
+/// Types and constants with names that the expansions use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Of(u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Spec(u32);
+struct StepSpec(u32);
 
 const SPEC: u32 = 40;
 const NAME: u32 = 50;
@@ -28,36 +28,36 @@ async fn function(
 #[step(undo = result)]
 async fn undo(
     step: &Step,
-    flow: u32,
+    context: u32,
     undo: u32,
     input: u32,
-    spec: Spec,
+    spec: StepSpec,
     of: Of,
     result: u32,
-    kept_0: &u32,
+    copy_0: &u32,
 ) -> Result<u32, String> {
-    let run = u32::from(step.run().to_string().is_empty());
-    Ok(flow + undo + input + spec.0 + of.0 + result + kept_0 + SPEC + NAME + run)
+    let task = u32::from(step.task().to_string().is_empty());
+    Ok(context + undo + input + spec.0 + of.0 + result + copy_0 + SPEC + NAME + task)
 }
 
 #[step]
 async fn result(
     _: &Step,
-    _flow: u32,
+    _context: u32,
     undo: u32,
     _input: u32,
-    _spec: Spec,
+    _spec: StepSpec,
     _of: Of,
     _result: u32,
-    _kept_0: &u32,
-    result: &u32,
+    _copy_0: &u32,
+    value: &u32,
 ) -> Result<u32, String> {
-    Ok(undo + result)
+    Ok(undo + value)
 }
 
 #[step]
-async fn step_of(_: &Step, step: u32, flow_: u32, flow: u32) -> Result<u32, String> {
-    Ok(step + flow_ + flow)
+async fn step_of(_: &Step, step: u32, context_: u32, context: u32) -> Result<u32, String> {
+    Ok(step + context_ + context)
 }
 
 #[step]
@@ -66,23 +66,32 @@ async fn r#match(_: &Step, r#type: u32) -> Result<u32, String> {
 }
 
 #[workflow]
-async fn flow(flow: &Flow, of: Of, spec: Spec) -> Result<(Of, u32), StepError> {
-    let mut sum = function(flow, 1, 2, 3).await?;
-    sum += undo(flow, 1, 2, 3, spec, of.clone(), 6, &7).await?;
-    sum += step_of(flow, 1, 1, 1).await? + r#match(flow, 1).await?;
+async fn context(
+    context: &WorkflowContext,
+    of: Of,
+    spec: StepSpec,
+) -> Result<(Of, u32), StepError> {
+    let mut sum = function(context, 1, 2, 3).await?;
+    sum += undo(context, 1, 2, 3, spec, of.clone(), 6, &7).await?;
+    sum += step_of(context, 1, 1, 1).await? + r#match(context, 1).await?;
     Ok((of, sum))
 }
 
 #[workflow]
-async fn input(flow: &Flow, input: u32, function: Of, argument_0: u32) -> Result<u32, StepError> {
+async fn input(
+    context: &WorkflowContext,
+    input: u32,
+    function: Of,
+    argument_0: u32,
+) -> Result<u32, StepError> {
     assert_eq!((function, argument_0), (Of(2), 3));
-    r#match(flow, input).await
+    r#match(context, input).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn names_of_ours_are_free() {
-    let answer = outcome(flow(Of(5), Spec(4)), |it| it.register(flow)).await;
+async fn users_may_use_the_names_of_expansions() {
+    let answer = task_result(context(Of(5), StepSpec(4)), |it| it.register(context)).await;
     assert_eq!(answer.unwrap(), (Of(5), 123 + 28 + 90 + 4));
-    let answer = outcome(input(1, Of(2), 3), |it| it.register(input)).await;
+    let answer = task_result(input(1, Of(2), 3), |it| it.register(input)).await;
     assert_eq!(answer.unwrap(), 1);
 }

@@ -1,11 +1,11 @@
 //! Compensations, and the arguments that they get.
 
-use reattempt_supervisor::{Flow, State, Step, StepError, SubmitError, step, workflow};
+use reattempt_supervisor::{State, Step, StepError, SubmitError, WorkflowContext, step, workflow};
 
-use super::{Log, outcome};
+use super::{Log, task_result};
 
 #[step(undo = unmade)]
-async fn made(
+async fn make_it(
     _: &Step,
     #[with] log: &Log,
     text: &str,
@@ -17,7 +17,7 @@ async fn made(
     unmade: u32,
 ) -> Result<Vec<u32>, String> {
     log.add(format!(
-        "made {text} {slice:?} {maybe:?} {none:?} {owned:?} {number} {unmade}"
+        "make_it {text} {slice:?} {maybe:?} {none:?} {owned:?} {number} {unmade}"
     ));
     Ok(vec![unmade])
 }
@@ -48,9 +48,9 @@ async fn fails(_: &Step) -> Result<(), String> {
 }
 
 #[workflow]
-async fn task(flow: &Flow, text: String) -> Result<(), StepError> {
-    made(
-        flow,
+async fn task(context: &WorkflowContext, text: String) -> Result<(), StepError> {
+    make_it(
+        context,
         &text,
         &[1, 2],
         Some(&text),
@@ -60,14 +60,14 @@ async fn task(flow: &Flow, text: String) -> Result<(), StepError> {
         4,
     )
     .await?;
-    fails(flow).await
+    fails(context).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_compensation_gets_what_the_step_got() {
     let log = Log::default();
     let known = log.clone();
-    let ended = outcome(task("t".to_owned()), |it| it.register(task).with(known)).await;
+    let ended = task_result(task("t".to_owned()), |it| it.register(task).with(known)).await;
     assert!(
         matches!(ended, Err(SubmitError::Ended(_, State::Compensated, _))),
         "{ended:?}"
@@ -75,7 +75,7 @@ async fn a_compensation_gets_what_the_step_got() {
     assert_eq!(
         log.take(),
         [
-            r#"made t [1, 2] Some("t") None Some("o") 3 4"#,
+            r#"make_it t [1, 2] Some("t") None Some("o") 3 4"#,
             r#"unmade t [1, 2] Some("t") None Some("o") 3 4 [4]"#,
         ]
     );

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use durable::{Flow, Step, StepError, step, workflow};
+use durable::{Step, StepError, WorkflowContext, step, workflow};
 use serde::{Deserialize, Serialize};
 
 /// What is ordered.
@@ -92,12 +92,12 @@ pub async fn simple<'text>(_: &Step, text: &'text str, other: &'text str) -> Res
 /// Those of its steps.
 #[workflow(name = "order", version = 2, complete_by = "3d", max_failures = 4, crate = ::durable)]
 pub async fn order(
-    flow: &Flow,
+    context: &WorkflowContext,
     cart: Order,
     (first, second): (u32, u32),
 ) -> Result<String, StepError> {
-    let _length = simple(flow, &cart.text, "other").await?;
-    pay(flow, (first, second), "text", &cart, None, None).await
+    let _length = simple(context, &cart.text, "other").await?;
+    pay(context, (first, second), "text", &cart, None, None).await
 }
 
 /// Nothing.
@@ -106,6 +106,6 @@ pub async fn order(
 ///
 /// Never.
 #[workflow(crate = ::durable)]
-pub async fn empty(_: &Flow) -> Result<(), StepError> {
+pub async fn empty(_: &WorkflowContext) -> Result<(), StepError> {
     Ok(())
 }

@@ -20,13 +20,13 @@ type Answer<T> = ::core::result::Result<T, ::std::string::String>;
     crate = ::durable,
 )]
 pub async fn step(
-    flow: &::durable::Step,
+    context: &::durable::Step,
     #[with] with: &::core::primitive::u64,
     step: ::core::primitive::u32,
     undo: &::core::primitive::str,
     input: ::core::option::Option<&::core::primitive::u32>,
 ) -> Answer<::core::primitive::u32> {
-    if flow.key() == undo && input.is_some() && *with == 1 {
+    if context.key() == undo && input.is_some() && *with == 1 {
         return ::core::result::Result::Err(::std::string::String::new());
     }
     ::core::result::Result::Ok(step)
@@ -35,22 +35,22 @@ pub async fn step(
 #[step(crate = ::durable)]
 pub async fn undo(
     _: &::durable::Step,
-    flow: ::core::primitive::u32,
+    context: ::core::primitive::u32,
     undo: &::core::primitive::str,
     input: ::core::option::Option<&::core::primitive::u32>,
     result: &::core::primitive::u32,
 ) -> Answer<()> {
-    if flow == *result && undo.is_empty() && input.is_none() {
+    if context == *result && undo.is_empty() && input.is_none() {
         return ::core::result::Result::Err(::std::string::String::new());
     }
     ::core::result::Result::Ok(())
 }
 
 #[workflow(crate = ::durable)]
-pub async fn flow(
-    step: &::durable::Flow,
-    flow: ::core::primitive::u32,
+pub async fn context(
+    step: &::durable::WorkflowContext,
+    context: ::core::primitive::u32,
     input: ::std::string::String,
 ) -> ::core::result::Result<::core::primitive::u32, ::durable::StepError> {
-    self::step(step, flow, &input, ::core::option::Option::None).await
+    self::step(step, context, &input, ::core::option::Option::None).await
 }

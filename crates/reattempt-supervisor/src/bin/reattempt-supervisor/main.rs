@@ -1,4 +1,4 @@
-//! For operators: what tasks there are, what happened in them, and what is to become of them.
+//! The program for operators: it shows tasks and their records, and carries out commands.
 
 mod show;
 
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use reattempt_supervisor::store::Filter;
-use reattempt_supervisor::{Postgres, RunId, Sqlite, State, Tasks, page};
+use reattempt_supervisor::{Client, Postgres, Sqlite, State, TaskId, page};
 
-/// Durable tasks: see them, and say what is to become of them.
+/// Shows durable tasks, and carries out commands on them.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// Where the tasks are: the path of a SQLite file, or the URL of a database (`postgres://...`).
+    /// The store: the path of a SQLite file, or the URL of a database (`postgres://...`).
     #[arg(long, env = "RETRY_STORE", global = true)]
     store: Option<String>,
-    /// Answers as JSON.
+    /// Prints JSON.
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -29,72 +29,73 @@ struct Arguments {
 enum Command {
     /// Lists tasks, the newest first.
     List {
-        /// Only those in this state: pending, processing, waiting, processed, error, compensated, cancelled, parked.
+        /// Lists tasks in this state: pending, processing, waiting, processed, error, compensated,
+        /// cancelled, parked.
         #[arg(long)]
         state: Option<State>,
-        /// Only those of this workflow.
+        /// Lists tasks of this workflow.
         #[arg(long)]
         workflow: Option<String>,
-        /// Only those in this queue.
+        /// Lists tasks in this queue.
         #[arg(long)]
         queue: Option<String>,
-        /// Only those older than this task.
+        /// Lists tasks that are older than this one.
         #[arg(long)]
-        before: Option<RunId>,
-        /// At most so many.
+        before: Option<TaskId>,
+        /// The largest number of tasks.
         #[arg(long, default_value_t = 50)]
         limit: u32,
     },
-    /// Shows a task and what happened in it.
+    /// Shows a task and its records.
     Show {
-        /// Its number.
-        task: RunId,
+        /// The number of the task.
+        task: TaskId,
     },
     /// Counts the tasks in each state.
     Counts,
-    /// Has parked or failed tasks go on after their last record.
+    /// Continues parked or failed tasks after their last record.
     Resubmit {
-        /// Their numbers.
+        /// The numbers of the tasks.
         #[arg(required = true)]
-        tasks: Vec<RunId>,
+        tasks: Vec<TaskId>,
     },
-    /// Ends tasks and undoes what they did.
+    /// Ends tasks and undoes their steps.
     Cancel {
-        /// Their numbers.
+        /// The numbers of the tasks.
         #[arg(required = true)]
-        tasks: Vec<RunId>,
+        tasks: Vec<TaskId>,
     },
-    /// Tells a task something that it waits for.
+    /// Sends a signal to a task.
     Signal {
-        /// Its number.
-        task: RunId,
-        /// What it waits for.
+        /// The number of the task.
+        task: TaskId,
+        /// The name of the signal.
         name: String,
-        /// What goes along, as JSON.
+        /// The value of the signal, as JSON.
         #[arg(default_value = "null", value_parser = json)]
         payload: serde_json::Value,
     },
-    /// Takes tasks out of the way until they are resubmitted.
+    /// Sets tasks aside until they are resubmitted.
     Park {
-        /// Their numbers.
+        /// The numbers of the tasks.
         #[arg(required = true)]
-        tasks: Vec<RunId>,
-        /// Why, for whoever looks at them.
+        tasks: Vec<TaskId>,
+        /// The reason, for other operators.
         #[arg(long, default_value = "parked by an operator")]
         why: String,
     },
     /// Deletes tasks that ended long ago.
     Prune {
-        /// How long ago, in days.
+        /// How many days ago the tasks must have ended.
         #[arg(long)]
         days: u64,
-        /// At most so many.
+        /// The largest number of tasks.
         #[arg(long, default_value_t = 10_000)]
         limit: u32,
     },
-    /// Shows tasks on a page that nothing can be done on.
+    /// Serves read-only pages that show tasks.
     Serve {
-        /// Where.
+        /// The address of the pages.
         #[arg(long, default_value = "127.0.0.1:8017")]
         listen: SocketAddr,
     },
@@ -111,6 +112,7 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Carries out one command.
 async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let Arguments {
         store,
@@ -118,9 +120,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         command,
     } = arguments;
     let store = store.ok_or(
-        "no store is named; add `--store tasks.db` or `--store postgres://...`, or set RETRY_STORE",
+        "no store; add `--store tasks.db` or `--store postgres://...`, or set RETRY_STORE",
     )?;
-    let tasks = open(&store).await?;
+    let client = open(&store).await?;
     match command {
         Command::List {
             state,
@@ -136,21 +138,21 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 before,
                 limit,
             };
-            show::list(&tasks.list(filter).await?, json)
+            show::list(&client.list(filter).await?, json)
         }
-        Command::Show { task } => show::task(&tasks.task::<()>(task).progress().await?, json),
-        Command::Counts => show::counts(&tasks.store().counts().await?, json),
-        Command::Resubmit { tasks: which } => {
-            for task in which {
-                tasks.resubmit(task).await?;
-                println!("task {task} goes on");
+        Command::Show { task } => show::task(&client.task::<()>(task).progress().await?, json),
+        Command::Counts => show::counts(&client.store().counts().await?, json),
+        Command::Resubmit { tasks } => {
+            for task in tasks {
+                client.resubmit(task).await?;
+                println!("task {task} continues");
             }
             Ok(())
         }
-        Command::Cancel { tasks: which } => {
-            for task in which {
-                tasks.cancel(task).await?;
-                println!("task {task} is to end; what it did is undone");
+        Command::Cancel { tasks } => {
+            for task in tasks {
+                client.cancel(task).await?;
+                println!("task {task} will end, and its steps will be undone");
             }
             Ok(())
         }
@@ -159,44 +161,45 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             name,
             payload,
         } => {
-            tasks.signal(task, &name, &payload).await?;
-            println!("task {task} is told `{name}`");
+            client.signal(task, &name, &payload).await?;
+            println!("task {task} has the signal `{name}`");
             Ok(())
         }
-        Command::Park { tasks: which, why } => {
-            for task in which {
-                tasks.park(task, &why).await?;
+        Command::Park { tasks, why } => {
+            for task in tasks {
+                client.park(task, &why).await?;
                 println!("task {task} is parked");
             }
             Ok(())
         }
         Command::Prune { days, limit } => {
             let age = Duration::from_secs(days.saturating_mul(86_400));
-            println!("{} tasks are deleted", tasks.prune(age, limit).await?);
+            println!("deleted {} tasks", client.prune(age, limit).await?);
             Ok(())
         }
         Command::Serve { listen } => {
             let listener = tokio::net::TcpListener::bind(listen).await?;
             println!("http://{}", listener.local_addr()?);
-            Ok(page::serve(listener, tasks).await?)
+            Ok(page::serve(listener, client).await?)
         }
     }
 }
 
-async fn open(store: &str) -> Result<Tasks, Box<dyn Error>> {
+/// Opens the store that `--store` names.
+async fn open(store: &str) -> Result<Client, Box<dyn Error>> {
     if store.starts_with("postgres://") || store.starts_with("postgresql://") {
-        return Ok(Tasks::new(Postgres::connect(store).await?));
+        return Ok(Client::new(Postgres::connect(store).await?));
     }
     let path = store.strip_prefix("sqlite:").unwrap_or(store);
     if !std::path::Path::new(path).exists() {
         return Err(
-            format!("there is no file {path}; name the one that the schedulers use").into(),
+            format!("there is no file {path}; use the file that the schedulers use").into(),
         );
     }
-    Ok(Tasks::new(Sqlite::open(path).await?))
+    Ok(Client::new(Sqlite::open(path).await?))
 }
 
 fn json(text: &str) -> Result<serde_json::Value, String> {
     serde_json::from_str(text)
-        .map_err(|error| format!("not JSON ({error}); a text stands in quotes: '\"{text}\"'"))
+        .map_err(|error| format!("not JSON ({error}); put a string in quotes: '\"{text}\"'"))
 }

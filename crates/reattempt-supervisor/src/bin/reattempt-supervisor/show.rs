@@ -1,27 +1,28 @@
-//! Tasks as text and as JSON.
+//! Prints tasks as tables and as JSON.
 
 use std::error::Error;
 
-use reattempt_supervisor::{Kind, Progress, Record, Run, State};
+use reattempt_supervisor::{Progress, Record, RecordKind, State, Task};
 use serde::Serialize;
 
-type Shown = Result<(), Box<dyn Error>>;
+type PrintResult = Result<(), Box<dyn Error>>;
 
-pub(crate) fn list(runs: &[Run], as_json: bool) -> Shown {
+/// Prints a list of tasks.
+pub(crate) fn list(tasks: &[Task], as_json: bool) -> PrintResult {
     if as_json {
-        return json(&runs);
+        return json(&tasks);
     }
-    let rows = runs.iter().map(|run| {
+    let rows = tasks.iter().map(|task| {
         [
-            run.id.to_string(),
-            format!("{} {}", run.workflow, run.version),
-            run.state.to_string(),
-            run.failures.to_string(),
-            run.updated_at.to_string(),
-            // What went wrong before it went well is in `show`.
-            run.error
+            task.id.to_string(),
+            format!("{} {}", task.workflow, task.version),
+            task.state.to_string(),
+            task.failures.to_string(),
+            task.updated_at.to_string(),
+            // `show` has the errors before the success.
+            task.error
                 .clone()
-                .filter(|_| run.state != State::Processed)
+                .filter(|_| task.state != State::Processed)
                 .unwrap_or_default(),
         ]
     });
@@ -32,11 +33,12 @@ pub(crate) fn list(runs: &[Run], as_json: bool) -> Shown {
     Ok(())
 }
 
-pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> Shown {
+/// Prints the number of tasks in each state.
+pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> PrintResult {
     if as_json {
         let counts = counts
             .iter()
-            .map(|(state, count)| (state.word().to_owned(), (*count).into()));
+            .map(|(state, count)| (state.as_str().to_owned(), (*count).into()));
         return json(&counts.collect::<serde_json::Map<_, _>>());
     }
     table(
@@ -48,73 +50,78 @@ pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> Shown {
     Ok(())
 }
 
-pub(crate) fn task(progress: &Progress, as_json: bool) -> Shown {
+/// Prints a task and its records.
+pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
     if as_json {
         return json(progress);
     }
-    let Progress { run, history } = progress;
+    let Progress { task, history } = progress;
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     for (name, value) in [
-        ("task", run.id.to_string()),
-        ("workflow", format!("{} {}", run.workflow, run.version)),
-        ("key", run.key.clone()),
-        ("queue", format!("{}, priority {}", run.queue, run.priority)),
-        ("state", run.state.to_string()),
+        ("task", task.id.to_string()),
+        ("workflow", format!("{} {}", task.workflow, task.version)),
+        ("key", task.key.clone()),
+        (
+            "queue",
+            format!("{}, priority {}", task.queue, task.priority),
+        ),
+        ("state", task.state.to_string()),
         (
             "failures",
-            format!("{} of {}", run.failures, run.max_failures),
+            format!("{} of {}", task.failures, task.max_failures),
         ),
         (
             "owner",
-            run.owner
+            task.owner
                 .as_ref()
                 .map_or_else(|| "-".to_owned(), ToString::to_string),
         ),
-        ("submitted", run.created_at.to_string()),
-        ("changed", run.updated_at.to_string()),
-        ("wakes", run.wake_at.to_string()),
+        ("submitted", task.created_at.to_string()),
+        ("changed", task.updated_at.to_string()),
+        ("wakes", task.wake_at.to_string()),
         (
             "complete by",
-            run.complete_by
+            task.complete_by
                 .map_or_else(|| "-".to_owned(), |by| by.to_string()),
         ),
-        ("input", run.input.clone()),
-        ("output", optional(&run.output)),
-        ("error", optional(&run.error)),
+        ("input", task.input.clone()),
+        ("output", optional(&task.output)),
+        ("error", optional(&task.error)),
     ] {
         println!("{name:<12} {value}");
     }
     println!();
     table(
-        ["step", "name", "what", "when", "answer or error"],
+        ["step", "name", "what", "when", "result or error"],
         history.iter().map(row),
     );
     Ok(())
 }
 
+/// Returns the cells of a record.
 fn row(record: &Record) -> [String; 5] {
     let what = match record.kind {
-        Kind::Begun => "begun",
-        Kind::Done => "done",
-        Kind::Failed => "failed",
-        Kind::Undone => "undone",
+        RecordKind::Begun => "begun",
+        RecordKind::Done => "done",
+        RecordKind::Failed => "failed",
+        RecordKind::Undone => "undone",
     };
-    let answer = record.error.as_ref().or(record.result.as_ref());
+    let result = record.error.as_ref().or(record.result.as_ref());
     [
         record.seq.to_string(),
         record.name.clone(),
         what.to_owned(),
         record.at.to_string(),
-        answer.cloned().unwrap_or_default(),
+        result.cloned().unwrap_or_default(),
     ]
 }
 
-fn json(value: &impl Serialize) -> Shown {
+fn json(value: &impl Serialize) -> PrintResult {
     println!("{}", serde_json::to_string_pretty(value)?);
     Ok(())
 }
 
-/// Columns as wide as what is in them; the last one is not filled up.
+/// Prints columns as wide as their contents; the last one has no padding.
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) {
     let rows: Vec<_> = std::iter::once(head.map(str::to_owned))
         .chain(rows)

@@ -1,15 +1,17 @@
-//! Operations of one kind as columns: an array for each value of a statement.
+//! The writes of a statement as columns: an array for each value.
+
+use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
 
-use super::micros;
-use crate::store::Operation;
-use crate::task::NewRun;
+use crate::store::Write;
+use crate::task::NewTask;
 use crate::time::Time;
 
+/// A value of a statement.
 type Value<'a> = &'a (dyn ToSql + Sync);
 
-/// A struct of columns, and their order in the statement.
+/// Declares a struct of columns, in their order in the statement.
 macro_rules! columns {
     ($(#[$meta:meta])* $name:ident { $($column:ident: $type:ty),* $(,)? }) => {
         $(#[$meta])*
@@ -45,7 +47,7 @@ columns! {
 
 columns! {
     Records {
-        run: i64,
+        task: i64,
         fence: i64,
         seq: i32,
         kind: i16,
@@ -58,10 +60,10 @@ columns! {
     }
 }
 
-columns! { Signals { run: i64, name: &'a str, payload: &'a str } }
+columns! { Signals { task: i64, name: &'a str, payload: &'a str } }
 
 impl<'a> Submits<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a NewRun>) -> Self {
+    pub(super) fn of(all: impl Iterator<Item = &'a NewTask>) -> Self {
         let mut columns = Self::default();
         for new in all {
             columns.workflow.push(&new.workflow);
@@ -80,12 +82,12 @@ impl<'a> Submits<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Operation>) -> Self {
+    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
         let mut columns = Self::default();
-        for operation in all {
-            if let Operation::Record(hold, record) = operation {
-                columns.run.push(hold.run.0);
-                columns.fence.push(hold.fence.0);
+        for write in all {
+            if let Write::Record(lease, record) = write {
+                columns.task.push(lease.task.0);
+                columns.fence.push(lease.fence.0);
                 columns.seq.push(record.seq);
                 columns.kind.push(record.kind.number());
                 columns.ord.push(record.ord);
@@ -101,15 +103,28 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Signals<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Operation>) -> Self {
+    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
         let mut columns = Self::default();
-        for operation in all {
-            if let Operation::Signal { run, name, payload } = operation {
-                columns.run.push(run.0);
+        for write in all {
+            if let Write::Signal {
+                task,
+                name,
+                payload,
+            } = write
+            {
+                columns.task.push(task.0);
                 columns.name.push(name);
                 columns.payload.push(payload);
             }
         }
         columns
     }
+}
+
+/// Returns a duration in microseconds, bounded so that its sum with the time of the server cannot
+/// overflow.
+pub(super) fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros())
+        .unwrap_or(i64::MAX)
+        .min(i64::MAX / 2)
 }

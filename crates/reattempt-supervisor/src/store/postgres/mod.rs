@@ -1,41 +1,41 @@
-//! A store that several machines share: PostgreSQL. The time is that of the server.
+//! A store that several machines share: PostgreSQL. It uses the time of the server.
 
-mod answer;
+mod bell;
 mod columns;
-mod link;
+mod connection;
 mod pipeline;
 mod plan;
-mod read;
+mod results;
+mod rows;
 mod schema;
 mod sql;
+mod sqlstate;
 mod statement;
 mod sweep;
-mod trouble;
-mod wake;
 mod write;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio_postgres::tls::{MakeTlsConnect, NoTls, TlsConnect};
 use tokio_postgres::{Config, Socket, Transaction};
 
-use super::{Answer, Filter, Operation, Outcome, Store, StoreError, Sweep, Swept};
-use crate::task::{Record, Run, RunId, Signal, State};
-use crate::workflow::{Submission, Workflow};
-use link::{Connector, Link, Prepared};
-use trouble::trouble;
-use wake::Bell;
+use super::{Filter, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult};
+use crate::store::submission::Submission;
+use crate::task::{Record, Signal, State, Task, TaskId};
+use bell::Bell;
+use connection::{Connector, Link, Prepared};
+use sqlstate::store_error;
 
 /// Tasks in a PostgreSQL database.
 ///
-/// Its tables are named `retry_...` and stand in the first schema of the `search_path`, so the database may be one that the application has
-/// tables of its own in: then a task can be submitted in the application's own transaction, see [`submit_in`](Self::submit_in).
+/// The names of its tables start with `retry_`. They are in the first schema of the `search_path`,
+/// so your application can have tables of its own in the same database. Then it can submit a task
+/// in its own transaction, see [`submit_in`](Self::submit_in).
 ///
-/// It has up to four connections: for what is written, for what is read, for supervisors, and one that hears of what other processes
-/// have stored. One that is lost is made again.
+/// It has up to four connections: for writes, for reads, for supervisors, and for notifications of
+/// other processes. It replaces a lost connection.
 #[derive(Debug)]
 pub struct Postgres {
     writer: Link,
@@ -47,30 +47,32 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects without TLS, as with `postgres://user:password@host/database`, and makes the tables if they are not there. Any number
-    /// of processes may do so at the same time.
+    /// Connects without TLS, to a URL such as `postgres://user:password@host/database`, and creates
+    /// the tables if they are missing. Any number of processes may do so at the same time.
     ///
     /// # Errors
     ///
-    /// A URL that is none; a server that cannot be reached or does not let this user in; tables of a newer release.
+    /// Fails if the URL is invalid, if the server cannot be reached or refuses the user, or if the
+    /// tables come from a newer release.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
+    /// Panics outside a tokio runtime.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
-        let config: Config = url.parse().map_err(trouble)?;
+        let config: Config = url.parse().map_err(store_error)?;
         Self::connect_with(config, NoTls).await
     }
 
-    /// The same, with TLS: `tls` makes it, for example that of `postgres-native-tls` or `tokio-postgres-rustls`.
+    /// Connects with TLS: `tls` is a connector, for example that of `postgres-native-tls` or
+    /// `tokio-postgres-rustls`.
     ///
     /// # Errors
     ///
-    /// As [`connect`](Self::connect), and what the maker of TLS says.
+    /// Fails as [`connect`](Self::connect) does, or if TLS fails.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
+    /// Panics outside a tokio runtime.
     pub async fn connect_with<T>(config: Config, tls: T) -> Result<Self, StoreError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -79,7 +81,7 @@ impl Postgres {
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
         let connector = Connector::new(config, tls);
-        let (mut client, _) = link::open(&connector, &[]).await?;
+        let (mut client, _) = connection::open(&connector, &[]).await?;
         let salt = schema::migrate(&mut client).await?;
         let reader = Arc::new(Link::new(&connector, sql::READS));
         Ok(Self {
@@ -92,77 +94,79 @@ impl Postgres {
         })
     }
 
-    /// Stores a task in a transaction of the application, in the same database and with the same `search_path`: the task is there if
-    /// and only if the transaction is committed. Schedulers find it when they look the next time.
+    /// Stores a task in a transaction of your application, in the same database and with the same
+    /// `search_path`. The task exists if and only if the transaction is committed. Schedulers find
+    /// it at their next look.
     ///
     /// # Errors
     ///
-    /// Arguments that cannot be written as JSON; what PostgreSQL says, after which the transaction can only be rolled back.
-    pub async fn submit_in<W: Workflow>(
+    /// Fails if the arguments cannot be written as JSON, or if PostgreSQL fails; then you can only
+    /// roll back the transaction.
+    pub async fn submit_in<W>(
         transaction: &Transaction<'_>,
         submission: Submission<W>,
-    ) -> Result<RunId, StoreError> {
-        let new = submission.into_new()?;
+    ) -> Result<TaskId, StoreError> {
+        let new = submission.into_new_task()?;
         write::submit(transaction, &new).await
     }
 }
 
 impl Store for Postgres {
-    fn write(&self, operations: Arc<[Operation]>) -> Answer<'_, Vec<Outcome>> {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let live = self.writer.live().await?;
-            let outcomes = write::all(&live, &operations).await?;
-            let mut news = outcomes.iter().zip(&*operations);
-            if news.any(|pair| is_news(pair) && !is_taken(pair.0, &outcomes)) {
+            let results = write::write_all(&live, &writes).await?;
+            let mut pairs = results.iter().zip(&*writes);
+            if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
                 self.bell.ring();
             }
-            Ok(outcomes)
+            Ok(results)
         })
     }
 
-    fn sweep(&self, sweep: Sweep) -> Answer<'_, Vec<Swept>> {
+    fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
             let mut sweeper = self.sweeper.lock().await;
             if sweeper
                 .as_ref()
                 .is_none_or(|(client, _)| client.is_closed())
             {
-                *sweeper = Some(link::open(&self.connector, sweep::SWEEPS).await?);
+                *sweeper = Some(connection::open(&self.connector, sweep::SWEEPS).await?);
             }
             let Some((client, prepared)) = &mut *sweeper else {
                 return Ok(Vec::new());
             };
-            let transaction = client.transaction().await.map_err(trouble)?;
-            let swept = sweep::all(transaction, prepared, &sweep).await?;
-            if !swept.is_empty() {
+            let transaction = client.transaction().await.map_err(store_error)?;
+            let reclaimed = sweep::reclaim_all(transaction, prepared, &sweep).await?;
+            if !reclaimed.is_empty() {
                 self.bell.ring();
             }
-            Ok(swept)
+            Ok(reclaimed)
         })
     }
 
-    fn run(&self, id: RunId) -> Answer<'_, Option<Run>> {
+    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
         Box::pin(async move {
             let rows = self.reader.query(sql::RUN, &[&id.0]).await?;
-            rows.first().map(read::run_of).transpose()
+            rows.first().map(rows::task_of).transpose()
         })
     }
 
-    fn history(&self, id: RunId) -> Answer<'_, Vec<Record>> {
+    fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         Box::pin(async move {
             let rows = self.reader.query(sql::HISTORY, &[&id.0]).await?;
-            rows.iter().map(read::record_of).collect()
+            rows.iter().map(rows::record_of).collect()
         })
     }
 
-    fn signals(&self, id: RunId) -> Answer<'_, Vec<Signal>> {
+    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         Box::pin(async move {
             let rows = self.reader.query(sql::SIGNALS, &[&id.0]).await?;
-            Ok(rows.iter().map(read::signal_of).collect())
+            Ok(rows.iter().map(rows::signal_of).collect())
         })
     }
 
-    fn list(&self, filter: Filter) -> Answer<'_, Vec<Run>> {
+    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
         Box::pin(async move {
             let live = self.reader.live().await?;
             let before = filter.before.map_or(i64::MAX, |before| before.0);
@@ -170,21 +174,21 @@ impl Store for Postgres {
             let rows = live
                 .client
                 .query(
-                    &read::list(&filter),
+                    &rows::list_sql(&filter),
                     &[&before, &filter.workflow, &filter.queue, &limit],
                 )
                 .await
-                .map_err(trouble)?;
-            rows.iter().map(read::run_of).collect()
+                .map_err(store_error)?;
+            rows.iter().map(rows::task_of).collect()
         })
     }
 
-    fn counts(&self) -> Answer<'_, Vec<(State, u64)>> {
+    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         Box::pin(async move {
             let rows = self.reader.query(sql::COUNTS, &[]).await?;
             let count = |row: &tokio_postgres::Row| {
                 Ok((
-                    read::state(row.get(0))?,
+                    rows::state(row.get(0))?,
                     row.get::<_, i64>(1).cast_unsigned(),
                 ))
             };
@@ -192,8 +196,8 @@ impl Store for Postgres {
         })
     }
 
-    fn woken(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.bell.heard())
+    fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.bell.wait())
     }
 
     fn salt(&self) -> u64 {
@@ -201,32 +205,25 @@ impl Store for Postgres {
     }
 }
 
-/// Whether other processes may claim something after it.
-fn is_news((outcome, operation): (&Outcome, &Operation)) -> bool {
-    match (operation, outcome) {
-        (_, Outcome::Lost) | (Operation::Submit(_), Outcome::Submitted { is_new: false, .. }) => {
-            false
-        }
-        (Operation::Change(_, change), _) => change.state == State::Pending,
-        _ => operation.may_free(),
+/// Returns whether other processes may find something to claim after a write.
+fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
+    match (write, result) {
+        (_, WriteResult::Lost)
+        | (Write::Submit(_), WriteResult::Submitted { is_new: false, .. }) => false,
+        (Write::Change(_, change), _) => change.state == State::Pending,
+        _ => write.may_add_work(),
     }
 }
 
-/// Whether a claim of the same transaction has taken what was submitted: to tell others costs a commit.
-fn is_taken(outcome: &Outcome, outcomes: &[Outcome]) -> bool {
-    let Outcome::Submitted { id, .. } = outcome else {
+/// Returns whether a claim of the same transaction has taken a submitted task: a notification costs
+/// a commit.
+fn is_taken(result: &WriteResult, results: &[WriteResult]) -> bool {
+    let WriteResult::Submitted { id, .. } = result else {
         return false;
     };
-    let mut others = outcomes.iter();
+    let mut others = results.iter();
     others.any(|other| match other {
-        Outcome::Claimed(claimed) => claimed.iter().any(|claimed| claimed.run.id == *id),
+        WriteResult::Claimed(claimed) => claimed.iter().any(|claimed| claimed.task.id == *id),
         _ => false,
     })
-}
-
-/// For sums with the time of the server: nothing is so long that they overflow.
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros())
-        .unwrap_or(i64::MAX)
-        .min(i64::MAX / 2)
 }

@@ -1,4 +1,4 @@
-//! Statements that are sent before the first of them is answered.
+//! Sends several statements before the first result arrives.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -6,35 +6,35 @@ use std::task::{Context, Poll};
 
 use tokio_postgres::{Client, Error, Row};
 
-/// A statement on its way. It is sent when it is polled first.
+/// The future of a statement, which is sent when the future is polled first.
 pub(super) type Sent<'a, T = Vec<Row>> =
     Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Carries out statements in one transaction and one round trip. What the first one that failed says counts: those after it
-/// only say that the transaction is over.
+/// Carries out statements in one transaction and one round trip. Returns the first error: the
+/// errors after it only say that the transaction is over.
 ///
 /// # Cancel safety
 ///
-/// All of it is sent when this is polled first, the end too.
+/// The first poll sends all of it, including the end.
 pub(super) async fn transaction<'a>(
     client: &'a Client,
     statements: Vec<Sent<'a>>,
 ) -> Result<Vec<Vec<Row>>, Error> {
-    let mut begun = Waiting::new(command(client, "BEGIN"));
-    let mut statements: Vec<_> = statements.into_iter().map(Waiting::new).collect();
+    let mut begin = Pending::new(command(client, "BEGIN"));
+    let mut statements: Vec<_> = statements.into_iter().map(Pending::new).collect();
     let mut end = None;
-    poll_fn(|context| {
-        let mut is_over = begun.poll(context);
+    poll_fn(|cx| {
+        let mut is_over = begin.poll(cx);
         for statement in &mut statements {
-            is_over &= statement.poll(context);
+            is_over &= statement.poll(cx);
         }
-        // What could not be sent at all has not told the server that it must not commit.
+        // The server does not know about statements that could not be sent, so it must not commit.
         let end = end.get_or_insert_with(|| {
-            let has_failed = begun.has_failed() || statements.iter().any(Waiting::has_failed);
+            let has_failed = begin.has_failed() || statements.iter().any(Pending::has_failed);
             let last = if has_failed { "ROLLBACK" } else { "COMMIT" };
-            Waiting::new(command(client, last))
+            Pending::new(command(client, last))
         });
-        is_over &= end.poll(context);
+        is_over &= end.poll(cx);
         if is_over {
             Poll::Ready(())
         } else {
@@ -42,22 +42,22 @@ pub(super) async fn transaction<'a>(
         }
     })
     .await;
-    begun.answer()?;
-    let rows = statements.into_iter().map(Waiting::answer);
+    begin.into_result()?;
+    let rows = statements.into_iter().map(Pending::into_result);
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     if let Some(end) = end {
-        end.answer()?;
+        end.into_result()?;
     }
     Ok(rows)
 }
 
-/// All of them, in one round trip.
+/// Carries out statements in one round trip.
 pub(super) async fn together<T>(sent: Vec<Sent<'_, T>>) -> Result<Vec<T>, Error> {
-    let mut all: Vec<_> = sent.into_iter().map(Waiting::new).collect();
-    poll_fn(|context| {
+    let mut all: Vec<_> = sent.into_iter().map(Pending::new).collect();
+    poll_fn(|cx| {
         let mut is_over = true;
         for one in &mut all {
-            is_over &= one.poll(context);
+            is_over &= one.poll(cx);
         }
         if is_over {
             Poll::Ready(())
@@ -66,27 +66,28 @@ pub(super) async fn together<T>(sent: Vec<Sent<'_, T>>) -> Result<Vec<T>, Error>
         }
     })
     .await;
-    all.into_iter().map(Waiting::answer).collect()
+    all.into_iter().map(Pending::into_result).collect()
 }
 
 fn command<'a>(client: &'a Client, command: &'static str) -> Sent<'a> {
     Box::pin(async move { client.batch_execute(command).await.map(|()| Vec::new()) })
 }
 
-enum Waiting<'a, T> {
+/// A statement, and its result when it is done.
+enum Pending<'a, T> {
     Sent(Sent<'a, T>),
-    Answered(Result<T, Error>),
+    Done(Result<T, Error>),
 }
 
-impl<'a, T> Waiting<'a, T> {
+impl<'a, T> Pending<'a, T> {
     fn new(sent: Sent<'a, T>) -> Self {
         Self::Sent(sent)
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> bool {
+    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         if let Self::Sent(sent) = self {
-            match sent.as_mut().poll(context) {
-                Poll::Ready(answer) => *self = Self::Answered(answer),
+            match sent.as_mut().poll(cx) {
+                Poll::Ready(result) => *self = Self::Done(result),
                 Poll::Pending => return false,
             }
         }
@@ -94,15 +95,15 @@ impl<'a, T> Waiting<'a, T> {
     }
 
     fn has_failed(&self) -> bool {
-        matches!(self, Self::Answered(Err(_)))
+        matches!(self, Self::Done(Err(_)))
     }
 
-    /// Only after all were answered.
-    #[expect(clippy::unreachable, reason = "the flight is over")]
-    fn answer(self) -> Result<T, Error> {
+    /// Returns the result. Call it only after all statements are done.
+    #[expect(clippy::unreachable, reason = "all statements are done")]
+    fn into_result(self) -> Result<T, Error> {
         match self {
-            Self::Answered(answer) => answer,
-            Self::Sent(_) => unreachable!("polled until it was answered"),
+            Self::Done(result) => result,
+            Self::Sent(_) => unreachable!("polled until it was done"),
         }
     }
 }

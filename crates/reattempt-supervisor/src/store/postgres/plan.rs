@@ -1,43 +1,44 @@
-//! Which operations go into one statement. What does not matter to each other changes places; what does keeps its order.
+//! Decides which writes go into one statement. Writes that do not affect each other may change
+//! places; others keep their order.
 
 use std::collections::HashSet;
 
-use crate::store::{Operation, Steer};
-use crate::task::{Hold, Record};
+use crate::store::{AdminCommand, Write};
+use crate::task::{Lease, Record};
 
-/// Operations of one kind, by their places in the list.
+/// Writes of one kind, by their places in the list.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
-    pub(super) kind: Kind<'a>,
+    pub(super) kind: StageKind<'a>,
     pub(super) places: Vec<usize>,
-    runs: HashSet<i64>,
+    tasks: HashSet<i64>,
     lines: HashSet<(i64, i32, i16)>,
     keys: HashSet<(&'a str, &'a str)>,
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum StageKind<'a> {
     Submits,
     Records,
     Announcements,
     Changes,
     Signals,
-    Steer(&'a Steer),
+    AdminCommand(&'a AdminCommand),
     Claim,
-    /// It matters to all others, and all others matter to it.
-    Alone,
+    /// It affects all others, and all others affect it.
+    Single,
 }
 
-/// Statements in the order in which they are to be carried out.
-pub(super) fn stages(operations: &[Operation]) -> Vec<Stage<'_>> {
+/// Returns the stages in the order in which the store carries them out.
+pub(super) fn stages(writes: &[Write]) -> Vec<Stage<'_>> {
     let mut stages: Vec<Stage<'_>> = Vec::new();
-    for (place, operation) in operations.iter().enumerate() {
-        let new = Stage::of(operation, place);
-        let last = stages.iter().rposition(|stage| stage.matters_to(&new));
+    for (place, write) in writes.iter().enumerate() {
+        let new = Stage::of(write, place);
+        let last = stages.iter().rposition(|stage| stage.affects(&new));
         let free = last.map_or(0, |last| last.saturating_add(1));
-        let company = stages.iter_mut().skip(free).find(|stage| stage.takes(&new));
-        match company {
+        let same_kind = stages.iter_mut().skip(free).find(|stage| stage.takes(&new));
+        match same_kind {
             Some(stage) => stage.add(new),
             None => stages.push(new),
         }
@@ -45,94 +46,104 @@ pub(super) fn stages(operations: &[Operation]) -> Vec<Stage<'_>> {
     stages
 }
 
-/// The numbers of the tasks that are changed, each once and in order.
-pub(super) fn runs(stages: &[Stage<'_>]) -> Vec<i64> {
-    let mut runs: Vec<_> = stages
+/// Returns the numbers of the tasks that change, each once and in order.
+pub(super) fn task_numbers(stages: &[Stage<'_>]) -> Vec<i64> {
+    let mut numbers: Vec<_> = stages
         .iter()
-        .flat_map(|stage| &stage.runs)
+        .flat_map(|stage| &stage.tasks)
         .copied()
         .collect();
-    runs.sort_unstable();
-    runs.dedup();
-    runs
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 impl<'a> Stage<'a> {
-    fn of(operation: &'a Operation, place: usize) -> Self {
-        let (kind, run) = match operation {
-            Operation::Submit(_) => (Kind::Submits, None),
-            Operation::Record(hold, _) => (Kind::Records, Some(hold.run)),
-            Operation::Announce(hold, _) => (Kind::Announcements, Some(hold.run)),
-            Operation::Change(hold, _) => (Kind::Changes, Some(hold.run)),
-            Operation::Signal { run, .. } => (Kind::Signals, Some(*run)),
-            Operation::Steer(run, steer) => (Kind::Steer(steer), Some(*run)),
-            Operation::Claim(_) => (Kind::Claim, None),
-            Operation::Beat(..)
-            | Operation::Disown(..)
-            | Operation::Leave(_)
-            | Operation::Prune(..) => (Kind::Alone, None),
+    /// Returns the stage of a single write.
+    fn of(write: &'a Write, place: usize) -> Self {
+        let (kind, task) = match write {
+            Write::Submit(_) => (StageKind::Submits, None),
+            Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
+            Write::Announce(lease, _) => (StageKind::Announcements, Some(lease.task)),
+            Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
+            Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
+            Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
+            Write::Claim(_) => (StageKind::Claim, None),
+            Write::Heartbeat(..) | Write::Release(..) | Write::Leave(_) | Write::Prune(..) => {
+                (StageKind::Single, None)
+            }
         };
-        let line = match operation {
-            Operation::Record(Hold { run, .. }, record) => {
+        let line = match write {
+            Write::Record(Lease { task, .. }, record) => {
                 let Record { seq, kind, .. } = **record;
-                Some((run.0, seq, kind.number()))
+                Some((task.0, seq, kind.number()))
             }
             _ => None,
         };
-        let key = match operation {
-            Operation::Submit(new) => Some((new.workflow.as_str(), new.key.as_str())),
+        let key = match write {
+            Write::Submit(new) => Some((new.workflow.as_str(), new.key.as_str())),
             _ => None,
         };
         Self {
             kind,
             places: vec![place],
-            runs: run.map(|run| run.0).into_iter().collect(),
+            tasks: task.map(|task| task.0).into_iter().collect(),
             lines: line.into_iter().collect(),
             keys: key.into_iter().collect(),
         }
     }
 
-    /// Whether `later`, of one operation, must come after this.
-    fn matters_to(&self, later: &Self) -> bool {
-        use Kind::{Alone, Announcements, Claim, Records, Signals, Submits};
+    /// Returns whether `later`, which has one write, must come after this stage.
+    fn affects(&self, later: &Self) -> bool {
+        use StageKind::{Announcements, Claim, Records, Signals, Single, Submits};
         match (self.kind, later.kind) {
-            // Nobody knows the fence of a task before its claim is answered.
+            // Nobody knows the fence of a task before its claim returns.
             (Claim, Records | Announcements)
             | (Records | Announcements, Claim)
             | (Signals, Signals) => false,
-            (Alone | Claim, _) | (_, Alone | Claim) => true,
+            (Single | Claim, _) | (_, Single | Claim) => true,
             (Submits, Submits) => !self.keys.is_disjoint(&later.keys),
             (Records, Records) => !self.lines.is_disjoint(&later.lines),
-            _ => !self.runs.is_disjoint(&later.runs),
+            _ => !self.tasks.is_disjoint(&later.tasks),
         }
     }
 
-    /// Whether what is known of a locked task holds after it, but for its end.
-    pub(super) const fn leaves_standing(&self) -> bool {
+    /// Returns whether the locked status of a task stays valid after this stage, unless the task
+    /// ends.
+    pub(super) const fn keeps_lock_status(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Submits | Kind::Records | Kind::Announcements | Kind::Changes | Kind::Claim
+            StageKind::Submits
+                | StageKind::Records
+                | StageKind::Announcements
+                | StageKind::Changes
+                | StageKind::Claim
         )
     }
 
-    /// The same for these places alone.
-    pub(super) fn only(&self, places: Vec<usize>) -> Self {
+    /// Returns a stage of the same kind with these places.
+    pub(super) fn with_places(&self, places: Vec<usize>) -> Self {
         Self {
             kind: self.kind,
             places,
-            runs: HashSet::new(),
+            tasks: HashSet::new(),
             lines: HashSet::new(),
             keys: HashSet::new(),
         }
     }
 
+    /// Returns whether the write of `other` may go into this stage.
     fn takes(&self, other: &Self) -> bool {
-        self.kind == other.kind && !matches!(self.kind, Kind::Alone | Kind::Claim | Kind::Steer(_))
+        self.kind == other.kind
+            && !matches!(
+                self.kind,
+                StageKind::Single | StageKind::Claim | StageKind::AdminCommand(_)
+            )
     }
 
     fn add(&mut self, other: Self) {
         self.places.extend(other.places);
-        self.runs.extend(other.runs);
+        self.tasks.extend(other.tasks);
         self.lines.extend(other.lines);
         self.keys.extend(other.keys);
     }

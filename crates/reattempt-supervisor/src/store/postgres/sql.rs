@@ -1,7 +1,9 @@
-//! The statements. Lists come as arrays, a column each; `n` is the place in the list, from 1. The time is that of the transaction.
+//! The statements. A list comes as arrays, one for each column; `n` is the place in the list, from
+//! 1. The time is that of the transaction.
 //!
-//! A plan that is made while a table is empty must do when it has grown. So what joins a list to tasks says in which order (`LATERAL`), and
-//! what is looked up by its number asks for `state + 0`: an index of a few states would be read from its beginning to its end.
+//! A plan that was made for an empty table must fit when the table has grown. So a statement that
+//! joins a list to tasks fixes the order (`LATERAL`), and a lookup by number tests `state + 0`:
+//! otherwise PostgreSQL might read the whole index of a few states.
 
 macro_rules! now {
     () => {
@@ -9,7 +11,7 @@ macro_rules! now {
     };
 }
 
-/// The columns of a task, in the order in which `read::run_of` takes them.
+/// The columns of a task, in the order in which `rows::task_of` takes them.
 macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
@@ -19,15 +21,16 @@ macro_rules! columns {
 
 pub(super) use {columns, now};
 
-/// First of all and in the order of their numbers: two transactions that change the same tasks do not wait for each other.
+/// Locks tasks in the order of their numbers, before everything else: two transactions that change
+/// the same tasks cannot deadlock.
 pub(super) const LOCK: &str = concat!(
     "SELECT id, cancel_asked, ",
     now!(),
     " FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
 );
 
-/// Numbered in the order of the list, stored in the order of the keys: two transactions that submit the same do not wait
-/// for each other.
+/// Numbers tasks in the order of the list, and stores them in the order of their keys: two
+/// transactions that submit the same keys cannot deadlock.
 pub(super) const SUBMIT: &str = concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at)
@@ -47,8 +50,9 @@ pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
-/// Priority by priority, and in each the one that could run first: however many sleep, none of them is looked at. What comes along
-/// of a task that nobody held before are signals alone.
+/// Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no
+/// sleeping task, however many there are. A task that never had an owner has signals but no
+/// records.
 pub(super) const CLAIM: &str = concat!(
     "WITH RECURSIVE level (nth, queue, priority) AS (
          SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2)
@@ -81,7 +85,8 @@ pub(super) const CLAIM: &str = concat!(
      FROM claimed"
 );
 
-/// Its tasks are locked by [`LOCK`], which says how they stand. What is not written is there already, or its task is lost.
+/// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
+/// or its task is lost.
 pub(super) const RECORD: &str = concat!(
     "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
      SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence
@@ -94,8 +99,9 @@ pub(super) const RECORD: &str = concat!(
      RETURNING run_id, seq, kind"
 );
 
-/// The same for one that stands alone or behind what may change how its task stands; tasks are locked in the order of the list. A record
-/// that is there under the same fence is as good as written, also one that was committed while this waited for the lock.
+/// Adds records by itself, or after a write that may change the state of their tasks. It locks
+/// tasks in the order of the list. A record that is there under the same fence counts as written,
+/// also if another transaction committed it while this one waited for the lock.
 pub(super) const RECORD_ALONE: &str = concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
@@ -118,7 +124,8 @@ pub(super) const ANNOUNCE: &str = concat!(
     now!()
 );
 
-/// A change that looks at signals must not stand alone: what it sees is from before it waits for the lock.
+/// Changes the state of a task. A change that looks at signals needs an earlier lock: by itself it
+/// would see the signals from before its wait for the lock.
 pub(super) const CHANGE: &str = concat!(
     "UPDATE retry_run SET
          state = $3::smallint,
@@ -162,7 +169,7 @@ pub(super) const SIGNAL: &str = concat!(
     "WITH given AS (
          SELECT given.*, state FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS given (run_id, name, payload, n)
          LEFT JOIN retry_run AS run ON run.id = run_id
-     ), told AS (
+     ), stored AS (
          INSERT INTO retry_signal (run_id, name, payload)
          SELECT run_id, name, payload FROM given WHERE state IN (0, 1, 2) ORDER BY n
      ), woken AS (
@@ -196,8 +203,8 @@ pub(super) const PARK: &str = concat!(
      SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
 );
 
-/// The failure that ended it is forgotten; of what was parked, that runs again of which nobody knew the end, because
-/// somebody looked.
+/// Resubmits a task. For a failed task it deletes the failure that ended it. For a parked task it
+/// deletes the steps of which nobody knew the end, so that they run again: an operator has looked.
 pub(super) const RESUBMIT: &str = concat!(
     "WITH forgotten AS (
          DELETE FROM retry_step AS step USING retry_run AS run
@@ -242,7 +249,7 @@ pub(super) const COUNTS: &str =
 
 pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
 
-/// What one who writes has prepared.
+/// The prepared statements of the connection for writes.
 pub(super) const WRITES: &[&str] = &[
     LOCK,
     SUBMIT,
@@ -262,5 +269,5 @@ pub(super) const WRITES: &[&str] = &[
     PRUNE,
 ];
 
-/// What one who reads has prepared.
+/// The prepared statements of the connection for reads.
 pub(super) const READS: &[&str] = &[RUN, HISTORY, SIGNALS, COUNTS, NOTIFY];

@@ -1,38 +1,33 @@
-//! The statements of a stage.
+//! Sends the statement of a stage.
 
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
-use super::link::Live;
+use super::columns::micros;
+use super::connection::Live;
 use super::pipeline::{self, Sent};
-use super::plan::{Kind, Stage};
-use super::{columns, micros, sql};
-use crate::store::{Operation, Steer, Wake};
+use super::plan::{Stage, StageKind};
+use super::{columns, sql};
+use crate::store::{AdminCommand, Wake, Write};
 
-/// The statement of a stage, which is sent when it is polled first.
+/// Returns the statement of a stage. It is sent when the future is polled first.
 pub(super) fn statement<'a>(
     live: &'a Live,
     stage: &'a Stage<'_>,
-    operations: &'a [Operation],
+    writes: &'a [Write],
     is_known: bool,
 ) -> Sent<'a> {
-    let first = stage
-        .places
-        .first()
-        .and_then(|place| operations.get(*place));
-    let own = stage
-        .places
-        .iter()
-        .filter_map(|place| operations.get(*place));
+    let first = stage.places.first().and_then(|place| writes.get(*place));
+    let own = stage.places.iter().filter_map(|place| writes.get(*place));
     match stage.kind {
-        Kind::Submits => {
-            let submits = columns::Submits::of(own.filter_map(|operation| match operation {
-                Operation::Submit(new) => Some(&**new),
+        StageKind::Submits => {
+            let submits = columns::Submits::of(own.filter_map(|write| match write {
+                Write::Submit(new) => Some(&**new),
                 _ => None,
             }));
             Box::pin(async move { live.query(sql::SUBMIT, &submits.values()).await })
         }
-        Kind::Records => {
+        StageKind::Records => {
             let records = columns::Records::of(own);
             let sql = if is_known {
                 sql::RECORD
@@ -41,43 +36,43 @@ pub(super) fn statement<'a>(
             };
             Box::pin(async move { live.query(sql, &records.values()).await })
         }
-        Kind::Announcements | Kind::Changes => {
+        StageKind::Announcements | StageKind::Changes => {
             let each = own.zip(1_i64..);
-            let each = each.map(|(operation, nth)| -> Sent<'_> {
-                Box::pin(async move { changed(live, operation, nth).await })
+            let each = each.map(|(write, nth)| -> Sent<'_> {
+                Box::pin(async move { change(live, write, nth).await })
             });
             let together = pipeline::together(each.collect());
             Box::pin(async move { Ok(together.await?.into_iter().flatten().collect()) })
         }
-        Kind::Signals => {
+        StageKind::Signals => {
             let signals = columns::Signals::of(own);
             Box::pin(async move { live.query(sql::SIGNAL, &signals.values()).await })
         }
-        Kind::Steer(_) | Kind::Claim | Kind::Alone => Box::pin(async move {
+        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Single => Box::pin(async move {
             match first {
-                Some(operation) => alone(live, operation).await,
+                Some(write) => single(live, write).await,
                 None => Ok(Vec::new()),
             }
         }),
     }
 }
 
-/// What changes how a task stands, which is the `nth` of its kind.
-async fn changed(live: &Live, operation: &Operation, nth: i64) -> Result<Vec<Row>, Error> {
-    match operation {
-        Operation::Announce(hold, by) => {
+/// Sends the `nth` change or announcement of a stage.
+async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error> {
+    match write {
+        Write::Announce(lease, by) => {
             let by = by.as_micros();
-            live.query(sql::ANNOUNCE, &[&hold.run.0, &hold.fence.0, &by, &nth])
+            live.query(sql::ANNOUNCE, &[&lease.task.0, &lease.fence.0, &by, &nth])
                 .await
         }
-        Operation::Change(hold, change) => {
+        Write::Change(lease, change) => {
             let (delay, wake_at, seen) = match change.wake {
                 Wake::In(delay) => (Some(micros(delay)), None, None),
                 Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
             };
             let values: [&(dyn ToSql + Sync); 11] = [
-                &hold.run.0,
-                &hold.fence.0,
+                &lease.task.0,
+                &lease.fence.0,
                 &change.state.number(),
                 &change.direction.number(),
                 &change.failures,
@@ -94,48 +89,49 @@ async fn changed(live: &Live, operation: &Operation, nth: i64) -> Result<Vec<Row
     }
 }
 
-async fn alone(live: &Live, operation: &Operation) -> Result<Vec<Row>, Error> {
-    match operation {
-        Operation::Claim(claim) => {
-            let known = claim.workflows.iter();
-            let known = known.map(|(name, version)| format!("{name}@{version}"));
-            let known: Vec<_> = known.collect();
+/// Sends a write that has a statement of its own.
+async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
+    match write {
+        Write::Claim(claim) => {
+            let workflows = claim.workflows.iter();
+            let workflows = workflows.map(|(name, version)| format!("{name}@{version}"));
+            let workflows: Vec<_> = workflows.collect();
             let values: [&(dyn ToSql + Sync); 4] = [
                 &claim.worker.0,
                 &claim.queues,
-                &known,
+                &workflows,
                 &i64::from(claim.limit),
             ];
             live.query(sql::CLAIM, &values).await
         }
-        Operation::Beat(worker, lease) => {
+        Write::Heartbeat(worker, lease) => {
             live.query(sql::BEAT, &[&worker.0, &micros(*lease)]).await
         }
-        Operation::Disown(worker, held) => {
-            let held: Vec<_> = held.iter().map(|run| run.0).collect();
+        Write::Release(worker, held) => {
+            let held: Vec<_> = held.iter().map(|task| task.0).collect();
             live.query(sql::DISOWN, &[&worker.0, &held]).await
         }
-        Operation::Leave(worker) => {
+        Write::Leave(worker) => {
             let none: [i64; 0] = [];
             let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &none.as_slice()];
-            let disown: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
+            let release: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
             let values: [&(dyn ToSql + Sync); 1] = [&worker.0];
             let forget: Sent<'_> = Box::pin(live.query(sql::FORGET, &values));
-            pipeline::together(vec![disown, forget])
+            pipeline::together(vec![release, forget])
                 .await
                 .map(|_| Vec::new())
         }
-        Operation::Steer(run, Steer::Cancel) => live.query(sql::CANCEL, &[&run.0]).await,
-        Operation::Steer(run, Steer::Park(why)) => live.query(sql::PARK, &[&run.0, why]).await,
-        Operation::Steer(run, Steer::Resubmit) => live.query(sql::RESUBMIT, &[&run.0]).await,
-        Operation::Prune(age, limit) => {
+        Write::Admin(task, AdminCommand::Cancel) => live.query(sql::CANCEL, &[&task.0]).await,
+        Write::Admin(task, AdminCommand::Park(why)) => live.query(sql::PARK, &[&task.0, why]).await,
+        Write::Admin(task, AdminCommand::Resubmit) => live.query(sql::RESUBMIT, &[&task.0]).await,
+        Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await
         }
-        Operation::Submit(_)
-        | Operation::Record(..)
-        | Operation::Announce(..)
-        | Operation::Change(..)
-        | Operation::Signal { .. } => Ok(Vec::new()),
+        Write::Submit(_)
+        | Write::Record(..)
+        | Write::Announce(..)
+        | Write::Change(..)
+        | Write::Signal { .. } => Ok(Vec::new()),
     }
 }

@@ -1,19 +1,21 @@
-//! Tasks whose owner or whose time is gone.
+//! Reclaims tasks whose worker or whose time is gone.
 
 use std::collections::HashSet;
 
 use tokio_postgres::Transaction;
 use tokio_postgres::types::ToSql;
 
+use super::connection::Prepared;
 use super::pipeline::{self, Sent};
-use super::read;
+use super::rows;
 use super::sql::{columns, now};
-use super::trouble::trouble;
-use crate::store::{Fate, StoreError, Sweep, Swept, expired};
-use crate::task::Run;
+use super::sqlstate::store_error;
+use crate::store::expiry::find_expiry;
+use crate::store::{NextState, Reclaimed, StoreError, Sweep};
+use crate::task::Task;
 use crate::time::Time;
 
-/// Each by an index of its own; those that another supervisor looks at are left to it.
+/// Finds expired tasks, each kind by its own index; skips those that another supervisor has locked.
 const EXPIRED: [&str; 3] = [
     concat!(
         "SELECT ", columns!(), ", ", now!(), " FROM retry_run
@@ -31,12 +33,13 @@ const EXPIRED: [&str; 3] = [
     ),
 ];
 
-/// Looked at again when the tasks are locked: somebody may have beaten since.
+/// Checks the leases again when the tasks are locked: a worker may have renewed its lease since.
 const ALIVE: &str = concat!(
     "SELECT id FROM retry_worker WHERE id = ANY ($1::text[]) AND lease_until > ",
     now!()
 );
 
+/// Gives a task back to its queue.
 const GIVE_BACK: &str = concat!(
     "UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
          error = $6, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ",
@@ -45,8 +48,8 @@ const GIVE_BACK: &str = concat!(
      WHERE id = $1"
 );
 
-/// Leases that are longer than they can be: the clock was set back since. Who lives renews its lease; who does not would be
-/// waited for as long as that.
+/// Shortens leases that are too long, because somebody has set the clock back. A live worker renews
+/// its lease; the lease of a dead one would last longer by as much.
 const SHORTEN: &str = concat!(
     "UPDATE retry_worker SET lease_until = ",
     now!(),
@@ -55,7 +58,7 @@ const SHORTEN: &str = concat!(
     ") / 2 > lease"
 );
 
-/// Workers that nobody will hear of again.
+/// Forgets workers that will not come back.
 const FORGET: &str = concat!(
     "DELETE FROM retry_worker WHERE lease_until < ",
     now!(),
@@ -67,87 +70,86 @@ pub(super) const SWEEPS: &[&str] = &[
     SHORTEN, EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET,
 ];
 
-/// Statements of the connection that the transaction runs on.
-pub(super) type Prepared = super::link::Prepared;
-
-pub(super) async fn all(
+/// Reclaims expired tasks in one transaction.
+pub(super) async fn reclaim_all(
     transaction: Transaction<'_>,
     prepared: &Prepared,
     sweep: &Sweep,
-) -> Result<Vec<Swept>, StoreError> {
+) -> Result<Vec<Reclaimed>, StoreError> {
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
     prepared
         .query(&transaction, SHORTEN, &[])
         .await
-        .map_err(trouble)?;
-    let mut runs: Vec<Run> = Vec::new();
+        .map_err(store_error)?;
+    let mut tasks: Vec<Task> = Vec::new();
     let mut now = Time::default();
     for sql in EXPIRED {
-        let left = limit.saturating_sub(runs.len());
+        let left = limit.saturating_sub(tasks.len());
         let left = i64::try_from(left).unwrap_or(i64::MAX);
         let rows = prepared
             .query(&transaction, sql, &[&left])
             .await
-            .map_err(trouble)?;
+            .map_err(store_error)?;
         for row in rows {
             now = Time::from_micros(row.get(22));
-            let run = read::run_of(&row)?;
-            // It is found once for each thing that is gone.
-            if runs.iter().all(|other| other.id != run.id) {
-                runs.push(run);
+            let task = rows::task_of(&row)?;
+            // A task may have several reasons to expire.
+            if tasks.iter().all(|other| other.id != task.id) {
+                tasks.push(task);
             }
         }
     }
-    let swept = if runs.is_empty() {
+    let reclaimed = if tasks.is_empty() {
         Vec::new()
     } else {
-        let owners = runs.iter().filter_map(|run| run.owner.as_ref());
+        let owners = tasks.iter().filter_map(|task| task.owner.as_ref());
         let owners: Vec<_> = owners.map(|owner| owner.0.as_str()).collect();
         let rows = prepared
             .query(&transaction, ALIVE, &[&owners])
             .await
-            .map_err(trouble)?;
+            .map_err(store_error)?;
         let alive: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
-        give_back(&transaction, prepared, sweep, &runs, &alive, now).await?
+        give_back(&transaction, prepared, sweep, &tasks, &alive, now).await?
     };
     prepared
         .query(&transaction, FORGET, &[])
         .await
-        .map_err(trouble)?;
-    transaction.commit().await.map_err(trouble)?;
-    Ok(swept)
+        .map_err(store_error)?;
+    transaction.commit().await.map_err(store_error)?;
+    Ok(reclaimed)
 }
 
+/// Gives expired tasks back to their queues.
 async fn give_back(
     transaction: &Transaction<'_>,
     prepared: &Prepared,
     sweep: &Sweep,
-    runs: &[Run],
+    tasks: &[Task],
     alive: &HashSet<&str>,
     now: Time,
-) -> Result<Vec<Swept>, StoreError> {
-    let mut swept = Vec::new();
-    let mut given: Vec<Sent<'_>> = Vec::new();
-    for run in runs {
-        if let Some(expired) = expired(run, now, |owner| alive.contains(owner.0.as_str())) {
-            let fate = Fate::of_expired(run, expired, &sweep.delays, rand::random());
-            let id = run.id.0;
-            given.push(Box::pin(async move {
-                let (state, direction) = (fate.state.number(), fate.direction.number());
-                let wake_at = now.after(fate.delay).as_micros();
+) -> Result<Vec<Reclaimed>, StoreError> {
+    let mut reclaimed = Vec::new();
+    let mut sent: Vec<Sent<'_>> = Vec::new();
+    for task in tasks {
+        if let Some(expiry) = find_expiry(task, now, |owner| alive.contains(owner.0.as_str())) {
+            let next = NextState::after_expiry(task, expiry, &sweep.delays, rand::random());
+            let id = task.id.0;
+            sent.push(Box::pin(async move {
+                let (state, direction) = (next.state.number(), next.direction.number());
+                let wake_at = now.after(next.delay).as_micros();
                 let values: [&(dyn ToSql + Sync); 6] = [
                     &id,
                     &state,
                     &direction,
-                    &fate.failures,
+                    &next.failures,
                     &wake_at,
-                    &expired.message(),
+                    &expiry.message(),
                 ];
                 prepared.query(transaction, GIVE_BACK, &values).await
             }));
-            swept.push(Swept::new(run, expired, fate));
+            reclaimed.push(Reclaimed::new(task, expiry, next));
         }
     }
-    pipeline::together(given).await.map_err(trouble)?;
-    Ok(swept)
+    pipeline::together(sent).await.map_err(store_error)?;
+    Ok(reclaimed)
 }

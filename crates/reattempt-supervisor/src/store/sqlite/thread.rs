@@ -1,4 +1,4 @@
-//! A connection with a thread of its own: SQLite blocks, and tasks must not.
+//! A connection with its own thread: SQLite blocks, and tasks must not.
 
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -8,38 +8,41 @@ use reattempt::retry;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::super::{Answer, StoreError};
-use super::trouble;
+use super::result_code::store_error;
+use crate::store::{StoreError, StoreFuture};
 
-/// How long a statement waits for another process that writes. Whoever writes tries again, and tells of it.
+/// How long a statement waits for another process that writes. Then the writer emits an event and
+/// tries again.
 const BUSY: Duration = Duration::from_millis(250);
 
-/// Pages of the log, 16 MB, until they are written to where they belong: each time costs two more syncs, and pages that
-/// were written several times until then are written once.
+/// The size of the log in pages, 16 MB, at which SQLite moves the pages into the database. Each
+/// time costs two more syncs, and pages that were written several times are moved once.
 const CHECKPOINT: i32 = 4_000;
 
-/// In KiB where it is negative: the indexes of some hundred thousand tasks.
+/// The size of the cache, in KiB because it is negative: the indexes of some hundred thousand
+/// tasks.
 const CACHE: i32 = -32_000;
 
-/// Statements that stay prepared.
+/// How many statements stay prepared.
 const PREPARED: usize = 64;
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type ConnectionJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The way to the thread, which ends with the last one.
+/// Sends jobs to the thread, which ends with the last sender.
 #[derive(Debug, Clone)]
-pub(super) struct Thread(mpsc::Sender<Job>);
+pub(super) struct Thread(mpsc::Sender<ConnectionJob>);
 
 impl Thread {
-    /// With one that is to be closed `before` another: whoever is last writes the log into the file and removes it, and of
-    /// two that are closed at the same moment each takes the other for the last one.
+    /// Opens a connection that is closed `before` another one. The last connection moves the log
+    /// into the file and removes it; if two are closed at the same time, each takes the other for
+    /// the last one.
     pub(super) async fn open(
         path: PathBuf,
         name: &str,
         before: Option<Self>,
     ) -> Result<Self, StoreError> {
         let (opened, answer) = oneshot::channel();
-        let (sender, jobs) = mpsc::channel::<Job>();
+        let (sender, jobs) = mpsc::channel::<ConnectionJob>();
         let work = move || {
             let mut connection = match open(&path) {
                 Ok(connection) => {
@@ -60,19 +63,21 @@ impl Thread {
         std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(work)
-            .map_err(|error| StoreError::passing("no thread for the database").because(error))?;
+            .map_err(|error| {
+                StoreError::passing("the thread of the database cannot be started").because(error)
+            })?;
         answer.await.map_err(|_| gone())??;
         Ok(Self(sender))
     }
 
-    /// Has something done with the connection, after what was asked for before.
+    /// Runs a job on the connection, after all earlier jobs.
     pub(super) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Answer<'static, T> {
+    ) -> StoreFuture<'static, T> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(move |connection: &mut Connection| {
-            let _ = reply.send(work(connection).map_err(trouble));
+            let _ = reply.send(work(connection).map_err(store_error));
         });
         let sent = self.0.send(job);
         Box::pin(async move {
@@ -86,7 +91,7 @@ fn gone() -> StoreError {
     StoreError::lasting("the thread of the database has ended")
 }
 
-/// Other processes may be making the same file.
+/// Opens a connection; other processes may create the file at the same time.
 #[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
 fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
     let open = || {
@@ -100,13 +105,13 @@ fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
         Ok(connection)
     };
     open().map_err(|error| {
-        let error = trouble(error);
+        let error = store_error(error);
         let message = format!("{} cannot be used as a store", path.display());
-        let named = if error.is_passing() {
+        let store_error = if error.is_passing() {
             StoreError::passing(message)
         } else {
             StoreError::lasting(message)
         };
-        named.because(error)
+        store_error.because(error)
     })
 }

@@ -1,0 +1,464 @@
+//! The side of those who submit tasks: they follow their tasks, send signals, and cancel.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::events::{Event, Observers};
+use crate::local::{Ending, LocalTask, LocalTasks};
+use crate::store::submission::Submission;
+use crate::store::{
+    AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Write, WriteResult,
+};
+use crate::task::{Record, State, Task, TaskId};
+use crate::workflow::Workflow;
+use crate::writer::{Reply, Writer};
+
+/// How long a client waits for a store with an error.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The shortest and the longest pause between two looks at a task.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+
+/// Submits tasks to a store and follows them.
+///
+/// A process needs one for each store; clones are cheap and share it.
+#[derive(Clone)]
+pub struct Client(Arc<Shared>);
+
+/// What all clones of a client share.
+pub(crate) struct Shared {
+    store: Arc<dyn Store>,
+    writer: Writer,
+    observers: Observers,
+    /// The last error of a write.
+    last_error: Arc<Mutex<String>>,
+    local_tasks: LocalTasks,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(&self.0.store).finish()
+    }
+}
+
+impl Client {
+    /// Creates a client of `store`.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside a tokio runtime.
+    pub fn new(store: impl Store) -> Self {
+        Self::with_observers(store, [])
+    }
+
+    /// Creates a client of `store` with observers, which get every [`Event`] of this process.
+    /// Observers run where tasks run, so they must return at once.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside a tokio runtime.
+    pub fn with_observers(
+        store: impl Store,
+        observers: impl IntoIterator<Item = Box<dyn Fn(&Event) + Send + Sync>>,
+    ) -> Self {
+        let mut all = Observers::default();
+        for observer in observers {
+            all.add(Arc::from(observer));
+        }
+        let store: Arc<dyn Store> = Arc::new(store);
+        let observers = all.clone();
+        let last_error = Arc::<Mutex<String>>::default();
+        let last = Arc::clone(&last_error);
+        let on_error = move |error: &StoreError| {
+            let error = error.to_string();
+            last.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone_from(&error);
+            observers.emit(&Event::StoreError(error));
+        };
+        let writer = Writer::spawn(Arc::clone(&store), on_error);
+        Self(Arc::new(Shared {
+            store,
+            writer,
+            observers: all,
+            last_error,
+            local_tasks: LocalTasks::default(),
+        }))
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    /// Returns the store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
+    /// Submits a task. When this returns, the task is on disk and will end even if this process
+    /// dies.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the arguments cannot be written as JSON, or if the store has a lasting error or a
+    /// passing one for more than 30 seconds.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the task may be stored or not. With a [`key`](Submission::key) you
+    /// can submit it again.
+    pub async fn submit<W: Workflow>(
+        &self,
+        submission: Submission<W>,
+    ) -> Result<TaskHandle<W::Output>, SubmitError> {
+        let new = submission.into_new_task().map_err(Arc::new)?;
+        let reply = self.write(Write::Submit(Box::new(new))).await;
+        match reply? {
+            WriteResult::Submitted { id, is_new } => Ok(TaskHandle {
+                local: is_new.then(|| self.0.local_task(id)),
+                ..self.task(id)
+            }),
+            result => Err(unexpected_result(&result).into()),
+        }
+    }
+
+    /// Returns a handle to a task that was submitted before, by its number.
+    pub fn task<T>(&self, id: TaskId) -> TaskHandle<T> {
+        TaskHandle {
+            id,
+            local: None,
+            client: self.clone(),
+            output: PhantomData,
+        }
+    }
+
+    /// Sends a task a signal with this name and value.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it has ended, or if the store has an error.
+    pub async fn signal(
+        &self,
+        task: TaskId,
+        name: &str,
+        payload: &(impl Serialize + Sync),
+    ) -> Result<(), SubmitError> {
+        let payload = serde_json::to_string(payload).map_err(SubmitError::Json)?;
+        let name = name.to_owned();
+        let signal = Write::Signal {
+            task,
+            name,
+            payload,
+        };
+        self.send_to(task, signal).await
+    }
+
+    /// Ends a task and undoes its steps.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it has ended, or if the store has an error.
+    pub async fn cancel(&self, task: TaskId) -> Result<(), SubmitError> {
+        self.send_to(task, Write::Admin(task, AdminCommand::Cancel))
+            .await
+    }
+
+    /// Sets a task aside until it is resubmitted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it has ended, or if the store has an error.
+    pub async fn park(&self, task: TaskId, why: &str) -> Result<(), SubmitError> {
+        self.send_to(task, Write::Admin(task, AdminCommand::Park(why.to_owned())))
+            .await
+    }
+
+    /// Continues a parked or failed task after its last record, as if it had not failed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it has not failed, or if the store has an error.
+    pub async fn resubmit(&self, task: TaskId) -> Result<(), SubmitError> {
+        self.send_to(task, Write::Admin(task, AdminCommand::Resubmit))
+            .await
+    }
+
+    /// Deletes tasks that ended at least `age` ago, at most `limit`, and returns how many. Parked
+    /// tasks stay.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store has an error.
+    pub async fn prune(&self, age: Duration, limit: u32) -> Result<u64, SubmitError> {
+        match self.write(Write::Prune(age, limit)).await? {
+            WriteResult::Pruned(count) => Ok(count),
+            result => Err(unexpected_result(&result).into()),
+        }
+    }
+
+    /// Lists tasks, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store has an error.
+    pub async fn list(&self, filter: Filter) -> Result<Vec<Task>, Arc<StoreError>> {
+        self.read(|store| store.list(filter.clone())).await
+    }
+
+    /// Writes a signal or a command for a task.
+    async fn send_to(&self, task: TaskId, write: Write) -> Result<(), SubmitError> {
+        match self.write(write).await? {
+            WriteResult::Signaled(SignalResult::Accepted) => Ok(()),
+            WriteResult::Signaled(SignalResult::UnknownTask) => Err(SubmitError::UnknownTask(task)),
+            WriteResult::Signaled(SignalResult::NotAllowed(state)) => {
+                Err(SubmitError::NotAllowed(task, state))
+            }
+            result => Err(unexpected_result(&result).into()),
+        }
+    }
+
+    /// Reads from the store, and reads again while the store has a passing error.
+    async fn read<T>(
+        &self,
+        ask: impl for<'a> Fn(&'a dyn Store) -> StoreFuture<'a, T>,
+    ) -> Result<T, Arc<StoreError>> {
+        let start = tokio::time::Instant::now();
+        let mut pause = PAUSES.0;
+        loop {
+            match ask(self.store()).await {
+                Err(error) if error.is_passing() && start.elapsed() < PATIENCE => {}
+                result => return result.map_err(Arc::new),
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.saturating_mul(2).min(PAUSES.1);
+        }
+    }
+
+    /// Writes through the writer, and waits for the result up to [`PATIENCE`].
+    async fn write(&self, write: Write) -> Reply {
+        let reply = tokio::time::timeout(PATIENCE, self.0.writer.send(write)).await;
+        reply.unwrap_or_else(|_| {
+            let last_error = &self.0.last_error;
+            let last_error = last_error.lock().unwrap_or_else(PoisonError::into_inner);
+            let silent = format!("the store has not answered for {PATIENCE:?}");
+            Err(Arc::new(match &**last_error {
+                "" => StoreError::passing(silent),
+                error => StoreError::passing(format!("{silent}; {error}")),
+            }))
+        })
+    }
+}
+
+impl Shared {
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Sends an event to all observers.
+    pub(crate) fn emit(&self, event: &Event) {
+        self.observers.emit(event);
+    }
+
+    pub(crate) fn local_task(&self, task: TaskId) -> Arc<LocalTask> {
+        self.local_tasks.get(task)
+    }
+}
+
+fn unexpected_result(result: &WriteResult) -> Arc<StoreError> {
+    Arc::new(StoreError::lasting(format!(
+        "the store returned an unexpected result: {result:?}"
+    )))
+}
+
+/// A handle to a submitted task whose result is a `T`.
+pub struct TaskHandle<T> {
+    id: TaskId,
+    /// Set if this handle submitted the task, which had not ended then.
+    local: Option<Arc<LocalTask>>,
+    client: Client,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for TaskHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TaskHandle").field(&self.id).finish()
+    }
+}
+
+/// The progress of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// The task in the store.
+    pub task: Task,
+    /// Its records so far.
+    pub history: Vec<Record>,
+}
+
+impl<T> TaskHandle<T> {
+    /// Returns the number of the task, by which [`Client::task`] finds it again.
+    pub const fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// Returns the progress of the task.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, or if the store has an error.
+    pub async fn progress(&self) -> Result<Progress, SubmitError> {
+        let task = self.client.read(|store| store.task(self.id)).await?;
+        let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
+        let history = self.client.read(|store| store.history(self.id)).await?;
+        Ok(Progress { task, history })
+    }
+
+    /// Follows the task to its end. Calls `on_progress` whenever there is something new, and a last
+    /// time at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, or if the store has an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// The task goes on if the future is dropped.
+    pub async fn follow(
+        &self,
+        mut on_progress: impl FnMut(&Progress),
+    ) -> Result<Task, SubmitError> {
+        let mut last = None;
+        let mut pause = PAUSES.0;
+        let local = self.client.0.local_task(self.id);
+        let mut endings = local.subscribe();
+        loop {
+            endings.mark_unchanged();
+            let progress = self.progress().await?;
+            let is_final = progress.task.state.is_final();
+            let now = (
+                progress.task.state,
+                progress.task.fence,
+                progress.history.len(),
+            );
+            if last != Some(now) {
+                on_progress(&progress);
+                last = Some(now);
+                pause = PAUSES.0;
+            }
+            if is_final {
+                return Ok(progress.task);
+            }
+            let _ = tokio::time::timeout(pause, endings.changed()).await;
+            pause = pause.saturating_mul(2).min(PAUSES.1);
+        }
+    }
+}
+
+impl<T: DeserializeOwned> TaskHandle<T> {
+    /// Waits for the end of the task and returns its result.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the task did not succeed, if there is no such task, or if the store has an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// The task goes on if the future is dropped.
+    pub async fn wait(&self) -> Result<T, SubmitError> {
+        let Ending {
+            state,
+            output,
+            error,
+        } = self.ending().await?;
+        if state != State::Processed {
+            let why = error.unwrap_or_default();
+            return Err(SubmitError::Ended(self.id, state, why));
+        }
+        serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(SubmitError::Json)
+    }
+
+    /// Waits for the end of the task, in this process or in the store.
+    async fn ending(&self) -> Result<Ending, SubmitError> {
+        let local = self.client.0.local_task(self.id);
+        let mut endings = local.subscribe();
+        // A task that has ended may have been resubmitted; the store knows.
+        let mut must_look = self.local.is_none() || endings.borrow_and_update().is_some();
+        let mut pause = PAUSES.0;
+        loop {
+            if must_look {
+                let task = self.client.read(|store| store.task(self.id)).await?;
+                let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
+                if task.state.is_final() {
+                    return Ok(Ending {
+                        state: task.state,
+                        output: task.output,
+                        error: task.error,
+                    });
+                }
+            }
+            let limit = if local.is_running() { PAUSES.1 } else { pause };
+            if let Ok(Ok(())) = tokio::time::timeout(limit, endings.changed()).await
+                && let Some(ending) = endings.borrow_and_update().clone()
+            {
+                return Ok(ending);
+            }
+            // If the task has started here meanwhile, its worker publishes the ending.
+            must_look = limit == PAUSES.1 || !local.is_running();
+            pause = pause.saturating_mul(2).min(PAUSES.1);
+        }
+    }
+}
+
+/// A client could not submit a task or reach it, or the task did not succeed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// The store has an error.
+    Store(Arc<StoreError>),
+    /// A value cannot be written as JSON, or the JSON does not fit its type.
+    Json(serde_json::Error),
+    /// There is no task with this number.
+    UnknownTask(TaskId),
+    /// The state of the task does not allow it.
+    NotAllowed(TaskId, State),
+    /// The task ended in this state, with this error.
+    Ended(TaskId, State, String),
+}
+
+impl fmt::Display for SubmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
+            Self::UnknownTask(task) => write!(f, "there is no task {task}"),
+            Self::NotAllowed(task, state) => {
+                let hint = match state {
+                    State::Parked => "resubmit it first",
+                    state if state.is_final() => "it has ended",
+                    _ => "it has not ended",
+                };
+                write!(
+                    f,
+                    "task {task} is {state}, which does not allow this: {hint}"
+                )
+            }
+            Self::Ended(task, state, why) => write!(f, "task {task} ended as {state}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SubmitError {}
+
+impl From<Arc<StoreError>> for SubmitError {
+    fn from(error: Arc<StoreError>) -> Self {
+        Self::Store(error)
+    }
+}

@@ -1,0 +1,304 @@
+//! `Write::Admin`.
+
+use std::time::Duration;
+
+use super::bench::{
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, lease, new,
+    record, sentences,
+};
+use crate::store::{AdminCommand, Change, SignalResult, Wake, Write};
+use crate::task::{Direction, Fence, Lease, NewTask, RecordKind, State, TaskId};
+
+sentences! {
+    "a task that never had an owner is cancelled at once" => cancels_at_once,
+    "a pending task that had an owner can be claimed at once when it is cancelled, and its worker cancels it" => cancels_pending,
+    "the owner of a task gets the request to cancel it" => cancels_held,
+    "a parked task loses its owner and is not claimed" => parks,
+    "a failed task runs forward again when it is resubmitted, as if it had not failed" => resubmits_failed,
+    "resubmitting a task deletes the failure that ended it, and no other record" => deletes_failure,
+    "a parked task keeps its direction when it is resubmitted, and steps of which nobody knows the end run again" => resubmits_parked,
+    "resubmitting a task drops a `complete_by` that is over, and keeps one that is not" => drops_past_limit,
+    "a command for a task whose state does not allow it changes nothing, and one for a missing task returns `UnknownTask`" => refuses,
+}
+
+async fn cancels_at_once(bench: &Bench) -> CheckResult {
+    let id = bench
+        .submit(NewTask {
+            delay: LONG,
+            ..new("a")
+        })
+        .await?;
+    bench.command(id, AdminCommand::Cancel).await?;
+    let task = bench.task(id).await?;
+    check_equal("its state", task.state, State::Cancelled)?;
+    check_equal(
+        "the number of ready tasks",
+        bench.claim("a", 9).await?.len(),
+        0,
+    )
+}
+
+async fn cancels_pending(bench: &Bench) -> CheckResult {
+    for state in [State::Pending, State::Waiting] {
+        let held = bench.claim_new("a").await?;
+        bench
+            .write_held(change(
+                lease(&held),
+                Change {
+                    wake: Wake::In(LONG),
+                    ..change_to(state)
+                },
+            ))
+            .await?;
+        bench.command(held.task.id, AdminCommand::Cancel).await?;
+        check_equal(
+            "its state",
+            bench.task(held.task.id).await?.state,
+            State::Pending,
+        )?;
+        let again = bench.claim_one("b").await?;
+        check_that(
+            "the next worker gets the request",
+            again.task.cancel_requested,
+        )?;
+        check_equal("its direction", again.task.direction, Direction::Forward)?;
+    }
+    Ok(())
+}
+
+async fn cancels_held(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    bench.command(held.task.id, AdminCommand::Cancel).await?;
+    bench.command(held.task.id, AdminCommand::Cancel).await?;
+    let task = bench.task(held.task.id).await?;
+    let wanted = (
+        State::Processing,
+        held.task.owner.clone(),
+        held.task.fence,
+        true,
+    );
+    check_equal(
+        "the task",
+        (task.state, task.owner, task.fence, task.cancel_requested),
+        wanted,
+    )?;
+    let status = bench
+        .write_held(record(lease(&held), 0, RecordKind::Done))
+        .await?;
+    check_that(
+        "its owner gets the request when it writes",
+        status.cancel_requested,
+    )
+}
+
+async fn parks(bench: &Bench) -> CheckResult {
+    for state in [State::Pending, State::Waiting, State::Processing] {
+        let held = bench.claim_new("a").await?;
+        let id = held.task.id;
+        if state == State::Processing {
+            bench
+                .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
+                .await?;
+        } else {
+            bench
+                .write_held(change(lease(&held), change_to(state)))
+                .await?;
+        }
+        bench
+            .command(id, AdminCommand::Park("to look at it".to_owned()))
+            .await?;
+        let task = bench.task(id).await?;
+        let wanted = (State::Parked, None, None, Fence(2));
+        check_equal(
+            "the task",
+            (task.state, task.owner, task.step_by, task.fence),
+            wanted,
+        )?;
+        check_equal("why", task.error.as_deref(), Some("to look at it"))?;
+        check_equal(
+            "the number of ready tasks",
+            bench.claim("b", 9).await?.len(),
+            0,
+        )?;
+        for fence in [held.task.fence, task.fence] {
+            bench
+                .write_lost(record(Lease { task: id, fence }, 0, RecordKind::Done))
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+async fn resubmits_failed(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let error = Change {
+        direction: Direction::Undoing,
+        failures: 3,
+        wake: Wake::In(LONG),
+        ..change_to(State::Error)
+    };
+    bench.write_held(change(lease(&held), error)).await?;
+    bench.command(held.task.id, AdminCommand::Resubmit).await?;
+    let task = bench.task(held.task.id).await?;
+    let wanted = (State::Pending, Direction::Forward, 0, Fence(2));
+    check_equal(
+        "the task",
+        (task.state, task.direction, task.failures, task.fence),
+        wanted,
+    )?;
+    check_equal(
+        "its fence when it is claimed",
+        bench.claim_one("b").await?.task.fence,
+        Fence(3),
+    )
+}
+
+async fn deletes_failure(bench: &Bench) -> CheckResult {
+    let failed = [
+        (0, RecordKind::Done),
+        (1, RecordKind::Failed),
+        (2, RecordKind::Done),
+        (3, RecordKind::Begun),
+        (4, RecordKind::Failed),
+    ];
+    for (count, wanted) in [(5, vec![0, 1, 2, 3]), (3, vec![0, 1, 2]), (1, vec![0])] {
+        let held = bench.claim_new("a").await?;
+        for (seq, kind) in failed.into_iter().take(count) {
+            bench.write_held(record(lease(&held), seq, kind)).await?;
+        }
+        bench
+            .write_held(change(lease(&held), change_to(State::Error)))
+            .await?;
+        bench.command(held.task.id, AdminCommand::Resubmit).await?;
+        let seqs = bench
+            .claim_one("b")
+            .await?
+            .history
+            .into_iter()
+            .map(|record| record.seq)
+            .collect();
+        check_equal("the rest of its history", seqs, wanted)?;
+    }
+    Ok(())
+}
+
+async fn resubmits_parked(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let line = |seq, kind, name: &str, is_timer: bool| match record(lease(&held), seq, kind) {
+        Write::Record(own, mut record) => {
+            name.clone_into(&mut record.name);
+            record.due_at = is_timer.then_some(held.now);
+            record.ord = seq * 2 + i32::from(kind != RecordKind::Begun);
+            Write::Record(own, record)
+        }
+        other => other,
+    };
+    let list = [
+        line(0, RecordKind::Begun, "finished", false),
+        line(0, RecordKind::Done, "finished", false),
+        line(1, RecordKind::Begun, "failed", false),
+        line(1, RecordKind::Failed, "failed", false),
+        line(2, RecordKind::Begun, "sleep", true),
+        line(3, RecordKind::Begun, "signal word", false),
+        line(4, RecordKind::Begun, "Signal of mine", false),
+        line(5, RecordKind::Begun, "nobody knows", false),
+        line(6, RecordKind::Failed, "last", false),
+    ];
+    bench.write(list).await?;
+    let parked = Change {
+        direction: Direction::Undoing,
+        failures: 4,
+        ..change_to(State::Parked)
+    };
+    bench.write_held(change(lease(&held), parked)).await?;
+    bench.command(held.task.id, AdminCommand::Resubmit).await?;
+    let again = bench.claim_one("b").await?;
+    let wanted = (Direction::Undoing, 0, Fence(3));
+    check_equal(
+        "the task",
+        (again.task.direction, again.task.failures, again.task.fence),
+        wanted,
+    )?;
+    let left = again
+        .history
+        .into_iter()
+        .map(|record| (record.seq, record.kind))
+        .collect();
+    let (begun, done, failed) = (RecordKind::Begun, RecordKind::Done, RecordKind::Failed);
+    let wanted = vec![
+        (0, begun),
+        (0, done),
+        (1, begun),
+        (1, failed),
+        (2, begun),
+        (3, begun),
+        (6, failed),
+    ];
+    check_equal("the rest of its history", left, wanted)
+}
+
+async fn drops_past_limit(bench: &Bench) -> CheckResult {
+    for (complete_by, stays) in [(Duration::ZERO, false), (LONG, true)] {
+        let key = format!("{complete_by:?}");
+        let id = bench
+            .submit(NewTask {
+                complete_by: Some(complete_by),
+                ..new(&key)
+            })
+            .await?;
+        let by = bench.task(id).await?.complete_by;
+        tokio::time::sleep(SHORT).await;
+        bench.command(id, AdminCommand::Park(String::new())).await?;
+        bench.command(id, AdminCommand::Resubmit).await?;
+        check_equal(
+            "its `complete_by`",
+            bench.task(id).await?.complete_by,
+            by.filter(|_| stays),
+        )?;
+        bench.claim_one("a").await?;
+    }
+    Ok(())
+}
+
+async fn refuses(bench: &Bench) -> CheckResult {
+    let park = || AdminCommand::Park("why".to_owned());
+    for command in [AdminCommand::Cancel, park(), AdminCommand::Resubmit] {
+        bench
+            .send(
+                Write::Admin(TaskId(1_000_000), command),
+                SignalResult::UnknownTask,
+            )
+            .await?;
+    }
+    for state in State::ALL {
+        let allowed = match state {
+            State::Pending | State::Processing | State::Waiting => {
+                vec![AdminCommand::Cancel, park()]
+            }
+            State::Parked | State::Error => vec![AdminCommand::Resubmit],
+            State::Processed | State::Compensated | State::Cancelled => Vec::new(),
+        };
+        for command in [AdminCommand::Cancel, park(), AdminCommand::Resubmit] {
+            if allowed.contains(&command) {
+                continue;
+            }
+            let held = bench.claim_new("a").await?;
+            let change = Change {
+                wake: Wake::In(LONG),
+                ..change_to(state)
+            };
+            bench
+                .write_held(Write::Change(lease(&held), Box::new(change)))
+                .await?;
+            let before = bench.task(held.task.id).await?;
+            bench
+                .send(
+                    Write::Admin(held.task.id, command),
+                    SignalResult::NotAllowed(state),
+                )
+                .await?;
+            check_equal("the task", bench.task(held.task.id).await?, before)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! Writes that only the owner of a task may make.
+
+use std::time::Duration;
+
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, record, sentences,
+    signal,
+};
+use crate::store::{AdminCommand, Change, Wake, Write, WriteResult};
+use crate::task::{Direction, Fence, Lease, Record, RecordKind, State, TaskId};
+use crate::time::Time;
+
+sentences! {
+    "a write with a `Lease` whose fence is not that of the task changes nothing and returns `Lost`" => checks_the_fence,
+    "a task that was given up has no owner" => gives_up,
+    "a record is kept unchanged, with the time of the store and the fence of its writer" => keeps_it,
+    "a record that is already there, written under the same fence, counts as written now" => accepts_a_repetition,
+    "a record that is already there, written under another fence, returns `Lost`" => refuses_another_writer,
+    "a record that comes several times in a list is stored once" => in_one_list,
+    "an announcement sets the time by which the current step must be done" => announces,
+    "a change sets the state of a task" => changes,
+    "a change without an output or an error keeps the earlier one" => keeps_output_and_error,
+    "a task with a request to cancel it can be claimed at once when it is given up in the direction forward" => cancels_in_between,
+    "a list of writes is carried out in its order" => in_order,
+}
+
+/// Returns all writes that need a lease.
+fn all(lease: Lease) -> [Write; 4] {
+    [
+        record(lease, 7, RecordKind::Done),
+        Write::Announce(lease, Time::from_micros(5)),
+        change(lease, change_to(State::Processing)),
+        change(
+            lease,
+            Change {
+                error: Some("no".to_owned()),
+                ..change_to(State::Error)
+            },
+        ),
+    ]
+}
+
+async fn checks_the_fence(bench: &Bench) -> CheckResult {
+    let old = bench.claim_new("a").await?;
+    bench
+        .write_held(change(lease(&old), change_to(State::Pending)))
+        .await?;
+    let new = bench.claim_one("b").await?;
+    let (task, fence) = (new.task.id, new.task.fence);
+    for strange in [
+        lease(&old),
+        Lease {
+            task,
+            fence: Fence(0),
+        },
+        Lease {
+            task,
+            fence: Fence(fence.0 + 1),
+        },
+        Lease {
+            task: TaskId(task.0 + 1_000_000),
+            fence,
+        },
+    ] {
+        for write in all(strange) {
+            bench.write_lost(write).await?;
+        }
+    }
+    check_equal("the task", bench.task(task).await?, new.task.clone())?;
+    check_equal("its history", bench.history(task).await?, Vec::new())?;
+    // In a list with writes of current owners.
+    let list = [
+        record(lease(&old), 0, RecordKind::Done),
+        record(lease(&new), 1, RecordKind::Done),
+        record(lease(&old), 2, RecordKind::Done),
+    ];
+    let results = bench.write(list).await?;
+    let [
+        WriteResult::Lost,
+        WriteResult::Written(_),
+        WriteResult::Lost,
+    ] = results[..]
+    else {
+        return Err(format!("in a list: {results:?}"));
+    };
+    let seqs: Vec<_> = bench
+        .history(task)
+        .await?
+        .iter()
+        .map(|record| record.seq)
+        .collect();
+    check_equal("the records", seqs, vec![1])
+}
+
+async fn gives_up(bench: &Bench) -> CheckResult {
+    for state in State::ALL
+        .into_iter()
+        .filter(|state| *state != State::Processing)
+    {
+        let held = bench.claim_new("a").await?;
+        bench
+            .write_held(change(
+                lease(&held),
+                Change {
+                    wake: Wake::In(LONG),
+                    ..change_to(state)
+                },
+            ))
+            .await?;
+        check_equal("its owner", bench.task(held.task.id).await?.owner, None)?;
+        for write in all(lease(&held)) {
+            bench.write_lost(write).await?;
+        }
+        check_equal(state.as_str(), bench.task(held.task.id).await?.state, state)?;
+    }
+    Ok(())
+}
+
+async fn keeps_it(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let mut wanted = Vec::new();
+    for kind in [
+        RecordKind::Begun,
+        RecordKind::Done,
+        RecordKind::Failed,
+        RecordKind::Undone,
+    ] {
+        let record = Record {
+            seq: i32::from(kind.number() / 2),
+            kind,
+            ord: i32::from(kind.number()),
+            name: "n\u{e4}me".to_owned(),
+            attempts: 3,
+            result: (kind == RecordKind::Done).then(|| "\"\\\\ \u{1f980}\"".to_owned()),
+            error: (kind == RecordKind::Failed).then(|| "why\n\"so\"".to_owned()),
+            due_at: (kind == RecordKind::Begun).then_some(Time::NEVER),
+            at: Time::default(),
+            fence: Fence::default(),
+        };
+        let status = bench
+            .write_held(Write::Record(lease(&held), Box::new(record.clone())))
+            .await?;
+        wanted.push(Record {
+            at: status.now,
+            fence: held.task.fence,
+            ..record
+        });
+    }
+    check_equal(
+        "the history",
+        bench.history(held.task.id).await?,
+        wanted.clone(),
+    )?;
+    bench
+        .write_held(change(lease(&held), change_to(State::Pending)))
+        .await?;
+    check_equal(
+        "the history that comes with a claim",
+        bench.claim_one("b").await?.history,
+        wanted,
+    )
+}
+
+async fn accepts_a_repetition(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let write = record(lease(&held), 0, RecordKind::Done);
+    bench.write_held(write.clone()).await?;
+    let once = bench.history(held.task.id).await?;
+    bench.write_held(write.clone()).await?;
+    let list = [
+        write.clone(),
+        write,
+        record(lease(&held), 0, RecordKind::Begun),
+    ];
+    for result in bench.write(list).await? {
+        check_that(
+            "the owner still has it",
+            matches!(result, WriteResult::Written(_)),
+        )?;
+    }
+    let history = bench.history(held.task.id).await?;
+    let done = history
+        .into_iter()
+        .filter(|record| record.kind == RecordKind::Done)
+        .collect();
+    check_equal("the records", done, once)
+}
+
+async fn refuses_another_writer(bench: &Bench) -> CheckResult {
+    let old = bench.claim_new("a").await?;
+    bench
+        .write_held(record(lease(&old), 0, RecordKind::Done))
+        .await?;
+    bench
+        .write_held(change(lease(&old), change_to(State::Pending)))
+        .await?;
+    let new = bench.claim_one("b").await?;
+    let before = bench.history(old.task.id).await?;
+    bench
+        .write_lost(record(lease(&new), 0, RecordKind::Done))
+        .await?;
+    check_equal("the history", bench.history(old.task.id).await?, before)?;
+    bench
+        .write_held(record(lease(&new), 0, RecordKind::Undone))
+        .await
+        .map(drop)
+}
+
+async fn in_one_list(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let list: Vec<_> = (0..600)
+        .map(|nth| record(lease(&held), nth % 300, RecordKind::Done))
+        .collect();
+    for result in bench.write(list).await? {
+        check_that(
+            "the owner still has it",
+            matches!(result, WriteResult::Written(_)),
+        )?;
+    }
+    let history = bench.history(held.task.id).await?;
+    check_equal(
+        "the records",
+        history.iter().map(|record| record.seq).collect(),
+        (0..300).collect::<Vec<_>>(),
+    )
+}
+
+async fn announces(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    for by in [Time::NEVER, held.now.after(LONG)] {
+        bench.write_held(Write::Announce(lease(&held), by)).await?;
+        check_equal(
+            "its `step_by`",
+            bench.task(held.task.id).await?.step_by,
+            Some(by),
+        )?;
+    }
+    bench
+        .write_held(change(lease(&held), change_to(State::Pending)))
+        .await?;
+    check_equal(
+        "its `step_by` after it was given up",
+        bench.task(held.task.id).await?.step_by,
+        None,
+    )
+}
+
+async fn changes(bench: &Bench) -> CheckResult {
+    for state in State::ALL {
+        for direction in [
+            Direction::Forward,
+            Direction::Undoing,
+            Direction::Cancelling,
+        ] {
+            let held = bench.claim_new("a").await?;
+            let change = Change {
+                state,
+                direction,
+                failures: 2,
+                wake: Wake::In(LONG),
+                output: Some("1".to_owned()),
+                error: Some("why".to_owned()),
+            };
+            let status = bench
+                .write_held(Write::Change(lease(&held), Box::new(change)))
+                .await?;
+            let task = bench.task(held.task.id).await?;
+            let mut wanted = held.task.clone();
+            wanted.state = state;
+            wanted.direction = direction;
+            wanted.failures = 2;
+            wanted.wake_at = status.now.after(LONG);
+            wanted.output = Some("1".to_owned());
+            wanted.error = Some("why".to_owned());
+            wanted.updated_at = status.now;
+            wanted.owner = wanted.owner.filter(|_| state == State::Processing);
+            check_equal("the task", task, wanted)?;
+        }
+    }
+    Ok(())
+}
+
+async fn keeps_output_and_error(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let first = Change {
+        output: Some("1".to_owned()),
+        error: Some("why".to_owned()),
+        ..change_to(State::Processing)
+    };
+    bench.write_held(change(lease(&held), first)).await?;
+    bench
+        .write_held(change(lease(&held), change_to(State::Processed)))
+        .await?;
+    let task = bench.task(held.task.id).await?;
+    check_equal(
+        "output and error",
+        (task.output.as_deref(), task.error.as_deref()),
+        (Some("1"), Some("why")),
+    )
+}
+
+async fn cancels_in_between(bench: &Bench) -> CheckResult {
+    for wake in [Wake::In(LONG), Wake::At(Time::NEVER, i64::MAX)] {
+        for (direction, is_ready) in [(Direction::Forward, true), (Direction::Undoing, false)] {
+            let held = bench.claim_new("a").await?;
+            bench.command(held.task.id, AdminCommand::Cancel).await?;
+            let change = Change {
+                direction,
+                wake,
+                ..change_to(State::Waiting)
+            };
+            let status = bench
+                .write_held(Write::Change(lease(&held), Box::new(change)))
+                .await?;
+            check_that("its owner gets the request", status.cancel_requested)?;
+            let claimed = bench.claim("b", 1).await?;
+            check_equal("that it is ready", !claimed.is_empty(), is_ready)?;
+        }
+    }
+    Ok(())
+}
+
+async fn in_order(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let (id, own) = (held.task.id, lease(&held));
+    let list = [
+        change(
+            own,
+            Change {
+                failures: 1,
+                ..change_to(State::Processing)
+            },
+        ),
+        record(own, 0, RecordKind::Done),
+        Write::Admin(id, AdminCommand::Cancel),
+        record(own, 1, RecordKind::Done),
+        Write::Announce(own, Time::from_micros(1)),
+        change(
+            own,
+            Change {
+                failures: 2,
+                wake: Wake::In(Duration::ZERO),
+                ..change_to(State::Pending)
+            },
+        ),
+        record(own, 2, RecordKind::Done),
+        signal(id, "after"),
+        change(
+            own,
+            Change {
+                failures: 3,
+                ..change_to(State::Pending)
+            },
+        ),
+    ];
+    let results = bench.write(list).await?;
+    let asked = |result: &WriteResult| match result {
+        WriteResult::Written(status) => Some(status.cancel_requested),
+        _ => None,
+    };
+    let found: Vec<_> = results.iter().map(asked).collect();
+    let (no, yes) = (Some(false), Some(true));
+    check_equal(
+        "the results with the request to cancel",
+        found,
+        vec![no, no, None, yes, yes, yes, None, None, None],
+    )?;
+    let task = bench.task(id).await?;
+    check_equal(
+        "the task",
+        (task.state, task.failures, task.step_by),
+        (State::Pending, 2, None),
+    )?;
+    check_equal("the number of records", bench.history(id).await?.len(), 2)
+}

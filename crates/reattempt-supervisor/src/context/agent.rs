@@ -1,0 +1,84 @@
+//! An agent runs one step under its own policy, and never past its `complete_by`.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use reattempt::deadline;
+
+use super::step::{StepFailure, StepSpec};
+use super::workflow_context::WorkflowContext;
+use crate::store::Write;
+
+/// An agent announces only steps that take longer: an announcement costs a write.
+const ANNOUNCED_AFTER: Duration = Duration::from_millis(250);
+
+/// How long a supervisor waits beyond the `complete_by` of a step: the worker of the step should
+/// notice first.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How a step ended.
+pub(super) enum StepOutcome<T> {
+    /// The step returned a value.
+    Done(T),
+    /// The step failed for good, with this message and after this many attempts.
+    Failed(String, u32),
+    /// The step failed with this message, and a later attempt may succeed.
+    Again(String),
+}
+
+/// Runs the body of a step until it ends or its time is over.
+pub(super) async fn run_step<T>(
+    context: &WorkflowContext,
+    spec: StepSpec,
+    body: impl Future<Output = Result<T, StepFailure>>,
+) -> StepOutcome<T> {
+    let Some(limit) = spec.complete_by else {
+        return outcome_of(spec, body.await);
+    };
+    let mut body = pin!(deadline::within(limit, body));
+    let mut over = pin!(tokio::time::sleep(limit));
+    let mut announcement = pin!(tokio::time::sleep(ANNOUNCED_AFTER.min(limit)));
+    let mut is_announced = limit <= ANNOUNCED_AFTER;
+    poll_fn(|cx| {
+        if let Poll::Ready(result) = body.as_mut().poll(cx) {
+            return Poll::Ready(outcome_of(spec, result));
+        }
+        if over.as_mut().poll(cx).is_ready() {
+            let name = spec.name;
+            return Poll::Ready(StepOutcome::Again(format!(
+                "step `{name}` was not done by its `complete_by` of {limit:?}"
+            )));
+        }
+        if !is_announced && announcement.as_mut().poll(cx).is_ready() {
+            is_announced = true;
+            let left = limit.saturating_sub(ANNOUNCED_AFTER).saturating_add(GRACE);
+            let by = context.inner.store_now().after(left);
+            // Nobody waits for the result; if the task is lost, the next record shows it.
+            drop(
+                context
+                    .inner
+                    .writer
+                    .send(Write::Announce(context.inner.lease, by)),
+            );
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Decides whether a failure is final.
+fn outcome_of<T>(spec: StepSpec, result: Result<T, StepFailure>) -> StepOutcome<T> {
+    let failure = match result {
+        Ok(value) => return StepOutcome::Done(value),
+        Err(failure) => failure,
+    };
+    match failure.retry_reason {
+        None => StepOutcome::Failed(failure.message, failure.attempts),
+        Some(reason) => StepOutcome::Again(format!(
+            "step `{}` gave up after {} attempts, {reason}: {}",
+            spec.name, failure.attempts, failure.message
+        )),
+    }
+}

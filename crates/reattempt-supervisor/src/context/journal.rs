@@ -1,0 +1,387 @@
+//! What a task has done so far, and in which order its workflow gets the results: without I/O and
+//! without a clock.
+//!
+//! Whenever another process takes over a task, it runs the workflow again from its start. The
+//! workflow comes to the same point because it gets all results - of steps, timers and signals -
+//! one at a time and in the order in which the store recorded them, even where it waits for several
+//! of them at once.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::task::Waker;
+
+use crate::task::{Direction, Record, RecordKind};
+use crate::time::Time;
+
+/// The journal of one task that one worker runs.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    next_seq: i32,
+    next_ord: i32,
+    /// The outcomes of calls, by number: recorded ones, and new ones until the workflow gets them.
+    outcomes: HashMap<i32, Record>,
+    begun: HashMap<i32, Record>,
+    undone: HashSet<i32>,
+    /// How many signals of each name the workflow has received.
+    received: HashMap<String, usize>,
+    /// The calls whose outcome the workflow has not got yet, in the order of the record.
+    deliveries: VecDeque<i32>,
+    /// How many of these come from the history.
+    replaying: usize,
+    /// The calls whose outcome is not on disk yet.
+    unwritten: HashSet<i32>,
+    may_deliver: bool,
+    /// Whether the workflow has made a recorded call since the last poll, for the first time.
+    has_new_request: bool,
+    /// The calls of the history.
+    recorded: Vec<(i32, String)>,
+    /// The calls of the history that the workflow has made again.
+    requested: HashSet<i32>,
+    /// The call that was woken because nobody polled it.
+    woken: Option<i32>,
+    /// The wakers of the calls that wait for their outcome.
+    waiting: HashMap<i32, Waker>,
+    /// The wakers of the calls that may start when the history is over.
+    blocked: Vec<Waker>,
+    /// The calls whose result nobody wants any more.
+    abandoned: HashSet<i32>,
+    /// Whether no new call may start.
+    closed: bool,
+    active: usize,
+    due: BTreeMap<i32, Option<Time>>,
+    now: Time,
+    stop: Option<Stop>,
+}
+
+/// Why a task does not continue in this process now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The code does not fit the record.
+    Diverged(String),
+    /// The task has failed.
+    Failed(String),
+    /// Another worker holds the task.
+    Lost,
+    /// Somebody has asked to cancel the task.
+    Cancelled,
+    /// Nobody knows whether a step ran.
+    Ambiguous(String),
+}
+
+/// What the journal knows about a call.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// The call has ended, and it is its turn.
+    Ended(Record),
+    /// The call is to start now; the record is there if it began before.
+    New(Option<Record>),
+    /// Neither yet.
+    Wait,
+}
+
+/// What to do after a poll of the workflow.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Poll it again: there is another result for it.
+    Again,
+    /// Wait: something runs that will wake it.
+    Rest,
+    /// Wait: the workflow has not made this recorded call yet.
+    Stalled(String),
+    /// Set the task aside until this time or a signal: nothing runs.
+    Idle(Option<Time>),
+    /// Stop the task.
+    Stop(Stop),
+}
+
+impl Journal {
+    /// Creates the journal of a task with this history.
+    pub(crate) fn new(history: Vec<Record>, direction: Direction, created_at: Time) -> Self {
+        let mut journal = Self {
+            next_seq: 0,
+            next_ord: 0,
+            outcomes: HashMap::new(),
+            begun: HashMap::new(),
+            undone: HashSet::new(),
+            received: HashMap::new(),
+            deliveries: VecDeque::new(),
+            replaying: 0,
+            unwritten: HashSet::new(),
+            may_deliver: false,
+            has_new_request: false,
+            recorded: Vec::new(),
+            requested: HashSet::new(),
+            woken: None,
+            waiting: HashMap::new(),
+            blocked: Vec::new(),
+            abandoned: HashSet::new(),
+            closed: direction != Direction::Forward,
+            active: 0,
+            due: BTreeMap::new(),
+            now: created_at,
+            stop: None,
+        };
+        let mut history = history;
+        history.sort_by_key(|record| record.ord);
+        for record in history {
+            journal.next_ord = journal.next_ord.max(record.ord.saturating_add(1));
+            match record.kind {
+                RecordKind::Begun => {
+                    journal.begun.insert(record.seq, record);
+                }
+                RecordKind::Undone => {
+                    journal.undone.insert(record.seq);
+                }
+                RecordKind::Done | RecordKind::Failed => {
+                    journal.recorded.push((record.seq, record.name.clone()));
+                    journal.deliver(record);
+                }
+            }
+        }
+        journal.replaying = journal.deliveries.len();
+        journal
+    }
+
+    /// Returns the number of the next call.
+    pub(crate) fn next_seq(&mut self) -> i32 {
+        let seq = self.next_seq;
+        self.next_seq = seq.saturating_add(1);
+        seq
+    }
+
+    /// Returns the place of the next record among all records of the task.
+    pub(crate) fn next_ord(&mut self) -> i32 {
+        let ord = self.next_ord;
+        self.next_ord = ord.saturating_add(1);
+        ord
+    }
+
+    /// Looks up the call `seq`. The waker wakes the caller when a second look makes sense.
+    pub(crate) fn look_up(&mut self, seq: i32, name: &str, waker: &Waker) -> Lookup {
+        if self.stop.is_some() {
+            return Lookup::Wait;
+        }
+        let known = self.outcomes.get(&seq).or_else(|| self.begun.get(&seq));
+        if let Some(record) = known
+            && record.name != name
+        {
+            let message = format!(
+                "step {seq} was `{}` when it was recorded and is `{name}` now: the code of the workflow has changed; \
+                 restore the old code and resubmit the task, or raise its `version` and let tasks of the old version finish with the old code",
+                record.name
+            );
+            self.stop = Some(Stop::Diverged(message));
+            return Lookup::Wait;
+        }
+        if self.outcomes.contains_key(&seq) {
+            // As in the first run: the workflow gets a result only after it has made all its calls.
+            if self.requested.insert(seq) {
+                self.has_new_request = true;
+                self.wait(seq, waker);
+                return Lookup::Wait;
+            }
+            return match self.take_outcome(seq, waker) {
+                Some(record) => Lookup::Ended(record),
+                None => Lookup::Wait,
+            };
+        }
+        if self.replaying > 0 || self.closed {
+            self.blocked.push(waker.clone());
+            return Lookup::Wait;
+        }
+        self.waiting.remove(&seq);
+        Lookup::New(self.begun.get(&seq).cloned())
+    }
+
+    /// Takes the outcome of `seq`, if it is its turn.
+    pub(crate) fn take_outcome(&mut self, seq: i32, waker: &Waker) -> Option<Record> {
+        let is_next = self.deliveries.front() == Some(&seq) && !self.unwritten.contains(&seq);
+        if !is_next || !self.may_deliver || self.stop.is_some() {
+            self.wait(seq, waker);
+            return None;
+        }
+        self.pop();
+        self.may_deliver = false;
+        self.waiting.remove(&seq);
+        let record = self.outcomes.remove(&seq)?;
+        self.now = self.now.max(record.at);
+        Some(record)
+    }
+
+    fn wait(&mut self, seq: i32, waker: &Waker) {
+        self.waiting.insert(seq, waker.clone());
+    }
+
+    fn pop(&mut self) {
+        if self.deliveries.pop_front().is_some() {
+            self.replaying = self.replaying.saturating_sub(1);
+        }
+    }
+
+    /// Notes that nobody wants the result of `seq` any more.
+    pub(crate) fn abandon(&mut self, seq: i32) {
+        self.waiting.remove(&seq);
+        self.abandoned.insert(seq);
+    }
+
+    /// Adds a record of a call that began.
+    pub(crate) fn add_begun(&mut self, record: Record) {
+        self.begun.insert(record.seq, record);
+    }
+
+    /// Adds the outcome of a call, which is not on disk yet.
+    pub(crate) fn add_unwritten(&mut self, record: Record) {
+        self.unwritten.insert(record.seq);
+        self.deliver(record);
+    }
+
+    /// Queues an outcome for the workflow.
+    fn deliver(&mut self, record: Record) {
+        if record.result.is_some() {
+            let received = self.received.entry(record.name.clone()).or_default();
+            *received = received.saturating_add(1);
+        }
+        self.deliveries.push_back(record.seq);
+        self.outcomes.insert(record.seq, record);
+    }
+
+    /// Returns how many outcomes of this name have a result.
+    pub(crate) fn count_received(&self, name: &str) -> usize {
+        self.received.get(name).copied().unwrap_or_default()
+    }
+
+    /// Notes that the outcome of `seq` is on disk since `at`.
+    pub(crate) fn mark_written(&mut self, seq: i32, at: Time) {
+        self.unwritten.remove(&seq);
+        if let Some(record) = self.outcomes.get_mut(&seq) {
+            record.at = at;
+        }
+    }
+
+    /// Counts something that runs by itself.
+    pub(crate) fn add_active(&mut self) {
+        self.active = self.active.saturating_add(1);
+    }
+
+    /// Counts something that has ended.
+    pub(crate) fn remove_active(&mut self) {
+        self.active = self.active.saturating_sub(1);
+    }
+
+    /// Returns how many things run by themselves.
+    pub(crate) const fn active(&self) -> usize {
+        self.active
+    }
+
+    /// Notes that the call `seq` waits until `due`, or for a signal without a limit.
+    pub(crate) fn add_wait(&mut self, seq: i32, due: Option<Time>) {
+        self.due.insert(seq, due);
+    }
+
+    /// Notes that the call `seq` does not wait any more.
+    pub(crate) fn remove_wait(&mut self, seq: i32) {
+        self.due.remove(&seq);
+    }
+
+    /// Returns the time of the result that the workflow got last.
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Stops the task. The first reason counts.
+    pub(crate) fn stop(&mut self, stop: Stop) {
+        // A lost task is lost, whatever else went wrong.
+        if self.stop.is_none() || stop == Stop::Lost {
+            self.stop = Some(stop);
+        }
+    }
+
+    /// Returns why the task stops.
+    pub(crate) fn stop_reason(&self) -> Option<Stop> {
+        self.stop.clone()
+    }
+
+    /// Prepares for a poll of the workflow, which may then take one outcome.
+    pub(crate) const fn before_poll(&mut self) {
+        self.may_deliver = true;
+        self.has_new_request = false;
+    }
+
+    /// Returns what to do after a poll that left the workflow waiting, and the wakers to wake.
+    pub(crate) fn after_poll(&mut self) -> (Next, Vec<Waker>) {
+        let mut wakers = Vec::new();
+        let next = self.next(&mut wakers);
+        if self.replaying == 0 && !self.closed {
+            wakers.append(&mut self.blocked);
+        }
+        (next, wakers)
+    }
+
+    /// Decides what to do after a poll, and collects the wakers to wake.
+    fn next(&mut self, wakers: &mut Vec<Waker>) -> Next {
+        match &self.stop {
+            // Steps that run beside it may end and be recorded: otherwise they would have to run
+            // again.
+            Some(Stop::Failed(_) | Stop::Cancelled) if self.active > 0 => return Next::Rest,
+            Some(stop) => return Next::Stop(stop.clone()),
+            None => {}
+        }
+        let has_delivered = !std::mem::replace(&mut self.may_deliver, false);
+        if has_delivered || self.has_new_request {
+            return Next::Again;
+        }
+        if let Some(front) = self.deliveries.front().copied() {
+            if self.abandoned.contains(&front) {
+                self.pop();
+                self.outcomes.remove(&front);
+                return Next::Again;
+            }
+            // Some combinators poll only the futures that were woken.
+            if !self.unwritten.contains(&front)
+                && self.woken != Some(front)
+                && let Some(waker) = self.waiting.get(&front)
+            {
+                self.woken = Some(front);
+                wakers.push(waker.clone());
+                return Next::Again;
+            }
+            if self.replaying > 0 {
+                let name = self.outcomes.get(&front).map_or("", |record| &record.name);
+                return Next::Stalled(format!("step {front} `{name}`"));
+            }
+            return Next::Rest;
+        }
+        if self.closed {
+            return Next::Idle(None);
+        }
+        if self.active > 0 || self.due.is_empty() {
+            return Next::Rest;
+        }
+        Next::Idle(self.due.values().copied().flatten().min())
+    }
+
+    /// Returns a message if the workflow has ended, or has got everything, and has not made every
+    /// recorded call again.
+    pub(crate) fn missing_request(&self) -> Option<String> {
+        let mut recorded = self.recorded.iter();
+        let (seq, name) = recorded.find(|(seq, _)| !self.requested.contains(seq))?;
+        Some(format!(
+            "the workflow did not call step {seq} `{name}`, which is recorded: its code has changed; restore the old code and \
+             resubmit the task, or raise its `version` and let tasks of the old version finish with the old code"
+        ))
+    }
+
+    /// Returns the record of step `seq` if it was done and must be undone.
+    pub(crate) fn record_to_undo(&self, seq: i32) -> Option<&Record> {
+        let record = self.outcomes.get(&seq)?;
+        let is_done = record.kind == RecordKind::Done && !self.undone.contains(&seq);
+        (self.closed && is_done).then_some(record)
+    }
+
+    /// Returns whether a step was undone before.
+    pub(crate) fn has_undone(&self) -> bool {
+        !self.undone.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

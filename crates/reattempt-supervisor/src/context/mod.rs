@@ -1,0 +1,19 @@
+//! A task as its workflow sees it: steps, timers, signals, and a clock that shows the same time
+//! when the workflow runs again.
+//!
+//! The floors, from the bottom: `journal`, `engine_calls` and `step`; `workflow_context`; `agent`
+//! and `wait`; `call`.
+
+mod agent;
+mod call;
+pub(crate) mod engine_calls;
+pub(crate) mod journal;
+pub(crate) mod poll;
+mod step;
+mod wait;
+mod workflow_context;
+
+pub(crate) use call::call;
+pub use step::{Step, StepError, StepFailure, StepSpec};
+pub use workflow_context::{Compensation, CompensationFuture, WorkflowContext};
+pub(crate) use workflow_context::{Inner, Undo};

@@ -1,0 +1,414 @@
+//! The context of a workflow, and the task behind it in this process.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::engine_calls::{EngineCalls, Wait};
+use super::journal::{Journal, Lookup, Stop};
+use super::step::{Step, StepError};
+use crate::resources::Resources;
+use crate::store::{ClaimedTask, LeaseStatus, Write, WriteResult};
+use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
+use crate::time::Time;
+use crate::writer::Writer;
+
+/// A task as its workflow sees it.
+///
+/// When another process takes over a task, it runs the workflow again from its start, and the
+/// workflow gets the recorded results of the calls it made before. So a workflow must make the same
+/// calls whenever it gets the same results. It gets everything from outside
+/// - time, random numbers, files, the network - through its steps and through this context.
+pub struct WorkflowContext {
+    pub(crate) inner: Arc<Inner>,
+    /// The step that is undone, in the context of a compensation.
+    undone_step: Option<i32>,
+}
+
+/// One task that this process runs.
+pub(crate) struct Inner {
+    pub(crate) task: Task,
+    pub(crate) lease: Lease,
+    /// Distinguishes the tasks of this store from those of other stores.
+    pub(crate) salt: u64,
+    pub(crate) writer: Writer,
+    pub(crate) resources: Resources,
+    journal: Mutex<Journal>,
+    /// Set if an engine keeps the record and the time.
+    engine_calls: Option<Mutex<EngineCalls>>,
+    undos: Mutex<Vec<Undo>>,
+    signals: Mutex<Vec<Signal>>,
+    /// Notified when signals or a cancellation have come in.
+    pub(super) changed: Notify,
+    clock: (Instant, Time),
+}
+
+/// How to undo a step that was done.
+pub(crate) struct Undo {
+    pub(crate) seq: i32,
+    pub(crate) ord: i32,
+    pub(crate) name: String,
+    pub(crate) compensation: Compensation,
+}
+
+/// The future of a compensation.
+pub type CompensationFuture = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send>>;
+
+/// Starts a compensation in its context.
+pub type Compensation = Box<dyn FnOnce(WorkflowContext) -> CompensationFuture + Send>;
+
+impl fmt::Debug for WorkflowContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkflowContext")
+            .field("task", &self.inner.task.id)
+            .field("undone_step", &self.undone_step)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Inner").field(&self.lease).finish()
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(
+        claimed: ClaimedTask,
+        salt: u64,
+        writer: Writer,
+        resources: Resources,
+    ) -> Self {
+        let ClaimedTask {
+            task,
+            history,
+            signals,
+            now,
+        } = claimed;
+        let lease = Lease {
+            task: task.id,
+            fence: task.fence,
+        };
+        Self {
+            lease,
+            salt,
+            writer,
+            resources,
+            journal: Mutex::new(Journal::new(history, task.direction, task.created_at)),
+            engine_calls: None,
+            undos: Mutex::default(),
+            signals: Mutex::new(signals),
+            changed: Notify::new(),
+            clock: (Instant::now(), now),
+            task,
+        }
+    }
+
+    /// Leaves the record and the time to an engine.
+    pub(crate) fn for_engine(self) -> Self {
+        Self {
+            engine_calls: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// Returns the calls that wait for an engine, if one runs this task.
+    pub(crate) fn engine_calls(&self) -> Option<MutexGuard<'_, EngineCalls>> {
+        let calls = self.engine_calls.as_ref()?;
+        Some(calls.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn undos(&self) -> MutexGuard<'_, Vec<Undo>> {
+        self.undos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn signals(&self) -> MutexGuard<'_, Vec<Signal>> {
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the number of the newest signal that has come in here; 0 if there is none.
+    pub(crate) fn newest_signal(&self) -> i64 {
+        self.signals().last().map_or(0, |signal| signal.id)
+    }
+
+    /// Returns the time of the store: its clock at the claim, and the time that has passed since.
+    pub(crate) fn store_now(&self) -> Time {
+        let (instant, time) = self.clock;
+        time.after(instant.elapsed())
+    }
+
+    /// Returns a text that identifies a step of this task, across stores.
+    fn key(&self, seq: i32) -> String {
+        format!("{:016x}-{}-{seq}", self.salt, self.task.id)
+    }
+
+    /// Takes over the signals that the store has now.
+    pub(crate) fn set_signals(&self, signals: Vec<Signal>) {
+        *self.signals() = signals;
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.journal().stop(Stop::Cancelled);
+        self.changed.notify_waiters();
+    }
+}
+
+impl WorkflowContext {
+    pub(crate) const fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            undone_step: None,
+        }
+    }
+
+    /// Returns the context of the compensation of step `seq`.
+    pub(crate) fn for_compensation(&self, seq: i32) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            undone_step: Some(seq),
+        }
+    }
+
+    /// Returns the number of the task.
+    pub fn id(&self) -> TaskId {
+        self.inner.task.id
+    }
+
+    /// Returns the key with which the task was submitted.
+    pub fn key(&self) -> &str {
+        &self.inner.task.key
+    }
+
+    /// Returns the headers with which the task was submitted, a JSON object.
+    pub fn headers(&self) -> Option<&str> {
+        self.inner.task.headers.as_deref()
+    }
+
+    /// Returns the time at which the store recorded the result that the workflow got last. When the
+    /// workflow runs again, this returns the same time at the same place.
+    pub fn now(&self) -> Time {
+        self.inner.journal().now()
+    }
+
+    /// Returns a random number. When the workflow runs again, this returns the same number.
+    pub fn random(&self) -> u64 {
+        let seq = self.inner.journal().next_seq();
+        let task = mix(self.inner.salt ^ self.inner.task.id.0.cast_unsigned());
+        mix(task ^ u64::from(seq.unsigned_abs()))
+    }
+
+    /// Returns whether the task is undone, so that its finished steps hand over their
+    /// compensations.
+    pub(crate) fn is_undoing(&self) -> bool {
+        self.undone_step.is_none() && self.inner.task.direction != Direction::Forward
+    }
+
+    /// Returns whether this is the context of a compensation.
+    pub(super) const fn is_compensation(&self) -> bool {
+        self.undone_step.is_some()
+    }
+
+    /// Returns what the body of step `seq` sees.
+    pub(super) fn step(&self, seq: i32) -> Step {
+        let key = self.inner.key(seq);
+        Step {
+            task: self.inner.lease.task,
+            fence: self.inner.lease.fence,
+            key: if self.is_compensation() {
+                format!("{key}-undo")
+            } else {
+                key
+            },
+        }
+    }
+
+    /// Returns the number of the next call, or of the step that is undone.
+    fn next_seq(&self) -> i32 {
+        match self.undone_step {
+            Some(seq) => seq,
+            None => self.inner.journal().next_seq(),
+        }
+    }
+
+    /// Waits until the workflow may get the result of `seq`, or until `seq` may start.
+    pub(super) async fn look_up(&self, seq: i32, name: &str) -> Lookup {
+        if self.is_compensation() {
+            return Lookup::New(None);
+        }
+        if let Some(mut calls) = self.inner.engine_calls() {
+            calls.open(seq, name, None);
+        }
+        poll_fn(|cx| {
+            let lookup = self.inner.journal().look_up(seq, name, cx.waker());
+            match (&lookup, self.inner.engine_calls()) {
+                (Lookup::Wait, _) => Poll::Pending,
+                (Lookup::New(_), Some(mut calls)) if !calls.may_begin(seq) => {
+                    calls.wake_later(cx.waker());
+                    Poll::Pending
+                }
+                _ => Poll::Ready(lookup),
+            }
+        })
+        .await
+    }
+
+    /// Waits until an engine has ended the timer or the wait `seq`. Returns `None` at once if no
+    /// engine keeps the time.
+    pub(super) async fn wait_for_engine(
+        &self,
+        seq: i32,
+        name: &str,
+        wait: impl FnOnce(Time) -> Wait,
+    ) -> Option<Record> {
+        self.inner.engine_calls.as_ref()?;
+        let wait = wait(self.now());
+        self.inner.engine_calls()?.open(seq, name, Some(wait));
+        let record = poll_fn(|cx| {
+            let lookup = self.inner.journal().look_up(seq, name, cx.waker());
+            if let Lookup::Ended(record) = lookup {
+                return Poll::Ready(record);
+            }
+            if let Some(mut calls) = self.inner.engine_calls() {
+                calls.wake_later(cx.waker());
+            }
+            Poll::Pending
+        });
+        Some(record.await)
+    }
+
+    /// Writes the result of `seq`, and waits until it is the workflow's turn to get it.
+    pub(super) async fn finish(&self, record: Record) -> Record {
+        let seq = record.seq;
+        // An engine decides itself which record comes next.
+        let is_ours = self.inner.engine_calls.is_none();
+        if is_ours {
+            self.inner.journal().add_unwritten(record.clone());
+        }
+        if let Some(status) = self.write(record).await
+            && is_ours
+        {
+            self.inner.journal().mark_written(seq, status.now);
+        }
+        poll_fn(
+            |cx| match self.inner.journal().take_outcome(seq, cx.waker()) {
+                Some(record) => Poll::Ready(record),
+                None => Poll::Pending,
+            },
+        )
+        .await
+    }
+
+    /// Writes a record. Returns `None` if it is not on disk: then the task stops here.
+    pub(super) async fn write(&self, record: Record) -> Option<LeaseStatus> {
+        let _active = Active::new(&self.inner);
+        let write = Write::Record(self.inner.lease, Box::new(record));
+        match self.inner.writer.send(write).await {
+            Ok(WriteResult::Written(status)) => {
+                if status.cancel_requested && !self.is_compensation() {
+                    self.inner.journal().stop(Stop::Cancelled);
+                }
+                Some(status)
+            }
+            Ok(_) => {
+                self.inner.journal().stop(Stop::Lost);
+                None
+            }
+            Err(error) => {
+                self.inner.journal().stop(Stop::Failed(error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// Returns an empty record, the next of its task.
+    pub(super) fn new_record(&self, seq: i32, kind: RecordKind, name: &str) -> Record {
+        Record {
+            seq,
+            kind,
+            ord: self.inner.journal().next_ord(),
+            name: name.to_owned(),
+            attempts: 0,
+            result: None,
+            error: None,
+            due_at: None,
+            at: Time::default(),
+            fence: self.inner.lease.fence,
+        }
+    }
+
+    /// Keeps the task from counting as idle.
+    pub(super) fn active(&self) -> Active<'_> {
+        Active::new(&self.inner)
+    }
+
+    /// Stops the task; never returns.
+    pub(super) async fn stop(&self, stop: Stop) -> ! {
+        match (stop, self.inner.engine_calls()) {
+            // With an engine the other steps go on, as they will when the task runs again.
+            (Stop::Failed(message), Some(mut calls)) => calls.fail(message),
+            (stop, _) => self.inner.journal().stop(stop),
+        }
+        std::future::pending().await
+    }
+}
+
+/// Mixes the bits of a number: one step of splitmix64.
+const fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// Counts as something that runs while it lives.
+pub(super) struct Active<'f>(&'f Inner);
+
+impl<'f> Active<'f> {
+    fn new(inner: &'f Inner) -> Self {
+        inner.journal().add_active();
+        Self(inner)
+    }
+}
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.journal().remove_active();
+    }
+}
+
+/// A place in the order of a workflow's calls. When it is dropped, the workflow does not want the
+/// result any more.
+pub(super) struct Place<'f> {
+    context: &'f WorkflowContext,
+    pub(super) seq: i32,
+}
+
+impl<'f> Place<'f> {
+    pub(super) fn new(context: &'f WorkflowContext) -> Self {
+        Self {
+            context,
+            seq: context.next_seq(),
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if !self.context.is_compensation() {
+            self.context.inner.journal().abandon(self.seq);
+            if let Some(mut calls) = self.context.inner.engine_calls() {
+                calls.close(self.seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Starts a task of an engine in this process.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::context::journal::Stop;
+use crate::context::{Inner, WorkflowContext};
+use crate::resources::Resources;
+use crate::store::ClaimedTask;
+use crate::task::{Record, Task};
+use crate::time::Time;
+use crate::workflow::{RunFn, WorkflowResult};
+use crate::writer::{Jobs, Writer};
+
+/// Prepares a task with its records, and returns the writes that the engine carries out.
+pub(super) fn prepare_task(
+    task: Task,
+    history: Vec<Record>,
+    (salt, now): (u64, Time),
+    resources: &Resources,
+) -> (Arc<Inner>, Jobs) {
+    let (writer, jobs) = Writer::to_engine();
+    let claimed = ClaimedTask {
+        task,
+        history,
+        signals: Vec::new(),
+        now,
+    };
+    let inner = Inner::new(claimed, salt, writer, resources.clone()).for_engine();
+    (Arc::new(inner), jobs)
+}
+
+/// Returns the future of the workflow.
+pub(super) fn start_workflow(
+    inner: &Arc<Inner>,
+    run_fn: RunFn,
+) -> Pin<Box<dyn Future<Output = WorkflowResult> + Send>> {
+    let context = WorkflowContext::new(Arc::clone(inner));
+    Box::pin(async move { run_fn(&context, &context.inner.task.input).await })
+}
+
+/// Returns why a task stops, as text.
+pub(super) fn stop_message(stop: Stop) -> String {
+    match stop {
+        Stop::Diverged(message) | Stop::Ambiguous(message) | Stop::Failed(message) => message,
+        Stop::Cancelled | Stop::Lost => "it was cancelled".to_owned(),
+    }
+}

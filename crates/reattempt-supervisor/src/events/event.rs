@@ -1,0 +1,84 @@
+//! What happens to tasks, for operators.
+
+use std::time::Duration;
+
+use crate::store::Reclaimed;
+use crate::task::{State, TaskId};
+
+/// Something that happened to a task, or to a store.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// A worker claimed the task.
+    Claimed {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// How long the task had been ready.
+        waited: Duration,
+    },
+    /// The task ended.
+    Ended {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// Its final state.
+        state: State,
+        /// Why it ended so; `None` if it was processed.
+        error: Option<String>,
+    },
+    /// The task failed and will run again.
+    Failed {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// The number of failures in this direction.
+        failures: i32,
+        /// How long it waits before it runs again.
+        delay: Duration,
+        /// Why it failed.
+        error: String,
+    },
+    /// The task failed or was cancelled, and its steps will be undone.
+    TurnedBack {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// Why it failed.
+        error: String,
+    },
+    /// A supervisor reclaimed the task, because its worker or its time was gone.
+    Reclaimed(Reclaimed),
+    /// This worker has lost the task to another one; the store refused its last write.
+    Lost {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+    },
+    /// The store has an error.
+    StoreError(String),
+}
+
+impl Event {
+    /// Returns whether an operator should look: a task ended in [`State::Error`] or
+    /// [`State::Parked`], or the store has an error.
+    pub const fn is_alert(&self) -> bool {
+        matches!(
+            self,
+            Self::StoreError(_)
+                | Self::Ended {
+                    state: State::Error | State::Parked,
+                    ..
+                }
+                | Self::Reclaimed(Reclaimed {
+                    state: State::Parked,
+                    ..
+                })
+        )
+    }
+}

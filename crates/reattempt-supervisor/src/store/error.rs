@@ -1,0 +1,80 @@
+//! Why a store could not do its work, and whether another attempt may help.
+
+use std::fmt;
+
+/// A store could not do its work.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Whether an error of a store goes away by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The error may be over soon: there is no connection, a lock is held, the disk is full.
+    Passing,
+    /// The error stays until somebody fixes its cause: a corrupted file, a wrong version, a bug.
+    Lasting,
+}
+
+impl StoreError {
+    /// Creates an error that may be over soon.
+    pub fn passing(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Passing,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Creates an error that stays until somebody fixes its cause.
+    pub fn lasting(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Lasting,
+            ..Self::passing(message)
+        }
+    }
+
+    /// Adds the error that caused this one. Its text becomes part of the message.
+    #[must_use]
+    pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self {
+            source: Some(source.into()),
+            ..self
+        }
+    }
+
+    /// Returns whether the error may be over soon, so that another attempt makes sense.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self.kind, ErrorKind::Passing)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The source is part of the message, so `source()` returns the source of the source.
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().and_then(|source| source.source())
+    }
+}
+
+impl reattempt::Classify for StoreError {
+    fn classify(&self) -> reattempt::Verdict {
+        if self.is_passing() {
+            reattempt::Verdict::Transient
+        } else {
+            reattempt::Verdict::Permanent
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Finds expired tasks.
+
+use crate::task::{Direction, State, Task, WorkerId};
+use crate::time::Time;
+
+/// The part of a task that has expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Expiry {
+    /// The lease of its worker.
+    Owner,
+    /// The `complete_by` of a step.
+    Step,
+    /// The `complete_by` of the task.
+    Task,
+}
+
+impl Expiry {
+    /// Returns the text for the error of the task.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Owner => "its worker did not renew its lease in time",
+            Self::Step => "a step was not done by its `complete_by`",
+            Self::Task => "the task was not done by its `complete_by`",
+        }
+    }
+}
+
+/// Returns the part of a task that has expired at `now`, if any.
+pub(crate) fn find_expiry(
+    task: &Task,
+    now: Time,
+    is_alive: impl FnOnce(&WorkerId) -> bool,
+) -> Option<Expiry> {
+    let is_over = |by: Option<Time>| by.is_some_and(|by| by < now);
+    let is_held = task.state == State::Processing;
+    if task.state.is_final() {
+        None
+    } else if is_held && !task.owner.as_ref().is_some_and(is_alive) {
+        Some(Expiry::Owner)
+    } else if task.direction == Direction::Forward && is_over(task.complete_by) {
+        Some(Expiry::Task)
+    } else if is_held && is_over(task.step_by) {
+        Some(Expiry::Step)
+    } else {
+        None
+    }
+}

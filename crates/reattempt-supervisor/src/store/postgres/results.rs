@@ -1,0 +1,220 @@
+//! Converts the returned rows into the results of the writes.
+
+use std::collections::{HashMap, HashSet};
+
+use tokio_postgres::Row;
+
+use super::connection::Live;
+use super::plan::{Stage, StageKind};
+use super::sqlstate::store_error;
+use super::statement::statement;
+use super::{rows, sql};
+use crate::store::{LeaseStatus, PendingRequest, SignalResult, StoreError, Write, WriteResult};
+use crate::task::TaskId;
+use crate::time::Time;
+
+/// The status of each locked task.
+pub(super) type LockStatuses = HashMap<i64, LeaseStatus>;
+
+/// Reads the status of each locked task.
+pub(super) fn lock_statuses(locked: &[Row]) -> LockStatuses {
+    let status = |row: &Row| {
+        let status = LeaseStatus {
+            now: Time::from_micros(row.get(2)),
+            cancel_requested: row.get(1),
+        };
+        (row.get(0), status)
+    };
+    locked.iter().map(status).collect()
+}
+
+/// Returns the error for a write without a result.
+pub(super) fn missing() -> StoreError {
+    StoreError::lasting("PostgreSQL returned no result for a write")
+}
+
+/// Sets the results of records. Sends a record that was not written again by itself: it may be
+/// there already.
+pub(super) async fn set_record_results(
+    live: &Live,
+    stage: &Stage<'_>,
+    writes: &[Write],
+    (rows, statuses): (&[Row], &LockStatuses),
+    results: &mut [Option<WriteResult>],
+) -> Result<(), StoreError> {
+    let place = |row: &Row| (row.get(0), row.get(1), row.get(2));
+    let written: HashSet<(i64, i32, i16)> = rows.iter().map(place).collect();
+    let mut left = Vec::new();
+    for place in &stage.places {
+        let Some(Write::Record(lease, record)) = writes.get(*place) else {
+            continue;
+        };
+        let is_written = written.contains(&(lease.task.0, record.seq, record.kind.number()));
+        match statuses.get(&lease.task.0) {
+            Some(status) if is_written => set(results, *place, WriteResult::Written(*status)),
+            _ => left.push(*place),
+        }
+    }
+    if left.is_empty() {
+        return Ok(());
+    }
+    left.sort_by_key(|place| match writes.get(*place) {
+        Some(Write::Record(lease, _)) => lease.task,
+        _ => TaskId(0),
+    });
+    let left = stage.with_places(left);
+    let rows = statement(live, &left, writes, false)
+        .await
+        .map_err(store_error)?;
+    set_results(&left, writes, &rows, results)
+}
+
+/// Sets the results of submissions. A task that was not stored is there already.
+pub(super) async fn set_submit_results(
+    live: &Live,
+    stage: &Stage<'_>,
+    writes: &[Write],
+    rows: &[Row],
+    results: &mut [Option<WriteResult>],
+) -> Result<(), StoreError> {
+    let new = by_key(rows);
+    let own = stage
+        .places
+        .iter()
+        .filter_map(|place| match writes.get(*place) {
+            Some(Write::Submit(new)) => Some((*place, &**new)),
+            _ => None,
+        });
+    let mut there = Vec::new();
+    for (place, submit) in own {
+        match new.get(&(submit.workflow.as_str(), submit.key.as_str())) {
+            Some(id) => set(
+                results,
+                place,
+                WriteResult::Submitted {
+                    id: *id,
+                    is_new: true,
+                },
+            ),
+            None => there.push((place, submit)),
+        }
+    }
+    if there.is_empty() {
+        return Ok(());
+    }
+    let workflows: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.workflow.as_str())
+        .collect();
+    let keys: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.key.as_str())
+        .collect();
+    // Also finds tasks that another transaction has committed while this one waited for it.
+    let rows = live
+        .query(sql::BY_KEY, &[&workflows, &keys])
+        .await
+        .map_err(store_error)?;
+    let old = by_key(&rows);
+    for (place, submit) in there {
+        let id = old.get(&(submit.workflow.as_str(), submit.key.as_str()));
+        let id = *id
+            .ok_or_else(|| StoreError::passing("a task with the same key was deleted just now"))?;
+        set(results, place, WriteResult::Submitted { id, is_new: false });
+    }
+    Ok(())
+}
+
+fn by_key(rows: &[Row]) -> HashMap<(&str, &str), TaskId> {
+    rows.iter()
+        .map(|row| ((row.get(0), row.get(1)), TaskId(row.get(2))))
+        .collect()
+}
+
+fn set(results: &mut [Option<WriteResult>], place: usize, result: WriteResult) {
+    if let Some(kept) = results.get_mut(place) {
+        *kept = Some(result);
+    }
+}
+
+/// Sets the results of a stage from its rows.
+pub(super) fn set_results(
+    stage: &Stage<'_>,
+    writes: &[Write],
+    rows: &[Row],
+    results: &mut [Option<WriteResult>],
+) -> Result<(), StoreError> {
+    let place_of = |row: &Row| {
+        let nth = usize::try_from(row.get::<_, i64>(0).saturating_sub(1)).ok();
+        nth.and_then(|nth| stage.places.get(nth)).copied()
+    };
+    match stage.kind {
+        StageKind::Submits => {}
+        StageKind::Records | StageKind::Announcements | StageKind::Changes => {
+            for place in &stage.places {
+                set(results, *place, WriteResult::Lost);
+            }
+            for row in rows {
+                let place = place_of(row).ok_or_else(missing)?;
+                let status = LeaseStatus {
+                    now: Time::from_micros(row.get(2)),
+                    cancel_requested: row.get(1),
+                };
+                set(results, place, WriteResult::Written(status));
+            }
+        }
+        StageKind::Signals => {
+            for row in rows {
+                let place = place_of(row).ok_or_else(missing)?;
+                let signal_result = match row.get::<_, Option<i16>>(1) {
+                    None => SignalResult::UnknownTask,
+                    Some(number) => match rows::state(number)? {
+                        ended if ended.is_final() => SignalResult::NotAllowed(ended),
+                        _ => SignalResult::Accepted,
+                    },
+                };
+                set(results, place, WriteResult::Signaled(signal_result));
+            }
+        }
+        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Single => {
+            for place in &stage.places {
+                let write = writes.get(*place).ok_or_else(missing)?;
+                set(results, *place, result_of(write, rows)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the result of a write that has a statement of its own.
+fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
+    Ok(match write {
+        Write::Claim(_) => {
+            let claimed = rows.iter().map(rows::claimed_of);
+            let mut claimed = claimed.collect::<Result<Vec<_>, _>>()?;
+            claimed.sort_by_key(|claimed| {
+                let task = &claimed.task;
+                (task.priority, task.wake_at, task.id)
+            });
+            WriteResult::Claimed(claimed)
+        }
+        Write::Heartbeat(..) => {
+            let request = |row: &Row| PendingRequest {
+                task: TaskId(row.get(0)),
+                cancel: row.get(1),
+                signal: row.get(2),
+            };
+            WriteResult::Requests(rows.iter().map(request).collect())
+        }
+        Write::Admin(..) => WriteResult::Signaled(match rows.first() {
+            None => SignalResult::UnknownTask,
+            Some(row) if row.get(1) => SignalResult::Accepted,
+            Some(row) => SignalResult::NotAllowed(rows::state(row.get(0))?),
+        }),
+        Write::Prune(..) => {
+            let count: i64 = rows.first().ok_or_else(missing)?.get(0);
+            WriteResult::Pruned(count.cast_unsigned())
+        }
+        _ => WriteResult::Done,
+    })
+}

@@ -1,0 +1,108 @@
+//! The errors of PostgreSQL as errors of a store, with what to do about them.
+
+use std::error::Error as _;
+use std::io;
+
+use tokio_postgres::Error;
+
+use crate::store::StoreError;
+
+/// Errors that may be over soon, by class (two characters) or by code. All others are lasting.
+const PASSING: [(&str, &str); 12] = [
+    ("08", "the connection to PostgreSQL was lost"),
+    ("57P01", "PostgreSQL is shutting down"),
+    ("57P02", "PostgreSQL has crashed and is recovering"),
+    ("57P03", "PostgreSQL is starting up"),
+    ("57P05", "PostgreSQL has closed an idle connection"),
+    (
+        "53100",
+        "PostgreSQL has no disk space left; make room, nothing is lost",
+    ),
+    ("53200", "PostgreSQL has no memory left"),
+    (
+        "53300",
+        "PostgreSQL has no connection left; raise its `max_connections`",
+    ),
+    ("53", "PostgreSQL has too few resources"),
+    ("40001", "PostgreSQL could not serialize the transaction"),
+    ("40P01", "PostgreSQL has ended a deadlock"),
+    (
+        "55P03",
+        "another transaction holds a lock for too long; commit it, or end it with `pg_terminate_backend`",
+    ),
+];
+
+/// Lasting errors that need an explanation.
+const LASTING: [(&str, &str); 9] = [
+    (
+        "28",
+        "PostgreSQL refuses this user; check the user, the password and `pg_hba.conf`",
+    ),
+    (
+        "3D000",
+        "the database does not exist; create it with `createdb`",
+    ),
+    (
+        "42501",
+        "the user has too few rights; grant it rights to the tables `retry_...` and their sequences, and the right to create them in the schema",
+    ),
+    (
+        "42P01",
+        "a table is missing; connect again, which creates it",
+    ),
+    (
+        "42703",
+        "a column is missing; the tables come from another release, or somebody has changed them",
+    ),
+    (
+        "25006",
+        "the server is read-only; connect to the primary, with `target_session_attrs=read-write` if several hosts are given",
+    ),
+    (
+        "22021",
+        "a string has a NUL or is not UTF-8, and PostgreSQL cannot store it",
+    ),
+    (
+        "XX001",
+        "the database is damaged; stop its processes and restore it from a backup",
+    ),
+    ("XX002", "an index is damaged; rebuild it with `REINDEX`"),
+];
+
+/// Converts an error of PostgreSQL.
+pub(super) fn store_error(error: Error) -> StoreError {
+    let Some(code) = error.code().map(|code| code.code().to_owned()) else {
+        let is_io = error
+            .source()
+            .is_some_and(<dyn std::error::Error>::is::<io::Error>);
+        return if error.is_closed() || is_io {
+            StoreError::passing("PostgreSQL cannot be reached").because(error_source(error))
+        } else {
+            StoreError::lasting("PostgreSQL").because(error_source(error))
+        };
+    };
+    let fits = |(start, _): &&(&str, &str)| code.starts_with(start);
+    if let Some((_, message)) = PASSING.iter().find(fits) {
+        StoreError::passing(*message).because(error_source(error))
+    } else {
+        let known = LASTING.iter().find(fits);
+        let message = known.map_or("PostgreSQL", |(_, message)| message);
+        StoreError::lasting(message).because(error_source(error))
+    }
+}
+
+/// Returns the source of an error, which has the details.
+fn error_source(error: Error) -> Box<dyn std::error::Error + Send + Sync> {
+    if let Some(db_error) = error.as_db_error() {
+        return format!(
+            "{} (SQLSTATE {})",
+            db_error.message(),
+            db_error.code().code()
+        )
+        .into();
+    }
+    match error.source() {
+        Some(source) => format!("{error}: {source}").into(),
+        None => error.into(),
+    }
+}

@@ -1,0 +1,56 @@
+//! How a supervisor reclaims expired tasks.
+
+use std::time::Duration;
+
+use reattempt::Policy;
+
+use super::expiry::Expiry;
+use super::next_state::NextState;
+use crate::task::{Direction, State, Task, TaskId, WorkerId};
+
+/// How a supervisor looks for expired tasks.
+#[derive(Debug, Clone, Copy)]
+pub struct Sweep {
+    /// The largest number of tasks.
+    pub limit: u32,
+    /// How long a task waits after its failures: the delays of this policy.
+    pub delays: Policy,
+}
+
+/// An expired task that a supervisor has given back to its queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// The task.
+    pub task: TaskId,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// The part that had expired.
+    pub expiry: Expiry,
+    /// The worker that held the task.
+    pub owner: Option<WorkerId>,
+    /// Its new state.
+    pub state: State,
+    /// Its new direction.
+    pub direction: Direction,
+    /// The number of failures in this direction.
+    pub failures: i32,
+    /// How long it waits before workers may claim it again.
+    pub delay: Duration,
+}
+
+impl Reclaimed {
+    /// Describes a reclaimed task by its earlier state, the part that had expired, and its next
+    /// state.
+    pub fn new(task: &Task, expiry: Expiry, next: NextState) -> Self {
+        Self {
+            task: task.id,
+            workflow: task.workflow.clone(),
+            expiry,
+            owner: task.owner.clone(),
+            state: next.state,
+            direction: next.direction,
+            failures: next.failures,
+            delay: next.delay,
+        }
+    }
+}

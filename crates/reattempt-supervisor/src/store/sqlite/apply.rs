@@ -1,0 +1,408 @@
+//! Carries out writes in one transaction.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::queries;
+use super::row::{query_one, unknown_number};
+use crate::store::{
+    AdminCommand, Change, Claim, ClaimedTask, LeaseStatus, PendingRequest, SignalResult, Wake,
+    Write, WriteResult,
+};
+use crate::task::{Lease, NewTask, Record, State, Task, TaskId, WorkerId};
+use crate::time::Time;
+
+/// Carries out all writes in one transaction.
+pub(super) fn apply_all(
+    connection: &mut Connection,
+    writes: &[Write],
+) -> rusqlite::Result<Vec<WriteResult>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let now = Time::of_this_machine();
+    let results = writes.iter().map(|write| apply(&transaction, write, now));
+    let results = results.collect::<rusqlite::Result<_>>()?;
+    transaction.commit()?;
+    Ok(results)
+}
+
+/// Carries out one write.
+fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<WriteResult> {
+    Ok(match write {
+        Write::Submit(new) => {
+            let (id, is_new) = submit(connection, new, now)?;
+            WriteResult::Submitted { id, is_new }
+        }
+        Write::Claim(options) => WriteResult::Claimed(claim(connection, options, now)?),
+        Write::Record(lease, record) => {
+            lease_result(self::record(connection, *lease, record, now)?, now)
+        }
+        Write::Announce(lease, by) => {
+            let sql = "UPDATE retry_run SET step_by = ?3 WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
+            let values = params![lease.task.0, lease.fence.0, by.as_micros()];
+            lease_result(query_one(connection, sql, values, |row| row.get(0))?, now)
+        }
+        Write::Change(lease, change) => {
+            lease_result(self::change(connection, *lease, change, now)?, now)
+        }
+        Write::Heartbeat(worker, lease) => {
+            WriteResult::Requests(heartbeat(connection, worker, *lease, now)?)
+        }
+        Write::Release(worker, held) => {
+            release(connection, worker, held, now)?;
+            WriteResult::Done
+        }
+        Write::Leave(worker) => {
+            release(connection, worker, &[], now)?;
+            let sql = "DELETE FROM retry_worker WHERE id = ?1";
+            connection.prepare_cached(sql)?.execute([&worker.0])?;
+            WriteResult::Done
+        }
+        Write::Signal {
+            task,
+            name,
+            payload,
+        } => WriteResult::Signaled(signal(connection, *task, name, payload, now)?),
+        Write::Admin(task, command) => {
+            WriteResult::Signaled(apply_command(connection, *task, command, now)?)
+        }
+        Write::Prune(age, limit) => WriteResult::Pruned(prune(connection, *age, *limit, now)?),
+    })
+}
+
+/// Returns the result of a write under a lease; `None` means that the lease is lost.
+fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
+    match cancel_requested {
+        Some(cancel_requested) => WriteResult::Written(LeaseStatus {
+            now,
+            cancel_requested,
+        }),
+        None => WriteResult::Lost,
+    }
+}
+
+/// Stores a task. Returns its number, and whether it is new.
+pub(super) fn submit(
+    connection: &Connection,
+    new: &NewTask,
+    now: Time,
+) -> rusqlite::Result<(TaskId, bool)> {
+    let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
+             max_failures, cancel_asked, input, headers, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11)
+         ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
+    let values = params![
+        new.workflow,
+        new.version,
+        new.queue,
+        new.priority,
+        new.key,
+        now.after(new.delay).as_micros(),
+        new.complete_by.map(|limit| now.after(limit).as_micros()),
+        new.max_failures,
+        new.input,
+        new.headers,
+        now.as_micros(),
+    ];
+    if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
+        return Ok((TaskId(id), true));
+    }
+    let sql = "SELECT id FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
+    let mut rows = connection.prepare_cached(sql)?;
+    let id = rows.query_row([&new.workflow, &new.key], |row| row.get(0))?;
+    Ok((TaskId(id), false))
+}
+
+/// Claims the tasks that are ready.
+fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<Vec<ClaimedTask>> {
+    let workflows = claim
+        .workflows
+        .iter()
+        .map(|(name, version)| format!("{name}@{version}"));
+    let workflows = workflows.collect::<serde_json::Value>().to_string();
+    let sql = "SELECT priority, wake_at, id FROM retry_run
+         WHERE state IN (0, 2) AND queue = ?1 AND wake_at <= ?2
+             AND workflow || '@' || version IN (SELECT value FROM json_each(?3))
+         ORDER BY priority, wake_at, id LIMIT ?4";
+    let mut ready: Vec<(i16, i64, i64)> = Vec::new();
+    for queue in &claim.queues {
+        let mut rows = connection.prepare_cached(sql)?;
+        let values = params![queue, now.as_micros(), workflows, claim.limit];
+        let rows = rows.query_map(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for row in rows {
+            ready.push(row?);
+        }
+    }
+    ready.sort_unstable();
+    ready.dedup();
+    ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
+    let ids = ready.iter().map(|(_, _, id)| *id);
+    let ids = ids.collect::<serde_json::Value>().to_string();
+    let sql = format!(
+        "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
+         WHERE id IN (SELECT value FROM json_each(?3)) RETURNING {}",
+        queries::COLUMNS
+    );
+    let mut rows = connection.prepare_cached(&sql)?;
+    let values = params![claim.worker.0, now.as_micros(), ids];
+    let tasks = rows.query_map(values, queries::task_of)?;
+    let mut tasks = tasks.collect::<rusqlite::Result<Vec<_>>>()?;
+    tasks.sort_by_key(|task| (task.priority, task.wake_at, task.id));
+    let claimed = |task: Task| {
+        // A task that nobody held before has no records.
+        let history = match task.fence.0 {
+            1 => Vec::new(),
+            _ => queries::history(connection, task.id)?,
+        };
+        let signals = queries::signals(connection, task.id)?;
+        Ok(ClaimedTask {
+            task,
+            history,
+            signals,
+            now,
+        })
+    };
+    tasks.into_iter().map(claimed).collect()
+}
+
+/// Adds a record. Returns whether somebody has asked to cancel the task; `None` if the lease is
+/// lost.
+fn record(
+    connection: &Connection,
+    lease: Lease,
+    record: &Record,
+    now: Time,
+) -> rusqlite::Result<Option<bool>> {
+    let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
+    let cancel_requested = query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
+        row.get(0)
+    })?;
+    if cancel_requested.is_none() {
+        return Ok(None);
+    }
+    let sql = "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (run_id, seq, kind) DO NOTHING";
+    let values = params![
+        lease.task.0,
+        record.seq,
+        record.kind.number(),
+        record.ord,
+        record.name,
+        record.attempts,
+        record.result,
+        record.error,
+        record.due_at.map(Time::as_micros),
+        now.as_micros(),
+        lease.fence.0,
+    ];
+    if connection.prepare_cached(sql)?.execute(values)? == 1 {
+        return Ok(cancel_requested);
+    }
+    // The same worker may have written it before without knowing.
+    let sql =
+        "SELECT 1 FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = ?3 AND fence = ?4";
+    let values = params![
+        lease.task.0,
+        record.seq,
+        record.kind.number(),
+        lease.fence.0
+    ];
+    let is_same = query_one(connection, sql, values, |_| Ok(()))?.is_some();
+    Ok(cancel_requested.filter(|_| is_same))
+}
+
+/// Sets the state of a task. Returns whether somebody has asked to cancel it; `None` if the lease
+/// is lost.
+fn change(
+    connection: &Connection,
+    lease: Lease,
+    change: &Change,
+    now: Time,
+) -> rusqlite::Result<Option<bool>> {
+    let (wake, seen) = match change.wake {
+        Wake::In(delay) => (now.after(delay), i64::MAX),
+        Wake::At(time, seen) => (time, seen),
+    };
+    let sql = "UPDATE retry_run SET
+             state = ?3,
+             direction = ?4,
+             failures = ?5,
+             wake_at = CASE
+                 WHEN cancel_asked AND ?4 = 0 THEN ?10
+                 WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7) THEN ?10
+                 ELSE ?6 END,
+             output = coalesce(?8, output),
+             error = coalesce(?9, error),
+             owner = CASE WHEN ?3 = 1 THEN owner END,
+             step_by = NULL,
+             updated_at = ?10
+         WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
+    let values = params![
+        lease.task.0,
+        lease.fence.0,
+        change.state.number(),
+        change.direction.number(),
+        change.failures,
+        wake.as_micros(),
+        seen,
+        change.output,
+        change.error,
+        now.as_micros(),
+    ];
+    query_one(connection, sql, values, |row| row.get(0))
+}
+
+/// Renews a lease. Returns the requests for the tasks of the worker.
+fn heartbeat(
+    connection: &Connection,
+    worker: &WorkerId,
+    lease: Duration,
+    now: Time,
+) -> rusqlite::Result<Vec<PendingRequest>> {
+    let until = now.after(lease);
+    let sql = "INSERT INTO retry_worker (id, lease_until, lease) VALUES (?1, ?2, ?3)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease";
+    connection.prepare_cached(sql)?.execute(params![
+        worker.0,
+        until.as_micros(),
+        i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)
+    ])?;
+    let sql = "SELECT id, cancel_asked, (SELECT coalesce(max(id), 0) FROM retry_signal WHERE run_id = retry_run.id) AS signal
+         FROM retry_run WHERE owner = ?1 AND state = 1 AND (cancel_asked OR signal > 0)";
+    let mut rows = connection.prepare_cached(sql)?;
+    let request = |row: &rusqlite::Row<'_>| {
+        Ok(PendingRequest {
+            task: TaskId(row.get(0)?),
+            cancel: row.get(1)?,
+            signal: row.get(2)?,
+        })
+    };
+    rows.query_map([&worker.0], request)?.collect()
+}
+
+/// Gives back the tasks of a worker, except these.
+fn release(
+    connection: &Connection,
+    worker: &WorkerId,
+    except: &[TaskId],
+    now: Time,
+) -> rusqlite::Result<()> {
+    let except = except.iter().map(|task| task.0);
+    let except = except.collect::<serde_json::Value>().to_string();
+    let sql = "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ?3, updated_at = ?3
+         WHERE owner = ?1 AND state = 1 AND id NOT IN (SELECT value FROM json_each(?2))";
+    connection
+        .prepare_cached(sql)?
+        .execute(params![worker.0, except, now.as_micros()])?;
+    Ok(())
+}
+
+fn state_of(connection: &Connection, task: TaskId) -> rusqlite::Result<Option<State>> {
+    let sql = "SELECT state FROM retry_run WHERE id = ?1";
+    let number: Option<i16> = query_one(connection, sql, [task.0], |row| row.get(0))?;
+    let state = |number| State::from_number(number).ok_or_else(|| unknown_number("state", number));
+    number.map(state).transpose()
+}
+
+/// Adds a signal, and wakes its task.
+fn signal(
+    connection: &Connection,
+    task: TaskId,
+    name: &str,
+    payload: &str,
+    now: Time,
+) -> rusqlite::Result<SignalResult> {
+    match state_of(connection, task)? {
+        None => return Ok(SignalResult::UnknownTask),
+        Some(state) if state.is_final() => return Ok(SignalResult::NotAllowed(state)),
+        Some(_) => {}
+    }
+    let sql = "INSERT INTO retry_signal (run_id, name, payload) VALUES (?1, ?2, ?3)";
+    connection
+        .prepare_cached(sql)?
+        .execute(params![task.0, name, payload])?;
+    let sql =
+        "UPDATE retry_run SET state = 0, wake_at = ?2, updated_at = ?2 WHERE id = ?1 AND state = 2";
+    connection
+        .prepare_cached(sql)?
+        .execute([task.0, now.as_micros()])?;
+    Ok(SignalResult::Accepted)
+}
+
+/// Carries out the command of an operator.
+fn apply_command(
+    connection: &Connection,
+    task: TaskId,
+    command: &AdminCommand,
+    now: Time,
+) -> rusqlite::Result<SignalResult> {
+    let Some(state) = state_of(connection, task)? else {
+        return Ok(SignalResult::UnknownTask);
+    };
+    let execute = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+        connection.prepare_cached(sql)?.execute(values).map(drop)
+    };
+    let now = now.as_micros();
+    match (command, state) {
+        (AdminCommand::Cancel, State::Processing) => execute(
+            "UPDATE retry_run SET cancel_asked = 1, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
+        (AdminCommand::Cancel, State::Pending | State::Waiting) => execute(
+            "UPDATE retry_run SET cancel_asked = 1, wake_at = ?2, state = CASE WHEN fence = 0 THEN 6 ELSE 0 END, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
+        (AdminCommand::Park(why), State::Pending | State::Waiting | State::Processing) => execute(
+            "UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = ?3, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now, why],
+        )?,
+        (AdminCommand::Resubmit, State::Parked | State::Error) => {
+            if state == State::Error {
+                execute(
+                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 2
+                         AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = ?1)",
+                    &[&task.0],
+                )?;
+            } else {
+                // An operator has looked, so steps of which nobody knew the end run again.
+                execute(
+                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal '
+                         AND NOT EXISTS (SELECT 1 FROM retry_step AS other
+                             WHERE other.run_id = retry_step.run_id AND other.seq = retry_step.seq AND other.kind IN (1, 2))",
+                    &[&task.0],
+                )?;
+            }
+            execute(
+                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2,
+                     direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
+                     complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
+                 WHERE id = ?1",
+                &[&task.0, &now],
+            )?;
+        }
+        (_, state) => return Ok(SignalResult::NotAllowed(state)),
+    }
+    Ok(SignalResult::Accepted)
+}
+
+/// Deletes old tasks that have ended. Returns how many.
+fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusqlite::Result<u64> {
+    let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+    let sql = "SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2";
+    let mut rows = connection.prepare_cached(sql)?;
+    let old = rows.query_map(params![now.as_micros().saturating_sub(age), limit], |row| {
+        row.get(0)
+    })?;
+    let old = old.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for sql in [
+        "DELETE FROM retry_step WHERE run_id = ?1",
+        "DELETE FROM retry_signal WHERE run_id = ?1",
+        "DELETE FROM retry_run WHERE id = ?1",
+    ] {
+        let mut delete = connection.prepare_cached(sql)?;
+        for id in &old {
+            delete.execute([id])?;
+        }
+    }
+    Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,93 @@
+//! Reclaims tasks whose worker or whose time is gone.
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::queries;
+use super::row::query_one;
+use crate::store::expiry::find_expiry;
+use crate::store::{NextState, Reclaimed, Sweep};
+use crate::time::Time;
+
+/// The conditions of expired tasks, each with an index of its own; ?1 is now, ?2 the largest number
+/// of tasks.
+const EXPIRED: [&str; 3] = [
+    "state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = retry_run.owner AND lease_until > ?1)",
+    "state = 1 AND step_by < ?1",
+    "state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ?1",
+];
+
+/// Finds leases that are too long: somebody has set the clock back since.
+const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > lease LIMIT 1";
+
+/// Returns whether there is anything to reclaim.
+pub(super) fn has_expired(connection: &mut Connection) -> rusqlite::Result<bool> {
+    let now = Time::of_this_machine().as_micros();
+    if query_one(connection, AHEAD, [now], |_| Ok(()))?.is_some() {
+        return Ok(true);
+    }
+    for condition in EXPIRED {
+        let sql = format!("SELECT 1 FROM retry_run WHERE {condition} LIMIT 1");
+        if query_one(connection, &sql, [now], |_| Ok(()))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reclaims expired tasks in one transaction.
+pub(super) fn reclaim_all(
+    connection: &mut Connection,
+    sweep: &Sweep,
+) -> rusqlite::Result<Vec<Reclaimed>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let now = Time::of_this_machine();
+    // A live worker renews its lease; the lease of a dead one would last longer by as much as the
+    // clock was set back.
+    let sql =
+        "UPDATE retry_worker SET lease_until = ?1 + lease WHERE (lease_until - ?1) / 2 > lease";
+    transaction
+        .prepare_cached(sql)?
+        .execute([now.as_micros()])?;
+    let mut reclaimed = Vec::new();
+    let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
+    for condition in EXPIRED {
+        let left = i64::try_from(limit.saturating_sub(reclaimed.len())).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT {} FROM retry_run WHERE {condition} LIMIT ?2",
+            queries::COLUMNS
+        );
+        let mut rows = transaction.prepare_cached(&sql)?;
+        let tasks = rows.query_map([now.as_micros(), left], queries::task_of)?;
+        for task in tasks.collect::<rusqlite::Result<Vec<_>>>()? {
+            let owner = task.owner.as_ref().map(|owner| &owner.0);
+            let sql = "SELECT 1 FROM retry_worker WHERE id = ?1 AND lease_until > ?2";
+            let owner_row = query_one(&transaction, sql, params![owner, now.as_micros()], |_| {
+                Ok(())
+            })?;
+            let Some(expiry) = find_expiry(&task, now, |_| owner_row.is_some()) else {
+                continue;
+            };
+            let next = NextState::after_expiry(&task, expiry, &sweep.delays, rand::random());
+            let sql = "UPDATE retry_run SET state = ?2, direction = ?3, failures = ?4, wake_at = ?5, error = ?6, owner = NULL, step_by = NULL,
+                     fence = fence + 1, updated_at = ?7 WHERE id = ?1";
+            let values = params![
+                task.id.0,
+                next.state.number(),
+                next.direction.number(),
+                next.failures,
+                now.after(next.delay).as_micros(),
+                expiry.message(),
+                now.as_micros(),
+            ];
+            transaction.prepare_cached(sql)?.execute(values)?;
+            reclaimed.push(Reclaimed::new(&task, expiry, next));
+        }
+    }
+    // Forget workers that will not come back.
+    let sql = "DELETE FROM retry_worker WHERE lease_until < ?1 AND NOT EXISTS (SELECT 1 FROM retry_run WHERE owner = retry_worker.id AND state = 1)";
+    transaction
+        .prepare_cached(sql)?
+        .execute([now.as_micros().saturating_sub(3_600_000_000)])?;
+    transaction.commit()?;
+    Ok(reclaimed)
+}

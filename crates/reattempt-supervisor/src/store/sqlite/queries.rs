@@ -1,0 +1,114 @@
+//! Reads tasks, records and signals.
+
+use rusqlite::{Connection, Row, params};
+
+use super::row::{query_one, unknown_number};
+use crate::store::Filter;
+use crate::task::{Direction, Fence, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::time::Time;
+
+/// The columns of a task, in the order of [`task_of`].
+pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
+     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at";
+
+/// Converts a row.
+pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let state = row.get(6)?;
+    let direction = row.get(7)?;
+    Ok(Task {
+        id: TaskId(row.get(0)?),
+        workflow: row.get(1)?,
+        version: row.get(2)?,
+        queue: row.get(3)?,
+        priority: row.get(4)?,
+        key: row.get(5)?,
+        state: State::from_number(state).ok_or_else(|| unknown_number("state", state))?,
+        direction: Direction::from_number(direction)
+            .ok_or_else(|| unknown_number("direction", direction))?,
+        wake_at: Time::from_micros(row.get(8)?),
+        complete_by: row.get::<_, Option<i64>>(9)?.map(Time::from_micros),
+        step_by: row.get::<_, Option<i64>>(10)?.map(Time::from_micros),
+        owner: row.get::<_, Option<String>>(11)?.map(WorkerId),
+        fence: Fence(row.get(12)?),
+        failures: row.get(13)?,
+        max_failures: row.get(14)?,
+        cancel_requested: row.get(15)?,
+        input: row.get(16)?,
+        output: row.get(17)?,
+        error: row.get(18)?,
+        headers: row.get(19)?,
+        created_at: Time::from_micros(row.get(20)?),
+        updated_at: Time::from_micros(row.get(21)?),
+    })
+}
+
+/// Converts a row into a record.
+fn record_of(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let kind = row.get(1)?;
+    Ok(Record {
+        seq: row.get(0)?,
+        kind: RecordKind::from_number(kind).ok_or_else(|| unknown_number("kind", kind))?,
+        ord: row.get(2)?,
+        name: row.get(3)?,
+        attempts: row.get(4)?,
+        result: row.get(5)?,
+        error: row.get(6)?,
+        due_at: row.get::<_, Option<i64>>(7)?.map(Time::from_micros),
+        at: Time::from_micros(row.get(8)?),
+        fence: Fence(row.get(9)?),
+    })
+}
+
+pub(super) fn task(connection: &Connection, id: TaskId) -> rusqlite::Result<Option<Task>> {
+    let sql = format!("SELECT {COLUMNS} FROM retry_run WHERE id = ?1");
+    query_one(connection, &sql, [id.0], task_of)
+}
+
+pub(super) fn history(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Record>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence FROM retry_step WHERE run_id = ?1 ORDER BY ord",
+    )?;
+    rows.query_map([id.0], record_of)?.collect()
+}
+
+pub(super) fn signals(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Signal>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT id, name, payload FROM retry_signal WHERE run_id = ?1 ORDER BY id",
+    )?;
+    let signal = |row: &Row<'_>| {
+        Ok(Signal {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            payload: row.get(2)?,
+        })
+    };
+    rows.query_map([id.0], signal)?.collect()
+}
+
+pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Task>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM retry_run
+         WHERE id < ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR workflow = ?3) AND (?4 IS NULL OR queue = ?4)
+         ORDER BY id DESC LIMIT ?5"
+    );
+    let mut rows = connection.prepare_cached(&sql)?;
+    let values = params![
+        filter.before.map_or(i64::MAX, |before| before.0),
+        filter.state.map(State::number),
+        filter.workflow,
+        filter.queue,
+        filter.bound(),
+    ];
+    rows.query_map(values, task_of)?.collect()
+}
+
+pub(super) fn counts(connection: &mut Connection) -> rusqlite::Result<Vec<(State, u64)>> {
+    let mut rows = connection
+        .prepare_cached("SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state")?;
+    let count = |row: &Row<'_>| {
+        let state = row.get(0)?;
+        let state = State::from_number(state).ok_or_else(|| unknown_number("state", state))?;
+        Ok((state, row.get::<_, i64>(1)?.cast_unsigned()))
+    };
+    rows.query_map([], count)?.collect()
+}

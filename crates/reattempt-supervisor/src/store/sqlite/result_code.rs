@@ -1,0 +1,40 @@
+//! The result codes of SQLite as errors of a store.
+
+use rusqlite::ffi;
+
+use crate::store::error::StoreError;
+
+/// Converts an error of SQLite, with what to do about it.
+pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
+    let code = error.sqlite_error_code();
+    let (is_passing, message) = match code {
+        Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked) => {
+            (true, "another process has locked the database")
+        }
+        Some(ffi::ErrorCode::DiskFull) => (true, "the disk is full; make room, nothing is lost"),
+        Some(ffi::ErrorCode::SystemIoFailure) => (true, "the disk cannot be read or written"),
+        Some(ffi::ErrorCode::OutOfMemory) => (true, "there is no memory left"),
+        Some(ffi::ErrorCode::NotADatabase) => {
+            (false, "the file is not a SQLite database; use another file")
+        }
+        Some(ffi::ErrorCode::DatabaseCorrupt) => (
+            false,
+            "the database is damaged; stop its processes and restore it from a backup, or save what you can with `sqlite3 FILE .recover`",
+        ),
+        Some(ffi::ErrorCode::ReadOnly) => (
+            false,
+            "the database cannot be written; give this process write access to the file and its folder",
+        ),
+        Some(ffi::ErrorCode::CannotOpen) => (
+            false,
+            "the database cannot be opened; check that its folder exists and that this process may write to it",
+        ),
+        _ => (false, "SQLite"),
+    };
+    let store_error = if is_passing {
+        StoreError::passing(message)
+    } else {
+        StoreError::lasting(message)
+    };
+    store_error.because(error)
+}

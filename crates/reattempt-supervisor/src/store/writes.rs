@@ -1,0 +1,187 @@
+//! The writes that a store carries out, and their results.
+
+use std::time::Duration;
+
+use crate::task::{Direction, Lease, NewTask, Record, Signal, State, Task, TaskId, WorkerId};
+use crate::time::Time;
+
+/// One change to the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Write {
+    /// Stores a task, unless its workflow has a task with the same key. Returns
+    /// [`WriteResult::Submitted`].
+    Submit(Box<NewTask>),
+    /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time.
+    /// Where a worker has several queues, the priority alone counts. Returns
+    /// [`WriteResult::Claimed`].
+    Claim(Claim),
+    /// Adds a record to the history of a task. Returns [`WriteResult::Written`].
+    Record(Lease, Box<Record>),
+    /// Sets the time by which the current step must be done. Returns [`WriteResult::Written`].
+    Announce(Lease, Time),
+    /// Changes the state of a task. Returns [`WriteResult::Written`].
+    Change(Lease, Box<Change>),
+    /// Renews the lease of a worker for this long. Returns [`WriteResult::Requests`].
+    Heartbeat(WorkerId, Duration),
+    /// Gives back all tasks of a worker except these. Returns [`WriteResult::Done`].
+    Release(WorkerId, Vec<TaskId>),
+    /// Removes a worker and sets its tasks to pending. Returns [`WriteResult::Done`].
+    Leave(WorkerId),
+    /// Sends a signal to a task. Returns [`WriteResult::Signaled`].
+    Signal {
+        /// The task.
+        task: TaskId,
+        /// The name that the task waits for.
+        name: String,
+        /// The value, as JSON.
+        payload: String,
+    },
+    /// Carries out the command of an operator. Returns [`WriteResult::Signaled`].
+    Admin(TaskId, AdminCommand),
+    /// Deletes tasks that ended at least this long ago, at most this many. Returns
+    /// [`WriteResult::Pruned`].
+    Prune(Duration, u32),
+}
+
+impl Write {
+    /// Returns whether a worker may find more tasks to claim after this write.
+    pub const fn may_add_work(&self) -> bool {
+        match self {
+            Self::Change(_, change) => !change.state.is_final(),
+            Self::Submit(_)
+            | Self::Release(..)
+            | Self::Leave(_)
+            | Self::Signal { .. }
+            | Self::Admin(..) => true,
+            Self::Claim(_)
+            | Self::Record(..)
+            | Self::Announce(..)
+            | Self::Heartbeat(..)
+            | Self::Prune(..) => false,
+        }
+    }
+}
+
+/// The result of one [`Write`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteResult {
+    /// The task is stored.
+    Submitted {
+        /// The number of the task.
+        id: TaskId,
+        /// Whether this write stored it; otherwise it was there before.
+        is_new: bool,
+    },
+    /// The worker has claimed these tasks.
+    Claimed(Vec<ClaimedTask>),
+    /// The store has written it: the worker still holds the task.
+    Written(LeaseStatus),
+    /// The worker does not hold the task any more; the store has written nothing.
+    Lost,
+    /// Requests for tasks that the worker holds.
+    Requests(Vec<PendingRequest>),
+    /// Whether the task took the signal or the command.
+    Signaled(SignalResult),
+    /// The number of deleted tasks.
+    Pruned(u64),
+    /// The write is done and has nothing to return.
+    Done,
+}
+
+/// A request for a task that a worker holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingRequest {
+    /// The task.
+    pub task: TaskId,
+    /// Whether the worker should cancel the task.
+    pub cancel: bool,
+    /// The number of the task's newest signal; 0 if it has none.
+    pub signal: i64,
+}
+
+/// The news about its task that a worker gets with every write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseStatus {
+    /// The time of the store.
+    pub now: Time,
+    /// Whether somebody has asked to cancel the task.
+    pub cancel_requested: bool,
+}
+
+/// Whether a task took a signal or a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalResult {
+    /// The task took it.
+    Accepted,
+    /// There is no task with this number.
+    UnknownTask,
+    /// The state of the task does not allow it.
+    NotAllowed(State),
+}
+
+/// The tasks that a worker can take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The queues it takes tasks from.
+    pub queues: Vec<String>,
+    /// The workflows it knows, by name and version.
+    pub workflows: Vec<(String, i32)>,
+    /// The largest number of tasks.
+    pub limit: u32,
+}
+
+/// A task that a worker has claimed, with everything that the store knows about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedTask {
+    /// The task, as it is after the claim.
+    pub task: Task,
+    /// Its records, in their order.
+    pub history: Vec<Record>,
+    /// Its signals, in their order.
+    pub signals: Vec<Signal>,
+    /// The time of the store.
+    pub now: Time,
+}
+
+/// A new state of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The state. With any state but [`State::Processing`] the worker gives up the task.
+    pub state: State,
+    /// The direction.
+    pub direction: Direction,
+    /// The number of failures in this direction.
+    pub failures: i32,
+    /// When workers may claim the task again.
+    pub wake: Wake,
+    /// The result of the workflow, as JSON. `None` keeps an earlier one.
+    pub output: Option<String>,
+    /// Why it failed. `None` keeps an earlier one.
+    pub error: Option<String>,
+}
+
+/// When workers may claim a task again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// After this delay.
+    In(Duration),
+    /// At this time; at once if the task has a signal with a higher number than this.
+    At(Time, i64),
+}
+
+/// A command of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AdminCommand {
+    /// Ends the task and undoes its steps.
+    Cancel,
+    /// Sets the task aside until it is resubmitted, for this reason.
+    Park(String),
+    /// Continues the task as if it had not failed. The store deletes the record of the failure that
+    /// ended it.
+    Resubmit,
+}

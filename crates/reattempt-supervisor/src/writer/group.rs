@@ -1,0 +1,70 @@
+//! The writes of one transaction.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::job::{Job, Reply};
+use crate::store::{Store, StoreError, Write};
+
+/// The writes of one transaction, and the callers who wait for the results.
+pub(super) struct Group {
+    writes: Arc<[Write]>,
+    replies: Vec<oneshot::Sender<Reply>>,
+}
+
+impl Group {
+    pub(super) fn of(jobs: impl Iterator<Item = Job>) -> Self {
+        let (writes, replies): (Vec<_>, _) = jobs.map(|job| (job.write, job.reply)).unzip();
+        Self {
+            writes: writes.into(),
+            replies,
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.replies.len()
+    }
+
+    /// Carries out the writes. On success every caller has a result, and the group is empty.
+    pub(super) async fn write_to(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+        if self.replies.is_empty() {
+            return Ok(());
+        }
+        let results = store.write(Arc::clone(&self.writes)).await?;
+        let mut results = results.into_iter();
+        for reply in std::mem::take(&mut self.replies) {
+            let missing = || StoreError::lasting("the store returned no result for a write");
+            let result = results.next().ok_or_else(|| Arc::new(missing()));
+            // The caller may be gone.
+            let _ = reply.send(result);
+        }
+        Ok(())
+    }
+
+    /// Sends an error to the callers of some writes, and keeps the other writes.
+    pub(super) fn refuse(&mut self, which: impl Fn(&Write) -> bool, error: &Arc<StoreError>) {
+        let (refused, others): (Vec<_>, Vec<_>) =
+            self.take_jobs().partition(|job| which(&job.write));
+        for job in refused {
+            let _ = job.reply.send(Err(Arc::clone(error)));
+        }
+        *self = Self::of(others.into_iter());
+    }
+
+    /// Splits the group into one group for each write.
+    pub(super) fn split(&mut self) -> Vec<Self> {
+        let single = |job| Self::of(std::iter::once(job));
+        self.take_jobs().map(single).collect()
+    }
+
+    /// Takes all writes out of the group.
+    fn take_jobs(&mut self) -> impl Iterator<Item = Job> + use<> {
+        let writes: Vec<_> = self.writes.iter().cloned().collect();
+        let replies = std::mem::take(&mut self.replies);
+        writes
+            .into_iter()
+            .zip(replies)
+            .map(|(write, reply)| Job { write, reply })
+    }
+}
