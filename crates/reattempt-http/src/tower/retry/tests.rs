@@ -1,5 +1,4 @@
-//! What lies between two attempts: the room that the service waits for, and a service that never
-//! has any again.
+//! The time between two attempts: a service that waits for room, and one that never has room again.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use core::future::{Ready, ready};
@@ -8,11 +7,11 @@ use core::time::Duration;
 use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex, Weak};
 
+use retry_runtime::Policy;
+use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
-use reattempt::Policy;
-use reattempt::observe::{self, Event};
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
 
