@@ -38,6 +38,8 @@ mod hedge;
 mod inherited;
 mod inside;
 mod jitter;
+#[cfg(feature = "config")]
+mod named;
 #[cfg(feature = "std")]
 pub mod nesting;
 mod operation;
@@ -46,6 +48,8 @@ mod policy;
 pub mod rules;
 mod run;
 pub mod strategy;
+#[cfg(feature = "config")]
+mod switch;
 
 pub mod timer;
 mod verified;

@@ -6,9 +6,9 @@ use crate::call::{self, OperationId};
 use crate::policy::Policy;
 
 #[cfg(feature = "config")]
-pub use crate::config::Live;
+pub use crate::named::Live;
 #[cfg(feature = "config")]
-use crate::config::NamedPolicy;
+use crate::named::NamedPolicy;
 
 /// A place in the program where something is retried: its name, and its slot in the configuration.
 ///
@@ -221,7 +221,7 @@ impl<'a> Operation<'a> {
     #[cfg(feature = "config")]
     #[inline(always)]
     pub(crate) fn is_disabled(&self) -> bool {
-        !crate::config::are_retries_on() || self.site.named.is_some_and(NamedPolicy::is_disabled)
+        !crate::switch::are_retries_on() || self.site.named.is_some_and(NamedPolicy::is_disabled)
     }
 
     /// Returns `false`: without the feature `config` there is no switch.

@@ -99,3 +99,8 @@ step_readme() {
         return 1
     fi
 }
+
+# Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order.
+step_layers() {
+    python3 scripts/layers.py
+}

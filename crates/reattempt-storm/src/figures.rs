@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::scenarios::{contention, metastable, outage, throttling, tiers};
-
 /// What is expected of a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expected {
@@ -63,22 +61,6 @@ impl Figure {
             Expected::Never => false,
         }
     }
-}
-
-/// All of them, in order.
-pub fn all() -> Vec<Figure> {
-    let parts = [
-        outage::per_request(),
-        outage::per_success(),
-        outage::saturated(),
-        outage::independent(),
-        tiers::figures(),
-        contention::figures(),
-        metastable::figures(),
-        throttling::after_an_outage(),
-        throttling::after_a_quota(),
-    ];
-    parts.concat()
 }
 
 impl fmt::Display for Expected {

@@ -13,7 +13,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/storms");
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!("{}", figures::heading());
     let mut all_met = true;
-    for figure in figures::all() {
+    for figure in scenarios::figures() {
         println!("{figure}");
         all_met &= figure.is_met();
     }

@@ -124,7 +124,7 @@ impl Drop for VirtualTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retry_runtime::timer::{BlockingTimer as _, ThreadTimer};
+    use retry_runtime::timer::{BlockingTimer as _, Clock as _, ThreadTimer};
 
     const HOUR: Duration = Duration::from_secs(3600);
 

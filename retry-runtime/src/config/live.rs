@@ -2,15 +2,15 @@
 //! that is used for the first time; calls do not take it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::SystemTime;
 
 use super::clash::Read;
 use super::names::{MissingPolicy, Warnings, ignored_timeouts, missing, unused};
 use super::place::Place;
 use super::resolve::{Resolution, resolve};
-use super::site::{NamedPolicy, Snapshot};
 use super::{Config, ConfigError, Diagnostic, environment, switch, text_of};
+use crate::named::{NamedPolicy, Snapshot, set_policy_source};
 use crate::policy::Policy;
 use crate::rules::RuleId;
 
@@ -39,6 +39,13 @@ static LOADING: Mutex<()> = Mutex::new(());
 
 // Nothing between two changes of it panics.
 fn state() -> MutexGuard<'static, State> {
+    static CONNECTED: Once = Once::new();
+
+    CONNECTED.call_once(|| lock().sites.extend(set_policy_source(register)));
+    lock()
+}
+
+fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -289,7 +296,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
 
 /// The first use of a site. With a configuration that does not go with the keys in the code, those hold.
 #[cold]
-pub(super) fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
+fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
     let mut fault = None;
     let mut warnings = Warnings::default();
     let operation = {

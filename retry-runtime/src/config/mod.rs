@@ -14,7 +14,6 @@ mod provider;
 mod read;
 mod resolve;
 mod schema;
-mod site;
 mod switch;
 mod syntax;
 mod telemetry;
@@ -39,7 +38,6 @@ pub use live::{Status, current, load, policy, reload, status};
 pub use names::MissingPolicy;
 pub use schema::schema;
 #[doc(hidden)]
-pub use site::{Live, NamedPolicy};
 pub use switch::{are_retries_on, resume_retries, stop_retries};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, WatchHandle, watch};

@@ -5,8 +5,8 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::place;
-use super::site::NamedPolicy;
 use super::{Config, DEFAULT, POLICIES};
+use crate::named::NamedPolicy;
 use crate::words::nearest;
 
 /// A policy that code asks for by name, and that the configuration does not have: the keys in the code hold.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::clash::{self, Read};
-use super::site::NamedPolicy;
 use super::{Config, Diagnostic};
+use crate::named::NamedPolicy;
 use crate::policy::Policy;
 use crate::rules::Rule;
 

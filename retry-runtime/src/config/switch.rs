@@ -1,14 +1,6 @@
 //! The kill switch: whether anything is retried at all.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-
-/// By [`stop_retries`].
-const BY_CALL: u8 = 1;
-/// By `enabled = false` in the configuration.
-const BY_FILE: u8 = 2;
-
-/// Who has switched retries off: nobody, as a rule.
-static OFF: AtomicU8 = AtomicU8::new(0);
+use crate::switch::{self, BY_CALL, BY_FILE};
 
 /// Switches all retries of the process off, until [`resume_retries`].
 ///
@@ -37,31 +29,27 @@ static OFF: AtomicU8 = AtomicU8::new(0);
 /// config::resume_retries();
 /// ```
 pub fn stop_retries() {
-    if OFF.fetch_or(BY_CALL, Ordering::Relaxed) == 0 {
-        tell(false);
+    if let Some(on) = switch::switch(BY_CALL, false) {
+        tell(on);
     }
 }
 
 /// Takes [`stop_retries`] back; what the configuration says stays.
 pub fn resume_retries() {
-    if OFF.fetch_and(!BY_CALL, Ordering::Relaxed) == BY_CALL {
-        tell(true);
+    if let Some(on) = switch::switch(BY_CALL, true) {
+        tell(on);
     }
 }
 
 /// Whether anything is retried: not after [`stop_retries`], nor while the configuration says
 /// `enabled = false`.
 pub fn are_retries_on() -> bool {
-    OFF.load(Ordering::Relaxed) == 0
+    switch::are_retries_on()
 }
 
 /// What the configuration says: whether retries are on now, where that has changed.
 pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
-    if is_enabled {
-        (OFF.fetch_and(!BY_FILE, Ordering::Relaxed) == BY_FILE).then_some(true)
-    } else {
-        (OFF.fetch_or(BY_FILE, Ordering::Relaxed) == 0).then_some(false)
-    }
+    switch::switch(BY_FILE, is_enabled)
 }
 
 /// Told to observers, where no lock is held.

@@ -335,7 +335,7 @@ where
 /// Whether the kill switch allows copies.
 #[cfg(feature = "config")]
 fn may_hedge() -> bool {
-    crate::config::are_retries_on()
+    crate::switch::are_retries_on()
 }
 
 #[cfg(not(feature = "config"))]

@@ -17,8 +17,6 @@ mod until;
 mod value;
 
 pub use crate::attempt::{Started, verdict};
-#[cfg(feature = "config")]
-pub use crate::config::NamedPolicy;
 #[cfg(feature = "std")]
 pub use crate::engine::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
 pub use crate::engine::{
@@ -28,6 +26,8 @@ pub use crate::engine::{
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
+#[cfg(feature = "config")]
+pub use crate::named::NamedPolicy;
 pub use crate::operation::{Live, Operation, Site};
 pub use crate::outcome::Cut;
 #[cfg(not(feature = "std"))]

@@ -1,7 +1,25 @@
 //! The situations of the figures, one a file.
 
+use crate::figures::Figure;
+
 pub mod contention;
 pub mod metastable;
 pub mod outage;
 pub mod throttling;
 pub mod tiers;
+
+/// Returns the figures of all scenarios, in order.
+pub fn figures() -> Vec<Figure> {
+    let parts = [
+        outage::per_request(),
+        outage::per_success(),
+        outage::saturated(),
+        outage::independent(),
+        tiers::figures(),
+        contention::figures(),
+        metastable::figures(),
+        throttling::after_an_outage(),
+        throttling::after_a_quota(),
+    ];
+    parts.concat()
+}

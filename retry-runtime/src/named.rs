@@ -2,13 +2,57 @@
 //! test; after each failure the call looks at one snapshot of its policy.
 
 use core::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 
-use super::live;
 use crate::policy::Policy;
+
+/// What resolves the policy of a site that is used for the first time, and sets it.
+pub type PolicySource = fn(&'static NamedPolicy) -> Arc<Snapshot>;
+
+/// The sites that were used before there was a source, and the source.
+struct Sites {
+    used: Vec<&'static NamedPolicy>,
+    source: Option<PolicySource>,
+}
+
+static SITES: Mutex<Sites> = Mutex::new(Sites {
+    used: Vec::new(),
+    source: None,
+});
+
+// Nothing panics while it is held.
+fn sites() -> MutexGuard<'static, Sites> {
+    SITES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the source of policies, and returns the sites that were used before. It is the slot of `reattempt::config`.
+pub fn set_policy_source(source: PolicySource) -> Vec<&'static NamedPolicy> {
+    let mut sites = sites();
+    sites.source = Some(source);
+    std::mem::take(&mut sites.used)
+}
+
+/// The first use of a site. Without a source the policy in the code holds.
+#[cold]
+fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
+    let source = {
+        let mut sites = sites();
+        if let Some(known) = site.known() {
+            return known; // another thread was first
+        }
+        match sites.source {
+            Some(source) => source,
+            None => {
+                sites.used.push(site);
+                return site.set(*site.inline(), site.named(), true);
+            }
+        }
+    };
+    source(site)
+}
 
 /// Nobody has asked for it yet.
 const UNKNOWN: u8 = 0;
@@ -31,7 +75,7 @@ pub struct NamedPolicy {
 
 /// A policy as a call sees it from one decision to the next.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub struct Snapshot {
     policy: Policy,
     label: &'static str,
 }
@@ -83,44 +127,43 @@ impl NamedPolicy {
     fn snapshot(&'static self) -> Arc<Snapshot> {
         match self.now.load_full() {
             Some(snapshot) => snapshot,
-            None => live::register(self),
+            None => register(self),
         }
     }
 
-    pub(super) fn known(&self) -> Option<Arc<Snapshot>> {
+    /// Returns the policy that holds now; `None` before the first use.
+    pub fn known(&self) -> Option<Arc<Snapshot>> {
         self.now.load_full()
     }
 
-    pub(crate) const fn operation(&self) -> &'static str {
+    /// Returns the name of the operation.
+    pub const fn operation(&self) -> &'static str {
         self.operation
     }
 
-    pub(super) const fn named(&self) -> &'static str {
+    /// Returns the name of the policy in the code.
+    pub const fn named(&self) -> &'static str {
         self.named
     }
 
     /// Returns whether its policy has a `timeout` that is not applied.
-    pub(super) fn ignores_timeout(&self) -> bool {
+    pub fn ignores_timeout(&self) -> bool {
         let has_timeout = |snapshot: Arc<Snapshot>| snapshot.policy.timeout.is_some();
         !self.cuts_off && self.known().is_some_and(has_timeout)
     }
 
-    pub(super) const fn inline(&self) -> &Policy {
+    /// Returns the policy in the code.
+    pub const fn inline(&self) -> &Policy {
         &self.inline
     }
 
     /// Returns whether the retries of this operation are switched off.
-    pub(crate) fn is_disabled(&self) -> bool {
+    pub fn is_disabled(&self) -> bool {
         !self.enabled.load(Ordering::Relaxed)
     }
 
     /// Sets another policy, of which running calls learn at their next decision.
-    pub(super) fn set(
-        &'static self,
-        policy: Policy,
-        label: &'static str,
-        enabled: bool,
-    ) -> Arc<Snapshot> {
+    pub fn set(&'static self, policy: Policy, label: &'static str, enabled: bool) -> Arc<Snapshot> {
         // Whoever sets it has checked it.
         let policy = policy.trusted();
         let snapshot = Arc::new(Snapshot { policy, label });
