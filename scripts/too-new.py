@@ -9,7 +9,7 @@ ALLOWED = {
     (name, "0.9")
     for name in ("sqlx", "sqlx-core", "sqlx-macros", "sqlx-macros-core", "sqlx-mysql", "sqlx-postgres", "sqlx-sqlite")
 }
-OURS = {"reattempt", "reattempt-core", "reattempt-rules", "retry-runtime", "reattempt-http", "reattempt-testing", "reattempt-syntax", "retry-macros", "reattempt-supervisor-macros", "reattempt-supervisor", "reattempt-restate", "reattempt-storm", "cargo-retry"}
+OURS = {"cargo-retry", "reattempt", "reattempt-core", "reattempt-http", "reattempt-observe", "reattempt-overload", "reattempt-restate", "reattempt-rules", "reattempt-stats-page", "reattempt-storm", "reattempt-supervisor", "reattempt-supervisor-macros", "reattempt-syntax", "reattempt-testing", "retry-macros", "retry-runtime"}
 
 
 def numbers(version):

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use arbitrary::Arbitrary;
-use retry_runtime::{Jitter, Nested, Policy, Backoff};
+use retry_runtime::{Backoff, Jitter, Nested, Policy};
 
 /// A time of any magnitude.
 #[derive(Debug, Clone, Copy, Arbitrary)]

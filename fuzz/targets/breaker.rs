@@ -78,7 +78,9 @@ impl Settings {
     fn breaker(self) -> Breaker {
         let breaker = match self.window {
             Window::Calls(_) => Breaker::count_window(self.size()),
-            Window::Time(millis) => Breaker::time_window(Duration::from_millis(u64::from(millis.max(1)))),
+            Window::Time(millis) => {
+                Breaker::time_window(Duration::from_millis(u64::from(millis.max(1))))
+            }
         };
         let breaker = breaker
             .failure_ratio(f64::from(self.failures()) / 100.0)

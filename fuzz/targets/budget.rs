@@ -328,7 +328,9 @@ impl<'b> Run<'b> {
         };
         let call = &mut self.calls[index];
         let is_well = call.noted.unwrap_or(is_well);
-        let is_paid = call.account.withdraw_with_clock(payment.class(), &self.clock);
+        let is_paid = call
+            .account
+            .withdraw_with_clock(payment.class(), &self.clock);
         let price = self.kind.price(payment);
         match self.kind {
             Kind::Tokens { .. } => {

@@ -15,8 +15,8 @@ use reattempt_fuzz::{HandClock, Jump};
 use reattempt_testing as testing;
 use retry_runtime::strategy::{Decision, from_fn};
 use retry_runtime::{
-    Breaker, Budget, Call, CallEnv, FailedAttempt, GiveUpReason, Policy, Retry, RetryError, Throttle,
-    Verdict, deadline,
+    Breaker, Budget, Call, CallEnv, FailedAttempt, GiveUpReason, Policy, Retry, RetryError,
+    Throttle, Verdict, deadline,
 };
 
 #[derive(Debug, Arbitrary)]
@@ -449,7 +449,10 @@ fn looped(
         } else {
             retries
         };
-        assert_eq!(budget.balance_with_clock(&course.clock), f64::from(tokens - spent));
+        assert_eq!(
+            budget.balance_with_clock(&course.clock),
+            f64::from(tokens - spent)
+        );
     }
     assert_eq!(deadline::remaining(), None);
     assert_eq!(deadline::attempt(), 1);

@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     if let Some(fault) = Config::is_cut_off(text, Some("max = 1\n# end\n")) {
-        assert_eq!(fault.rule(), "cut off");
+        assert_eq!(fault.rule().as_str(), "cut off");
     }
 });
 
@@ -39,7 +39,7 @@ fn variable(line: &str) -> Option<(String, String)> {
 
 /// A fault names a rule and a mend, and a place that exists.
 fn placed(fault: &Diagnostic, text: &str, variables: &[(String, String)]) {
-    assert!(!fault.rule().is_empty() && !fault.message().is_empty());
+    assert!(!fault.rule().as_str().is_empty() && !fault.message().is_empty());
     let of_file = fault.source() == "retry.toml";
     let of_variable = variables.iter().any(|(name, _)| name == fault.source());
     assert!(of_file || of_variable, "{fault}");

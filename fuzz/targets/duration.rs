@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use retry_runtime::duration::{ParseDurationError, Human, LONGEST, parse};
+use retry_runtime::duration::{Human, LONGEST, ParseDurationError, parse};
 use retry_runtime::words::Word;
 
 #[derive(Debug, Arbitrary)]
@@ -95,7 +95,7 @@ fn made_of(parts: &[Part]) {
 }
 
 /// What holds for every text.
-fn read(text: &str) -> Result<Duration, Fault> {
+fn read(text: &str) -> Result<Duration, ParseDurationError> {
     let read = parse(text);
     // Attributes and files read with the other of the two, which may know what was meant.
     let word = Duration::from_text(text).expect("a text can be a duration");

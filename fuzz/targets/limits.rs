@@ -119,7 +119,9 @@ impl Run<'_> {
             }
             Operation::Succeed(at) => {
                 if let Some(index) = self.index(at) {
-                    self.calls.swap_remove(index).succeeded_with_clock(&self.clock);
+                    self.calls
+                        .swap_remove(index)
+                        .succeeded_with_clock(&self.clock);
                 }
             }
             Operation::Fail(at) => self.failed(at, Verdict::Transient),
@@ -174,7 +176,12 @@ impl Run<'_> {
     fn reset(&mut self) {
         self.throttle.reset();
         assert_eq!(self.throttle.fill_rate(), None);
-        assert!(self.throttle.rejection_probability_with_clock(&self.clock).abs() < 1e-9);
+        assert!(
+            self.throttle
+                .rejection_probability_with_clock(&self.clock)
+                .abs()
+                < 1e-9
+        );
     }
 
     /// Whoever waits as long as it is told gets a turn.

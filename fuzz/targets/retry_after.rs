@@ -161,8 +161,7 @@ fn received(headers: &HeaderMap) {
 /// What is written is read again: no later, and by less than a unit earlier. A deadline that stands there only shrinks.
 fn sent(mut headers: HeaderMap, left: Duration) {
     let _time = testing::virtual_time();
-    let read =
-        |headers: &HeaderMap| from_header(headers).map(deadline::Deadline::remaining);
+    let read = |headers: &HeaderMap| from_header(headers).map(deadline::Deadline::remaining);
     let own = headers.contains_key(REQUEST_TIMEOUT);
     let before = if own { read(&headers) } else { None };
     let here = deadline::within_blocking(left, || {

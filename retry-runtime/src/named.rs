@@ -43,13 +43,11 @@ fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
         if let Some(known) = site.known() {
             return known; // another thread was first
         }
-        match sites.source {
-            Some(source) => source,
-            None => {
-                sites.used.push(site);
-                return site.set(*site.inline(), site.named(), true);
-            }
-        }
+        let Some(source) = sites.source else {
+            sites.used.push(site);
+            return site.set(*site.inline(), site.named(), true);
+        };
+        source
     };
     source(site)
 }

@@ -53,7 +53,7 @@ step_untold() {
     cargo build --quiet -p reattempt-benches
     # As names of modules are written in symbols.
     local module
-    for module in retry_runtime7observe retry_runtime6config; do
+    for module in reattempt_observe6report retry_runtime6config; do
         if grep -q "$module" "$target/debug/reattempt-benches"; then
             echo "a program without features has '$module' in it"
             return 1
@@ -88,7 +88,7 @@ lifted='
     }
     /\)\]/ { inside = 0 }
     /(^|[^a-z_])assert(_eq|_ne)?!\(/ { print FILENAME, "assert" }
-    /(Entry::[A-Z0-9]+|entry(\(\))?|violation|refusal)\.refuse\(/ { print FILENAME, "refuse" }
+    /(RuleId::[A-Z0-9]+|self\.rule|violation|refusal)\.refuse\(/ { print FILENAME, "refuse" }
 '
 
 step_readme() {

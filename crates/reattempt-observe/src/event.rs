@@ -81,8 +81,12 @@ impl<'a> Event<'a> {
             | Self::Retry(facts, _)
             | Self::GaveUp(facts, _)
             | Self::Recovered(facts) => Some(facts),
-            Self::BreakerChanged(_) | Self::TimeoutIgnored(_) | Self::InvalidPolicy { .. } => None,
-            Self::Reloaded { .. } | Self::ReloadRefused(_) | Self::RetriesSwitched { .. } => None,
+            Self::BreakerChanged(_)
+            | Self::TimeoutIgnored(_)
+            | Self::InvalidPolicy { .. }
+            | Self::Reloaded { .. }
+            | Self::ReloadRefused(_)
+            | Self::RetriesSwitched { .. } => None,
         }
     }
 }

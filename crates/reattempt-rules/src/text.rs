@@ -41,6 +41,7 @@ impl<const MOST: usize> Letters<MOST> {
     /// Appends `text`, or nothing when it does not fit.
     #[expect(clippy::indexing_slicing, reason = "both lengths are compared before")]
     #[expect(clippy::arithmetic_side_effects, reason = "bounded by the capacity")]
+    #[must_use]
     pub const fn push(mut self, text: &str) -> Self {
         let from = text.as_bytes();
         if from.len() <= MOST - self.length {
@@ -55,12 +56,14 @@ impl<const MOST: usize> Letters<MOST> {
     }
 
     /// Appends a name in backticks.
+    #[must_use]
     pub const fn key(self, name: &str) -> Self {
         self.push("`").push(name).push("`")
     }
 
     /// Appends a number.
     #[expect(clippy::indexing_slicing, reason = "a digit is below ten")]
+    #[must_use]
     pub const fn number(self, value: u64) -> Self {
         let this = if value >= 10 {
             self.number(value / 10)
@@ -76,6 +79,7 @@ impl<const MOST: usize> Letters<MOST> {
         clippy::cast_sign_loss,
         reason = "`as` saturates; a message needs no more"
     )]
+    #[must_use]
     pub const fn float(self, value: f64) -> Self {
         if value.is_nan() {
             return self.push("NaN");
@@ -106,6 +110,7 @@ impl<const MOST: usize> Letters<MOST> {
     }
 
     /// Appends a duration; `gap` stands between a number and its unit.
+    #[must_use]
     pub const fn duration(self, duration: Duration, gap: &str) -> Self {
         let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos() as u64);
         match (seconds, nanos) {
@@ -143,6 +148,12 @@ impl<const MOST: usize> Letters<MOST> {
 }
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+impl<const MOST: usize> Default for Letters<MOST> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl<const MOST: usize> fmt::Debug for Letters<MOST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,9 @@
 
 use core::time::Duration;
 
-use reattempt::{strategy::Decision, strategy::FailedAttempt, RetryError, Strategy, retry, retry_block, strategy};
+use reattempt::{
+    RetryError, Strategy, retry, retry_block, strategy, strategy::Decision, strategy::FailedAttempt,
+};
 
 use crate::support::{Fault, Still, seen};
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use reattempt::{policy::Nested, Policy, RetryError, retry, retry_block};
+use reattempt::{Policy, RetryError, policy::Nested, retry, retry_block};
 
 use crate::support::{Fault, POLICY};
 

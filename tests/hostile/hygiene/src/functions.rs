@@ -114,13 +114,15 @@ pub fn parameters_in_a_strategy(
 }
 
 fn decided(most: ::core::primitive::u32) -> impl ::reattempt::Strategy<Fault> {
-    ::reattempt::strategy::from_fn(move |failure: &::reattempt::strategy::FailedAttempt<'_, Fault>| {
-        if failure.attempt() == most {
-            ::reattempt::strategy::Decision::Stop
-        } else {
-            ::reattempt::strategy::Decision::Retry(Time::ZERO)
-        }
-    })
+    ::reattempt::strategy::from_fn(
+        move |failure: &::reattempt::strategy::FailedAttempt<'_, Fault>| {
+            if failure.attempt() == most {
+                ::reattempt::strategy::Decision::Stop
+            } else {
+                ::reattempt::strategy::Decision::Retry(Time::ZERO)
+            }
+        },
+    )
 }
 
 #[again(max = 2, backoff = "none")]

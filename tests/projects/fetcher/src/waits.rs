@@ -2,7 +2,7 @@
 
 use std::io;
 
-use reattempt::{strategy::Decision, strategy::FailedAttempt, RetryError, retry, strategy};
+use reattempt::{RetryError, retry, strategy, strategy::Decision, strategy::FailedAttempt};
 
 //~ bounded
 #[retry(
