@@ -264,8 +264,8 @@ fn after_a_pause() {
         (0..times).for_each(|_| {
             budget
                 .account_with_clock(&clock)
-                .succeeded_with_clock(&clock)
-        })
+                .succeeded_with_clock(&clock);
+        });
     };
     for slot in 0..4 {
         clock.0.set(Duration::from_secs(10) * slot / 15);

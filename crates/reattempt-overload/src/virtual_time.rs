@@ -23,6 +23,7 @@ pub(crate) fn virtual_time() -> VirtualTime {
 }
 
 impl VirtualTime {
+    #[expect(clippy::unused_self, reason = "time is virtual while there is one")]
     pub(crate) fn advance(&self, duration: Duration) {
         NOW.set(NOW.get().map(|now| now.after(duration)));
     }

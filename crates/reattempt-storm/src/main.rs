@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use reattempt_storm::{figures, pictures};
+use reattempt_storm::{figures, pictures, scenarios};
 
 /// Beside the other documents, wherever this is started.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/storms");
