@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use retry_runtime::Policy;
-use retry_runtime::config::{Config, Diagnostic};
+use reattempt_config::{Config, Diagnostic};
 
 fuzz_target!(|input: &[u8]| {
     let Ok(input) = core::str::from_utf8(input) else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use retry_runtime::duration::{Human, LONGEST, ParseDurationError, parse};
-use retry_runtime::words::Word;
+use reattempt_parse::Word;
 
 #[derive(Debug, Arbitrary)]
 enum Input<'a> {

@@ -19,14 +19,9 @@
     )
 )]
 
-#[cfg(feature = "strsim")]
-extern crate alloc;
-
 mod attempt;
 mod backoff;
 mod call;
-#[cfg(feature = "config")]
-pub mod config;
 #[cfg(feature = "std")]
 pub mod deadline;
 mod delays;
@@ -65,9 +60,6 @@ mod verdict {
 
 #[doc(hidden)]
 pub mod private;
-#[cfg(feature = "strsim")]
-#[doc(hidden)]
-pub mod words;
 
 pub use attempt::{Attempt, Cause, Retry};
 pub use backoff::{Backoff, BackoffFn};

@@ -53,7 +53,7 @@ step_untold() {
     cargo build --quiet -p reattempt-benches
     # As names of modules are written in symbols.
     local module
-    for module in reattempt_observe6report retry_runtime6config; do
+    for module in reattempt_observe6report reattempt_config retry_runtime5named; do
         if grep -q "$module" "$target/debug/reattempt-benches"; then
             echo "a program without features has '$module' in it"
             return 1

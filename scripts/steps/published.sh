@@ -16,7 +16,7 @@ features_of() {
 # What everybody compiles who adds the crate. One more has to be decided here.
 step_dependencies() {
     local expected='cfg-if darling darling_core darling_macro getrandom ident_case libc pin-project-lite proc-macro2 quote rand rand_core
-        reattempt reattempt-core reattempt-observe reattempt-overload reattempt-rules reattempt-syntax retry-macros retry-runtime strsim syn tokio unicode-ident'
+        reattempt reattempt-core reattempt-observe reattempt-overload reattempt-parse reattempt-rules reattempt-syntax retry-macros retry-runtime strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
     diff <(printf '%s\n' reattempt-core reattempt-observe reattempt-rules retry-runtime) <(tree -p retry-runtime --no-default-features)
     diff <(echo reattempt-core) <(tree -p reattempt-core --no-default-features)
@@ -88,7 +88,7 @@ step_msrv() {
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file
-    local verified=(reattempt-{core,rules,observe,overload} retry-runtime reattempt-{http,testing,stats-page,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
+    local verified=(reattempt-{core,rules,observe,overload} retry-runtime reattempt-{parse,config,http,testing,stats-page,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
     # They have nothing that could be left out, and what they depend on takes long to compile once more.
     local packed=(reattempt-restate reattempt-storm cargo-retry)
     for crate in "${verified[@]}" "${packed[@]}"; do

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use retry_runtime::config::{Config, ConfigError, Diagnostic};
+use reattempt_config::{Config, ConfigError, Diagnostic};
 use retry_runtime::rules::RuleId;
 use serde::Serialize;
 

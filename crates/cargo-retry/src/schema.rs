@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use retry_runtime::config::schema;
+use reattempt_config::schema;
 
 use crate::output;
 

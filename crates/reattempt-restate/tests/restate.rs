@@ -278,7 +278,7 @@ async fn restate_runs_every_kind_of_workflow() {
     assert_eq!(refused.status().as_u16(), 400);
     let said = refused.text().await.unwrap();
     assert!(
-        said.contains("not those of workflow `order`, a JSON array"),
+        said.contains("do not fit workflow `order`, which takes a JSON array"),
         "{said}"
     );
 

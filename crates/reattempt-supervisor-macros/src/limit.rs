@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
+use reattempt_parse::{Whole, Word, Wrong};
 use retry_runtime::duration::{self, LONGEST, ParseDurationError};
 use retry_runtime::rules::RuleId;
-use retry_runtime::words::{Whole, Word, Wrong};
 
 use reattempt_syntax::literal::Literal;
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use reattempt_parse::Wrong;
 use retry_runtime::rules::RuleId;
-use retry_runtime::words::Wrong;
 
 /// The tokens that a fault is about, from the first to the last: the compiler underlines all of them.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! What is said of keys that do not exist. The table of those that do is the runtime's, which reads them in files.
 
-use retry_runtime::words;
-pub use retry_runtime::words::{KEYS, listed, nearest};
+use reattempt_parse as words;
+pub use reattempt_parse::{KEYS, listed, nearest};
 
 /// Keys that stand on functions only.
 pub const FUNCTION_ONLY: &[&str] = &["clone"];

@@ -13,8 +13,6 @@ use Key::{
     Timeout,
 };
 pub(crate) use checks::SHORTEST_TIMEOUT;
-#[cfg(feature = "config")]
-pub(crate) use reattempt_rules::INDEX;
 pub use reattempt_rules::breaker::window_below_timeout as breaker_window;
 pub use reattempt_rules::budget::ratio as budget_share;
 pub use reattempt_rules::hedge::{

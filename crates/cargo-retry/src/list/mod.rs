@@ -18,7 +18,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use retry_runtime::config::ConfigError;
+use reattempt_config::ConfigError;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;

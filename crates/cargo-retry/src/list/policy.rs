@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 
+use reattempt_config::Config;
 use reattempt_syntax::model::Model;
-use retry_runtime::config::Config;
 use retry_runtime::rules::{Key, Keys, Rule};
 use retry_runtime::{Budget, Policy};
 use syn::Expr;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
+use reattempt_config::{Config, ConfigError};
+use reattempt_parse::nearest;
 use retry_runtime::Policy;
-use retry_runtime::config::{Config, ConfigError};
 use retry_runtime::rules::RuleId;
-use retry_runtime::words::nearest;
 
 use super::Given;
 use crate::input;

@@ -199,12 +199,12 @@ fn what_is_nested_beyond_reading_is_refused() {
 #[test]
 fn the_schema_is_that_of_the_library() {
     let (code, out, _) = run(&["schema"]);
-    assert_eq!((code, &*out), (0, retry_runtime::config::schema()));
+    assert_eq!((code, &*out), (0, reattempt_config::schema()));
     let file = folder("schema").join("retry.schema.json");
     let (code, out, _) = run(&["schema", "--output", file.to_str().unwrap()]);
     assert_eq!((code, &*out), (0, ""));
     assert_eq!(
         std::fs::read_to_string(file).unwrap(),
-        retry_runtime::config::schema()
+        reattempt_config::schema()
     );
 }

@@ -1,7 +1,7 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
+use reattempt_parse::{is_unseen, mended};
 use retry_runtime::rules::RuleId;
-use retry_runtime::words::{is_unseen, mended};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 

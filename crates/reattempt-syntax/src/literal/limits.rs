@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
+use reattempt_parse::{Share, Whole, Word, Wrong};
 use retry_runtime::rules::{RuleId, Violation, hedge_delay, hedge_quantile};
-use retry_runtime::words::{Share, Whole, Word, Wrong};
 use syn::Expr;
 
 use super::{Literal, read};

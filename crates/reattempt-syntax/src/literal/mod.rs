@@ -6,13 +6,13 @@ mod limits;
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
+use reattempt_parse::{Whole, Word, Written, Wrong};
 use retry_runtime::rules::RuleId;
-use retry_runtime::words::{Whole, Word, Written, Wrong};
 use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 pub use limits::Copies;
-pub use retry_runtime::words::{Attempts, Name, Share};
+pub use reattempt_parse::{Attempts, Name, Share};
 
 /// A type that can be written as a literal.
 pub trait Literal: Word {

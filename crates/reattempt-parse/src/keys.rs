@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::rules::Key;
+use reattempt_rules::Key;
 
 /// Keys whose values are code, and the names of things in it: a file cannot have them.
 pub const CODE: &[&str] = &[

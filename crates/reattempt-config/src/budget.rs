@@ -7,11 +7,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use figment::value::Value;
 
-use super::read::{Reader, read};
-use crate::budget::Budget;
-use crate::rules::{RuleId, Violation};
-use crate::words::{self, Share, Whole, Word, Wrong};
+use super::reader::{Reader, read};
+use reattempt_parse::{self as parse, Share, Whole, Word, Wrong};
 use reattempt_rules::budget as rules;
+use retry_runtime::budget::Budget;
+use retry_runtime::rules::{RuleId, Violation};
 
 /// What a call brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -160,7 +160,7 @@ impl Reader<'_> {
                     format!("`{key}` is for budgets of tokens; drop it, or write `tokens = 500`");
                 self.fault(value.tag(), RuleId::R11, message);
             }
-            _ => self.fault(value.tag(), RuleId::R15, words::unknown(key, BUDGET)),
+            _ => self.fault(value.tag(), RuleId::R15, parse::unknown(key, BUDGET)),
         }
     }
 

@@ -3,14 +3,14 @@
 use figment::value::{Tag, Value};
 
 use super::budget::Settings;
-use super::place::{self, Path};
-use super::read::{Reader, read};
+use super::reader::{Reader, read};
+use super::span::{self, Path};
 use super::{ENABLED, POLICY, variable};
-use crate::backoff::Backoff;
-use crate::jitter::Jitter;
-use crate::policy::{Nested, Policy};
-use crate::rules::{Key, Keys, RuleId};
-use crate::words::{self, Attempts, CODE, OWN_BACKOFF};
+use reattempt_parse::{self as parse, Attempts, CODE, OWN_BACKOFF};
+use retry_runtime::Backoff;
+use retry_runtime::Jitter;
+use retry_runtime::rules::{Key, Keys, RuleId};
+use retry_runtime::{Nested, Policy};
 
 /// A layer, and what the rules and messages need to know of it.
 pub(super) struct Draft {
@@ -39,7 +39,7 @@ impl Draft {
     /// The layer with its budget.
     pub(super) fn layer(&self) -> Policy {
         match &self.budget {
-            Some(settings) => self.policy.budget(settings.kept(&place::shown(&self.path))),
+            Some(settings) => self.policy.budget(settings.kept(&span::shown(&self.path))),
             None => self.policy,
         }
     }
@@ -86,7 +86,7 @@ impl Reader<'_> {
             let joined = variable::joined(variable, &above, &name);
             return format!("{is}; the dots of a name stay dots, write `{joined}`");
         }
-        let path = place::shown(&[above, name.join(".")]);
+        let path = span::shown(&[above, name.join(".")]);
         format!("{is}; a name with dots stands in quotes, write `[{path}]`")
     }
 
@@ -130,8 +130,8 @@ impl Reader<'_> {
 /// Whether a word looks like no key at all.
 fn is_strange(word: &str) -> bool {
     let ours = Key::ALL.map(Key::as_str);
-    let known = CODE.contains(&word) || ours.contains(&word) || words::foreign(word).is_some();
-    !known && words::nearest(word, &ours).is_none()
+    let known = CODE.contains(&word) || ours.contains(&word) || parse::foreign(word).is_some();
+    !known && parse::nearest(word, &ours).is_none()
 }
 
 /// What to say about a key that neither policies nor operations have.
@@ -153,7 +153,7 @@ fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
             ),
         );
     }
-    let ours = words::foreign(word).map(|(ours, _)| ours);
+    let ours = parse::foreign(word).map(|(ours, _)| ours);
     if CODE.contains(&word) {
         return (
             RuleId::X15,
@@ -172,5 +172,5 @@ fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
     }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
-    (RuleId::R15, words::unknown(word, &all))
+    (RuleId::R15, parse::unknown(word, &all))
 }

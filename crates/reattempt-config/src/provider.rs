@@ -5,11 +5,11 @@ use figment::value::{Dict, Map, Value};
 use figment::{Error, Figment, Metadata, Profile, Provider};
 
 use super::diagnostic::Diagnostic;
-use super::place::Place;
+use super::span::Place;
 use super::variable::{self, LEVEL, PREFIX};
 use super::{DEFAULT, ENABLED, TOP};
-use crate::rules::RuleId;
-use crate::words::nearest;
+use reattempt_parse::nearest;
+use retry_runtime::rules::RuleId;
 
 /// A text of TOML under its own name.
 pub(super) struct Text<'a> {

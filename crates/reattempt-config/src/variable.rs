@@ -3,7 +3,7 @@
 use figment::value::Value;
 
 use super::{ENABLED, OPERATIONS, POLICIES, POLICY};
-use crate::rules::Key;
+use retry_runtime::rules::Key;
 
 pub(super) const PREFIX: &str = "REATTEMPT_";
 

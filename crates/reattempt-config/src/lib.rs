@@ -1,19 +1,35 @@
-//! Named policies from a file and the environment: text -> a checked [`Config`], or every fault at once. What runs
-//! under them asks a [`Config`]; what is in one never changes.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// What can panic is listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
 
 mod budget;
 mod clash;
 mod cut;
 mod diagnostic;
+mod file;
 mod judge;
 mod layer;
 mod live;
 mod names;
-mod place;
 mod provider;
 mod read;
+mod reader;
 mod resolve;
 mod schema;
+mod span;
 mod switch;
 mod syntax;
 mod telemetry;
@@ -29,9 +45,10 @@ use std::path::Path;
 
 use figment::Figment;
 
-use crate::policy::Policy;
-use crate::rules::RuleId;
-use place::{File, Place};
+use file::File;
+use retry_runtime::Policy;
+use retry_runtime::rules::RuleId;
+use span::Place;
 
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use live::{Status, current, load, policy, reload, status};

@@ -3,11 +3,11 @@
 use std::sync::OnceLock;
 
 use super::budget::BUDGET;
-use super::place::quoted;
+use super::span::quoted;
 use super::telemetry::TELEMETRY as SETTINGS;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
-use crate::rules::Key;
-use crate::words::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
+use reattempt_parse::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
+use retry_runtime::rules::Key;
 
 /// The JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as `docs/retry.schema.json`.
 ///

@@ -6,12 +6,13 @@ use core::fmt::Write as _;
 use figment::value::{Dict, Tag, Value};
 
 use super::layer::Draft;
-use super::place;
-use super::read::{Drafts, Reader};
+use super::read::Drafts;
+use super::reader::Reader;
+use super::span;
 use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
-use crate::policy::Policy;
-use crate::rules::{Key, Keys, Rule, RuleId, Violation};
-use crate::words::{listed, nearest};
+use reattempt_parse::{listed, nearest};
+use retry_runtime::Policy;
+use retry_runtime::rules::{Key, Keys, Rule, RuleId, Violation};
 
 impl Reader<'_> {
     /// X15: names of policies that are not there.
@@ -46,7 +47,7 @@ impl Reader<'_> {
         let mend = match nearest(name, &names) {
             Some(near) => format!("did you mean `{near}`?"),
             None if names.is_empty() => {
-                let policy = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
+                let policy = span::shown(&[POLICIES.to_owned(), name.to_owned()]);
                 format!("there is none at all, write `[{policy}]`")
             }
             None => format!("the policies are {}", listed(&names)),
@@ -127,7 +128,7 @@ impl Reader<'_> {
             if rule == Rule::OnlyForRetries {
                 message.push_str(", or `enabled = false` in place of `max = 1`");
             }
-            let table = place::shown(&policy.path);
+            let table = span::shown(&policy.path);
             // Writing to a `String` does not fail.
             let _ = write!(message, " (`{blamed}` comes from `[{table}]`)");
         }

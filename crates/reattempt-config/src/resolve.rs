@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::clash::{self, Read};
 use super::{Config, Diagnostic};
-use crate::named::NamedPolicy;
-use crate::policy::Policy;
-use crate::rules::Rule;
+use retry_runtime::Policy;
+use retry_runtime::private::slots::NamedPolicy;
+use retry_runtime::rules::Rule;
 
 /// What a site is to have.
 pub(super) struct Resolution {

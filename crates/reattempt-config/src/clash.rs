@@ -3,9 +3,10 @@
 use core::slice;
 
 use super::diagnostic::Diagnostic;
-use super::place::{File, Place};
+use super::file::File;
+use super::span::Place;
 use super::{OPERATIONS, POLICIES};
-use crate::rules::{Key, Keys, Rule, Violation};
+use retry_runtime::rules::{Key, Keys, Rule, Violation};
 
 /// What was read, for the lines of faults that are found later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub(super) fn fault(
         let [operation, _] = tables.clone();
         (Place::of(name), operation)
     });
-    let path = super::place::shown(&path);
+    let path = super::span::shown(&path);
     let message = format!(
         "{} (together with the keys in the code of `{operation}`)",
         violation.message()

@@ -3,10 +3,10 @@
 use toml_edit::TomlError;
 
 use super::diagnostic::Diagnostic;
-use super::place::{Place, shown};
+use super::span::{Place, shown};
 use super::{OPERATIONS, POLICIES};
-use crate::rules::{Key, RuleId};
-use crate::words::nearest;
+use reattempt_parse::nearest;
+use retry_runtime::rules::{Key, RuleId};
 
 /// What is no TOML: toml says what it expected, which is the mend.
 pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {

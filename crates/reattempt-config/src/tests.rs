@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use super::Config;
-use crate::budget::{Budget, FailureClass};
-use crate::policy::Policy;
+use retry_runtime::Policy;
+use retry_runtime::budget::{Budget, FailureClass};
 
 const FILE: &str = r#"
 [policies.a]
@@ -21,7 +21,7 @@ budget = { per_request = 0.1, ttl = "5s", floor = 0.0, initial = 3 }
 
 fn budget(config: &Config, operation: &str, policy: &str) -> &'static Budget {
     let resolved = config.resolve(operation, policy, &Policy::new());
-    resolved.policy.budget.unwrap()
+    resolved.policy.shared_budget().unwrap()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Whether a file was read in the middle of a write.
 
 use super::diagnostic::Diagnostic;
-use super::place::Place;
-use crate::rules::RuleId;
+use super::span::Place;
+use retry_runtime::rules::RuleId;
 
 /// The last line of a file that says that it is whole.
 const END: &str = "# end";

@@ -3,8 +3,8 @@
 use core::fmt;
 use std::error::Error;
 
-use super::place::Place;
-use crate::rules::{INDEX, RuleId};
+use super::span::Place;
+use reattempt_rules::{INDEX, RuleId};
 
 /// One mistake in a configuration.
 ///

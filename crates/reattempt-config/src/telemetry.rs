@@ -2,10 +2,10 @@
 
 use figment::value::Value;
 
-use super::read::Reader;
-use crate::rules::RuleId;
-use crate::words;
-use reattempt_observe::Telemetry;
+use super::reader::Reader;
+use reattempt_parse as parse;
+use retry_runtime::Telemetry;
+use retry_runtime::rules::RuleId;
 
 /// The settings of telemetry. `retry` is that of every retry and gives way to `first_retry`.
 pub(super) const TELEMETRY: &[&str] = &[
@@ -27,7 +27,7 @@ impl Reader<'_> {
         let known = self.faults.len();
         for (key, value) in table {
             if !TELEMETRY.contains(&&**key) {
-                let message = words::unknown(key, TELEMETRY);
+                let message = parse::unknown(key, TELEMETRY);
                 self.within(key, |this| this.fault(value.tag(), RuleId::R15, message));
             }
         }

@@ -8,11 +8,10 @@ use core::fmt;
 use core::time::Duration;
 
 use super::{Whole, Word, Wrong, keys};
-use crate::backoff::Backoff;
-use crate::jitter::Jitter;
-use crate::policy::Nested;
-use crate::rules::{RuleId, budget_share};
-use reattempt_observe::{Level, Telemetry};
+use reattempt_rules::RuleId;
+use reattempt_rules::budget::ratio as budget_share;
+use retry_runtime::{Backoff, Jitter, Level, Nested, Telemetry};
+
 use reattempt_rules::duration;
 
 /// The number of attempts; `u32::MAX` is "unlimited".
@@ -20,7 +19,7 @@ use reattempt_rules::duration;
 pub struct Attempts(pub u32);
 
 /// `max` of a policy without a limit.
-pub(crate) const UNLIMITED: &str = "unlimited";
+pub const UNLIMITED: &str = "unlimited";
 
 impl Word for Attempts {
     const EXAMPLE: &'static str = "a number of attempts; write `max = 3` or `max = \"unlimited\"`";
@@ -175,7 +174,7 @@ impl Word for f64 {
 }
 
 /// The kinds of jitter that have a word.
-pub(crate) const JITTERS: &[(&str, Jitter)] = &[
+pub const JITTERS: &[(&str, Jitter)] = &[
     ("none", Jitter::None),
     ("full", Jitter::Full),
     ("equal", Jitter::Equal),
@@ -201,7 +200,7 @@ impl Word for Jitter {
 }
 
 /// The shapes that have a word.
-pub(crate) const SHAPES: &[(&str, Backoff)] = &[
+pub const SHAPES: &[(&str, Backoff)] = &[
     (Backoff::None.as_str(), Backoff::None),
     (Backoff::Fixed.as_str(), Backoff::Fixed),
     (Backoff::Linear.as_str(), Backoff::Linear),
@@ -238,10 +237,10 @@ impl Word for Backoff {
 }
 
 /// What only code can write for `backoff`.
-pub(crate) const OWN_BACKOFF: &str = ", or an expression that implements `BackoffFn`";
+pub const OWN_BACKOFF: &str = ", or an expression that implements `BackoffFn`";
 
 /// The kinds of nesting.
-pub(crate) const NESTED: &[(&str, Nested)] = &[
+pub const NESTED: &[(&str, Nested)] = &[
     ("collapse", Nested::Collapse),
     ("multiply", Nested::Multiply),
 ];
@@ -258,7 +257,7 @@ impl Word for Nested {
 }
 
 /// How loud events are.
-pub(crate) const LEVELS: &[(&str, Level)] = &[
+pub const LEVELS: &[(&str, Level)] = &[
     ("off", Level::Off),
     ("trace", Level::Trace),
     ("debug", Level::Debug),
@@ -279,7 +278,7 @@ impl Word for Level {
 }
 
 /// What is told, in a word.
-pub(crate) const TELEMETRY: &[(&str, Telemetry)] = &[
+pub const TELEMETRY: &[(&str, Telemetry)] = &[
     ("default", Telemetry::new()),
     ("quiet", Telemetry::quiet()),
     ("timings", Telemetry::new().timings()),

@@ -13,7 +13,7 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 
 use super::ConfigError;
 use super::live;
-use crate::rules::RuleId;
+use retry_runtime::rules::RuleId;
 
 /// Nothing has been written for this long, so that whoever writes is done with it.
 const QUIET: Duration = Duration::from_millis(50);

@@ -1,5 +1,21 @@
-//! How keys and values are written, in attributes and in files: text -> value, or what is wrong and the mend. The
-//! macros and [`config`](https://docs.rs/reattempt) read with these, so that both have one language and one voice.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), no_std)]
+// What can panic is listed in `docs/panics.md`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_methods,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_in_result
+    )
+)]
+
+extern crate alloc;
 
 mod keys;
 mod values;
@@ -8,12 +24,11 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use crate::rules::RuleId;
+use reattempt_rules::RuleId;
 
 pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, is_unseen, mended};
-#[cfg(feature = "config")]
-pub(crate) use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
+pub use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

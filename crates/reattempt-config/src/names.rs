@@ -4,10 +4,10 @@
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::place;
+use super::span;
 use super::{Config, DEFAULT, POLICIES};
-use crate::named::NamedPolicy;
-use crate::words::nearest;
+use reattempt_parse::nearest;
+use retry_runtime::private::slots::NamedPolicy;
 
 /// A policy that code asks for by name, and that the configuration does not have: the keys in the code hold.
 ///
@@ -54,7 +54,7 @@ impl fmt::Display for MissingPolicy {
         if let Some(near) = &self.nearest {
             return write!(f, "did you mean \"{near}\"?");
         }
-        let table = place::shown(&[POLICIES.to_owned(), name.to_owned()]);
+        let table = span::shown(&[POLICIES.to_owned(), name.to_owned()]);
         write!(f, "write `[{table}]`")
     }
 }

@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use super::clash::Read;
 use super::names::{MissingPolicy, Warnings, ignored_timeouts, missing, unused};
-use super::place::Place;
 use super::resolve::{Resolution, resolve};
+use super::span::Place;
 use super::{Config, ConfigError, Diagnostic, environment, switch, text_of};
-use crate::named::{NamedPolicy, Snapshot, set_policy_source};
-use crate::policy::Policy;
-use crate::rules::RuleId;
+use retry_runtime::Policy;
+use retry_runtime::private::slots::{NamedPolicy, Snapshot, set_policy_source};
+use retry_runtime::rules::RuleId;
 
 /// What is loaded, and who has asked for it.
 struct State {

@@ -1,16 +1,16 @@
 //! The kill switch: whether anything is retried at all.
 
-use crate::switch::{self, BY_CALL, BY_FILE};
+use retry_runtime::private::slots::{self, BY_CALL, BY_FILE};
 
 /// Switches all retries of the process off, until [`resume_retries`].
 ///
 /// After a failure no retry is admitted: the call ends with its error, and its reason is
-/// [`GiveUpReason::Disabled`](crate::GiveUpReason::Disabled). Calls that wait for their next attempt when this is called
+/// [`GiveUpReason::Disabled`](retry_runtime::GiveUpReason::Disabled). Calls that wait for their next attempt when this is called
 /// end with their error at the end of the wait; an async call whose error cannot be sent between
 /// threads, or that is run by `Policy::run_async`, has not kept it and makes
 /// that one attempt.
 ///
-/// It holds for all calls: constant policies, blocks, [`Runner`](crate::Runner), layers and middleware.
+/// It holds for all calls: constant policies, blocks, [`Runner`](retry_runtime::Runner), layers and middleware.
 ///
 /// # Examples
 ///
@@ -29,14 +29,14 @@ use crate::switch::{self, BY_CALL, BY_FILE};
 /// config::resume_retries();
 /// ```
 pub fn stop_retries() {
-    if let Some(on) = switch::switch(BY_CALL, false) {
+    if let Some(on) = slots::switch(BY_CALL, false) {
         tell(on);
     }
 }
 
 /// Takes [`stop_retries`] back; what the configuration says stays.
 pub fn resume_retries() {
-    if let Some(on) = switch::switch(BY_CALL, true) {
+    if let Some(on) = slots::switch(BY_CALL, true) {
         tell(on);
     }
 }
@@ -44,12 +44,12 @@ pub fn resume_retries() {
 /// Whether anything is retried: not after [`stop_retries`], nor while the configuration says
 /// `enabled = false`.
 pub fn are_retries_on() -> bool {
-    switch::are_retries_on()
+    slots::are_retries_on()
 }
 
 /// What the configuration says: whether retries are on now, where that has changed.
 pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
-    switch::switch(BY_FILE, is_enabled)
+    slots::switch(BY_FILE, is_enabled)
 }
 
 /// Told to observers, where no lock is held.
