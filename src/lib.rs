@@ -98,7 +98,7 @@ pub mod testing {
 ///
 /// The book in the repository, `docs/guide`, goes through all of it from the start.
 pub mod guide {
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/services/overview.md")]
     #[doc = include_str!("../docs/services/http.md")]
     #[doc = include_str!("../docs/services/grpc.md")]
@@ -106,13 +106,13 @@ pub mod guide {
     #[doc = include_str!("../docs/services/redis.md")]
     pub mod services {}
 
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/transactions.md")]
     pub mod transactions {}
 
     /// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
     ///
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/overload.svg")]
     #[doc = ""]
     #[doc = include_str!("../docs/overload.md")]
@@ -120,19 +120,19 @@ pub mod guide {
 
     /// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
     ///
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/configuration.md")]
     pub mod configuration {}
 
     /// Every rule by which a policy is refused: why, and what to write in its place.
     ///
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/errors.md")]
     pub mod errors {}
 
     /// Events, lines, metrics and statistics of what is retried.
     ///
-    #[cfg(doc)]
+    #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/watching.md")]
     pub mod watching {}
 }
