@@ -16,8 +16,5 @@ pub mod transactions {}
 #[doc = include_str!("../../docs/overload.md")]
 pub mod overload {}
 
-#[doc = include_str!("../../docs/errors.md")]
-pub mod errors {}
-
 #[doc = include_str!("../../docs/testing.md")]
 pub mod testing {}
