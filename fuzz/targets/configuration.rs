@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retry_runtime::Policy;
 use reattempt_config::{Config, Diagnostic};
+use retry_runtime::Policy;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(input) = core::str::from_utf8(input) else {

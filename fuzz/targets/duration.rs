@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use retry_runtime::duration::{Human, LONGEST, ParseDurationError, parse};
 use reattempt_parse::Word;
+use retry_runtime::duration::{Human, LONGEST, ParseDurationError, parse};
 
 #[derive(Debug, Arbitrary)]
 enum Input<'a> {

@@ -26,7 +26,7 @@ impl Policy {
     /// Of a custom shape that is nothing and the cap.
     pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
         let delay = self.computed(retry);
-        let (low, high) = match self.shape {
+        let (low, high) = match self.backoff {
             Backoff::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
             Backoff::Decorrelated => (delay, delay),
             Backoff::Custom(_) => (Nanos(0.0), delay),
@@ -46,7 +46,7 @@ impl Policy {
 
     #[inline(always)]
     const fn uncapped(&self, retry: u32) -> Nanos {
-        match self.shape {
+        match self.backoff {
             Backoff::None => Nanos(0.0),
             Backoff::Fixed | Backoff::Fibonacci if retry == 0 => self.first,
             Backoff::Fixed => self.base,
@@ -80,10 +80,10 @@ impl Policy {
         previous: Option<Duration>,
         random: impl FnOnce() -> u64,
     ) -> Duration {
-        if self.is_fast(retry) || self.shape.is_none() {
+        if self.is_fast(retry) || self.backoff.is_none() {
             return Duration::ZERO;
         }
-        match self.shape {
+        match self.backoff {
             Backoff::Decorrelated => self.decorrelated(previous, random()),
             Backoff::Custom(shape) => {
                 let delay = Nanos::new(shape.delay(retry));
@@ -147,7 +147,7 @@ impl Policy {
     /// Whether a delay depends on the one before it.
     #[inline]
     pub(crate) const fn looks_back(&self) -> bool {
-        matches!(self.shape, Backoff::Decorrelated)
+        matches!(self.backoff, Backoff::Decorrelated)
     }
 }
 

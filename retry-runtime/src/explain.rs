@@ -73,7 +73,7 @@ impl fmt::Display for Explanation<'_> {
 impl Explanation<'_> {
     fn delays(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let policy = self.0;
-        match policy.shape {
+        match policy.backoff {
             _ if policy.decided && policy.attempts().is_none() => {
                 return f.write_str(" and delays as its strategy says");
             }

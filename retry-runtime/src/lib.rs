@@ -70,6 +70,8 @@ pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::Outcome;
+#[doc(hidden)]
+pub use policy::KeyValue;
 pub use policy::{Nested, Policy};
 pub use reattempt_core::{
     Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, RetryError, Verdict,

@@ -207,7 +207,7 @@ impl<'a> Operation<'a> {
         match self.label {
             Some(label) => label,
             None if self.policy.decided => "strategy",
-            None => self.policy.shape.as_str(),
+            None => self.policy.backoff.as_str(),
         }
     }
 

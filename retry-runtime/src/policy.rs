@@ -45,7 +45,7 @@ pub(crate) const HARMLESS: Keys =
 #[must_use = "a policy does nothing until something runs under it"]
 pub struct Policy {
     pub(crate) max: u32,
-    pub(crate) shape: Backoff,
+    pub(crate) backoff: Backoff,
     pub(crate) base: Nanos,
     /// `base`, unless the user gave another.
     pub(crate) first: Nanos,
@@ -62,11 +62,15 @@ pub struct Policy {
     pub(crate) telemetry: Telemetry,
     /// Whether a strategy decides how often and how long to wait.
     pub(crate) decided: bool,
-    #[cfg(feature = "std")]
     pub(crate) budget: Option<&'static Budget>,
     pub(crate) given: Keys,
     pub(crate) trust: Trust,
 }
+
+/// Without `std` no policy has one.
+#[cfg(not(feature = "std"))]
+#[derive(Debug)]
+pub(crate) enum Budget {}
 
 /// Whether a policy is known to keep to the unsafe rules.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +97,65 @@ pub enum Nested {
     Multiply,
 }
 
+/// The value of a key, as a file or a literal has it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum KeyValue {
+    /// `u32::MAX` is no limit.
+    Attempts(u32),
+    Backoff(Backoff),
+    Duration(Duration),
+    Factor(f64),
+    Jitter(Jitter),
+    Flag(bool),
+    Nested(Nested),
+    /// A budget that only the caller has.
+    Budget,
+    Telemetry(Telemetry),
+}
+
+macro_rules! pattern {
+    (Budget $value:ident) => {
+        KeyValue::Budget
+    };
+    ($kind:ident $value:ident) => {
+        KeyValue::$kind($value)
+    };
+}
+
+macro_rules! set {
+    ($policy:ident, $name:ident, Budget, $value:ident) => {
+        $policy.budgeted()
+    };
+    ($policy:ident, $name:ident, $kind:ident, $value:ident) => {
+        $policy.$name($value)
+    };
+}
+
+macro_rules! list {
+    ($($key:ident $name:ident $kind:ident $default:literal $meaning:literal;)*) => {
+        impl Policy {
+            /// Returns this policy with `key` set; `None` for a value of another kind.
+            #[doc(hidden)]
+            pub const fn with(self, key: Key, value: KeyValue) -> Option<Self> {
+                Some(match (key, value) {
+                    $((Key::$key, pattern!($kind value)) => set!(self, $name, $kind, value),)*
+                    _ => return None,
+                })
+            }
+
+            const fn with_key_of(mut self, key: Key, layer: &Self) -> Self {
+                match key {
+                    $(Key::$key => self.$name = layer.$name,)*
+                }
+                self.sets(key)
+            }
+        }
+    };
+}
+
+reattempt_rules::keys!(list);
+
 /// `max` of a policy without a limit.
 const UNLIMITED: u32 = u32::MAX;
 
@@ -101,7 +164,7 @@ impl Policy {
     pub const fn new() -> Self {
         Self {
             max: 3,
-            shape: Backoff::Exp,
+            backoff: Backoff::Exp,
             base: Nanos::new(Duration::from_millis(100)),
             first: Nanos::new(Duration::from_millis(100)),
             factor: 2.0,
@@ -116,7 +179,6 @@ impl Policy {
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),
             decided: false,
-            #[cfg(feature = "std")]
             budget: None,
             given: Keys::NONE,
             trust: Trust::Built,
@@ -188,7 +250,7 @@ impl Policy {
     ///
     /// [`Backoff::Exp`].
     pub const fn backoff(mut self, shape: Backoff) -> Self {
-        self.shape = shape;
+        self.backoff = shape;
         self.sets(Key::Backoff)
     }
 
@@ -367,7 +429,7 @@ impl Policy {
         self.sets(Key::Nested)
     }
 
-    /// What is told of its calls, and how loudly.
+    /// What is reported of its calls, and at which levels.
     ///
     /// # Default
     ///
@@ -419,41 +481,14 @@ impl Policy {
         let mut rest: &[Key] = &Key::ALL;
         while let [key, tail @ ..] = rest {
             if layer.has(*key) {
+                if matches!(key, Key::Base) && !self.has(Key::First) {
+                    self.first = layer.base;
+                }
                 self = self.with_key_of(*key, layer);
             }
             rest = tail;
         }
         self
-    }
-
-    const fn with_key_of(mut self, key: Key, layer: &Self) -> Self {
-        match key {
-            Key::Max => self.max = layer.max,
-            Key::Backoff => self.shape = layer.shape,
-            Key::Base => {
-                self.base = layer.base;
-                if !self.has(Key::First) {
-                    self.first = layer.base;
-                }
-            }
-            Key::First => self.first = layer.first,
-            Key::Factor => self.factor = layer.factor,
-            Key::Cap => self.cap = layer.cap,
-            Key::Jitter => self.jitter = layer.jitter,
-            Key::FastFirst => self.fast_first = layer.fast_first,
-            Key::ResetAfter => self.reset_after = layer.reset_after,
-            Key::Deadline => self.deadline = layer.deadline,
-            Key::Timeout => self.timeout = layer.timeout,
-            Key::MaxRetryAfter => self.max_retry_after = layer.max_retry_after,
-            Key::Idempotent => self.idempotent = layer.idempotent,
-            Key::Nested => self.nested = layer.nested,
-            Key::Telemetry => self.telemetry = layer.telemetry,
-            #[cfg(feature = "std")]
-            Key::Budget => self.budget = layer.budget,
-            #[cfg(not(feature = "std"))]
-            Key::Budget => {}
-        }
-        self.sets(key)
     }
 
     /// Remembers that `key` was given, whose value may break an unsafe rule.
@@ -502,7 +537,7 @@ impl Policy {
     /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.
     #[doc(hidden)]
     pub const fn decided(mut self) -> Self {
-        self.shape = Backoff::None;
+        self.backoff = Backoff::None;
         self.decided = true;
         if !self.has(Key::Max) {
             self.max = UNLIMITED;
@@ -564,7 +599,7 @@ impl Policy {
 
     /// The shape of the delays.
     pub const fn shape(&self) -> Backoff {
-        self.shape
+        self.backoff
     }
 
     /// Whether a call has to do with it before anything fails.

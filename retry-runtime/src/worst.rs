@@ -96,7 +96,7 @@ impl Policy {
             return None;
         }
         let Some(max) = self.all_attempts() else {
-            return if self.shape.is_none() {
+            return if self.backoff.is_none() {
                 Some(Duration::ZERO)
             } else {
                 None
@@ -145,7 +145,7 @@ impl Policy {
             let next = retry.saturating_add(count);
             let (first, _) = self.delay_bounds(retry);
             let (last, _) = self.delay_bounds(next.saturating_sub(1));
-            let group = match self.shape {
+            let group = match self.backoff {
                 // Equal steps; where the cap bends them the true sum is larger.
                 Backoff::Linear => half(first.saturating_add(last).saturating_mul(count)),
                 _ => shorter(first, last).saturating_mul(count),
@@ -158,7 +158,7 @@ impl Policy {
 
     /// Whether no delay after the first two is shorter than the one before.
     const fn never_falls(&self) -> bool {
-        match self.shape {
+        match self.backoff {
             // Nobody knows; a factor below 1 is refused, but not here.
             Backoff::Custom(_) => false,
             Backoff::Exp => self.factor >= 1.0,
@@ -254,7 +254,7 @@ mod tests {
                 let least = policy.least_waiting(retries);
                 assert!(least <= true_sum, "{policy:?}: {least:?}, {true_sum:?}");
                 let is_bent =
-                    matches!(policy.shape, Backoff::Exp) || policy.cap.duration() == MS * 300;
+                    matches!(policy.backoff, Backoff::Exp) || policy.cap.duration() == MS * 300;
                 assert!(
                     is_bent || least == true_sum,
                     "{policy:?}: {least:?}, {true_sum:?}"

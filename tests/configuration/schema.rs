@@ -1,7 +1,7 @@
 //! The schema knows what the reader knows.
 
 use reattempt::config::{Config, schema};
-use reattempt::policy::rules::Key;
+use reattempt::policy::rules::{Key, Kind};
 use serde_json::Value;
 
 fn validator() -> jsonschema::Validator {
@@ -38,6 +38,43 @@ fn every_key_is_in_it() {
         }
         let more = properties.as_object().unwrap().len() - Key::ALL.len();
         assert_eq!(more, if kind == "policy" { 0 } else { 2 });
+    }
+}
+
+/// The page has a row for each key of the table, in its order.
+#[test]
+fn the_table_of_keys_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let row = |key: Key| {
+        let value = match key.kind() {
+            Kind::Attempts => "a number, or `\"unlimited\"`",
+            Kind::Backoff => {
+                "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exp\"`, `\"fibonacci\"`, `\"decorrelated\"`"
+            }
+            Kind::Duration => "a duration",
+            Kind::Factor => "a number above 1",
+            Kind::Jitter => "`\"none\"`, `\"full\"`, `\"equal\"`, or a ratio",
+            Kind::Flag => "`true` or `false`",
+            Kind::Nested => "`\"collapse\"` or `\"multiply\"`",
+            Kind::Budget => "a ratio, or a table",
+            Kind::Telemetry => "`\"default\"`, `\"quiet\"`, `\"timings\"`, `\"spans\"`, or a table",
+        };
+        let default = match key.default_value() {
+            quoted if quoted.starts_with('"') => format!("`{quoted}`"),
+            plain => plain.to_owned(),
+        };
+        format!("| `{key}` | {value} | {default} | {} |\n", key.meaning())
+    };
+    let rows: String = Key::ALL.into_iter().map(row).collect();
+    let head = "| key | value | default | meaning |\n|---|---|---|---|\n";
+    let (before, table) = page.split_once(head).unwrap();
+    let (_, after) = table.split_once("\n\n").unwrap();
+    let current = format!("{before}{head}{rows}\n{after}");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(path, &current).unwrap();
+    } else {
+        assert_eq!(page, current);
     }
 }
 

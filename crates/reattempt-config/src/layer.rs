@@ -7,10 +7,8 @@ use super::reader::{Reader, read};
 use super::span::{self, Path};
 use super::{ENABLED, POLICY, variable};
 use reattempt_parse::{self as parse, Attempts, CODE, OWN_BACKOFF};
-use retry_runtime::Backoff;
-use retry_runtime::Jitter;
-use retry_runtime::rules::{Key, Keys, RuleId};
-use retry_runtime::{Nested, Policy};
+use retry_runtime::rules::{Key, Keys, Kind, RuleId};
+use retry_runtime::{Backoff, KeyValue, Policy};
 
 /// A layer, and what the rules and messages need to know of it.
 pub(super) struct Draft {
@@ -48,7 +46,7 @@ impl Draft {
 impl Reader<'_> {
     /// One key of a policy, or of an operation, which has those in `more`, too.
     pub(super) fn key(&mut self, word: &str, value: &Value, draft: &mut Draft, more: &[&str]) {
-        let Some(key) = Key::ALL.into_iter().find(|key| key.as_str() == word) else {
+        let Some(key) = Key::from_name(word) else {
             let (rule, message) = match value {
                 // `[operations.payments.charge]` is two tables.
                 Value::Dict(..) if is_strange(word) => {
@@ -91,28 +89,21 @@ impl Reader<'_> {
     }
 
     fn set(&mut self, key: Key, value: &Value, draft: &mut Draft) -> Option<Policy> {
-        let policy = draft.policy;
-        Some(match key {
-            Key::Max => policy.max(self.take::<Attempts>(value)?.0),
-            Key::Backoff => policy.backoff(self.shape(value)?),
-            Key::Base => policy.base(self.take(value)?),
-            Key::First => policy.first(self.take(value)?),
-            Key::Factor => policy.factor(self.take(value)?),
-            Key::Cap => policy.cap(self.take(value)?),
-            Key::Jitter => policy.jitter(self.take::<Jitter>(value)?),
-            Key::FastFirst => policy.fast_first(self.take(value)?),
-            Key::ResetAfter => policy.reset_after(self.take(value)?),
-            Key::Deadline => policy.deadline(self.take(value)?),
-            Key::Timeout => policy.timeout(self.take(value)?),
-            Key::MaxRetryAfter => policy.max_retry_after(self.take(value)?),
-            Key::Idempotent => policy.idempotent(self.take(value)?),
-            Key::Nested => policy.nested(self.take::<Nested>(value)?),
-            Key::Budget => {
+        let value = match key.kind() {
+            Kind::Attempts => KeyValue::Attempts(self.take::<Attempts>(value)?.0),
+            Kind::Backoff => KeyValue::Backoff(self.shape(value)?),
+            Kind::Duration => KeyValue::Duration(self.take(value)?),
+            Kind::Factor => KeyValue::Factor(self.take(value)?),
+            Kind::Jitter => KeyValue::Jitter(self.take(value)?),
+            Kind::Flag => KeyValue::Flag(self.take(value)?),
+            Kind::Nested => KeyValue::Nested(self.take(value)?),
+            Kind::Budget => {
                 draft.budget = Some(self.budget(value)?);
-                policy.budgeted()
+                KeyValue::Budget
             }
-            Key::Telemetry => policy.telemetry(self.telemetry(value)?),
-        })
+            Kind::Telemetry => KeyValue::Telemetry(self.telemetry(value)?),
+        };
+        draft.policy.with(key, value)
     }
 
     /// A shape; what only code can have is no mend here.

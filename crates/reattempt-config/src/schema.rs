@@ -7,7 +7,7 @@ use super::span::quoted;
 use super::telemetry::TELEMETRY as SETTINGS;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
 use reattempt_parse::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
-use retry_runtime::rules::Key;
+use retry_runtime::rules::{Key, Kind};
 
 /// The JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as `docs/retry.schema.json`.
 ///
@@ -103,77 +103,30 @@ fn reference(path: &str) -> Json {
     object([("$ref", Json::Text(format!("#/$defs/{path}")))])
 }
 
-/// What a key may be, and what it is in a few words.
-fn of_key(key: Key) -> (Json, &'static str) {
-    match key {
-        Key::Max => (
-            any([count("1"), object([("const", text(UNLIMITED))])]),
-            "attempts in all, the first one included (default: 3)",
-        ),
-        Key::Backoff => (words(SHAPES), "the shape of the delays (default: \"exp\")"),
-        Key::Base => (duration(), "the unit of the shape (default: \"100ms\")"),
-        Key::First => (
-            duration(),
-            "the delay before the first retry (default: that of `base`)",
-        ),
-        Key::Factor => (
-            object([
-                ("type", text("number")),
-                ("exclusiveMinimum", Json::Raw("1")),
-            ]),
-            "the growth of \"exp\" from one delay to the next (default: 2.0)",
-        ),
-        Key::Cap => (
-            duration(),
-            "no delay is longer than this (default: \"20s\")",
-        ),
-        Key::Jitter => {
-            let ratio = object([
-                ("type", text("number")),
-                ("minimum", Json::Raw("0")),
-                ("maximum", Json::Raw("1")),
-            ]);
-            (
-                any([ratio, words(JITTERS)]),
-                "how each delay is spread (default: \"full\")",
-            )
-        }
-        Key::FastFirst => (
-            flag(),
-            "whether the first retry comes at once (default: false)",
-        ),
-        Key::ResetAfter => (
-            duration(),
-            "an attempt that ran at least this long before it failed starts the count and the delays anew (default: none)",
-        ),
-        Key::Deadline => (
-            duration(),
-            "one limit over all attempts and delays (default: none)",
-        ),
-        Key::Timeout => (duration(), "the limit of one attempt (default: none)"),
-        Key::MaxRetryAfter => (
-            duration(),
-            "the longest delay asked for by an error that is waited for (default: \"1m\")",
-        ),
-        Key::Idempotent => (
-            flag(),
-            "whether the operation may be executed twice (default: true)",
-        ),
-        Key::Nested => (
-            words(NESTED),
-            "what happens inside a retry of another call (default: \"collapse\")",
-        ),
-        Key::Budget => (
-            any([share(), table(BUDGET.iter().map(of_budget).collect())]),
-            "how many retries all calls may make together (default: none)",
-        ),
-        Key::Telemetry => (
+/// Returns what the value of a key may be.
+fn of_kind(kind: Kind) -> Json {
+    let number = |least: &'static str, bound: &'static str| {
+        [("type", text("number")), (least, Json::Raw(bound))]
+    };
+    match kind {
+        Kind::Attempts => any([count("1"), object([("const", text(UNLIMITED))])]),
+        Kind::Backoff => words(SHAPES),
+        Kind::Duration => duration(),
+        Kind::Factor => object(number("exclusiveMinimum", "1")),
+        Kind::Jitter => {
+            let [kind, least] = number("minimum", "0");
             any([
-                words(TELEMETRY),
-                table(SETTINGS.iter().map(of_telemetry).collect()),
-            ]),
-            "what is told of its calls, and how loudly (default: \"default\")",
-        ),
+                object([kind, least, ("maximum", Json::Raw("1"))]),
+                words(JITTERS),
+            ])
+        }
+        Kind::Flag => flag(),
+        Kind::Nested => words(NESTED),
+        Kind::Budget => any([share(), table(BUDGET.iter().map(of_budget).collect())]),
+        Kind::Telemetry => any([
+            words(TELEMETRY),
+            table(SETTINGS.iter().map(of_telemetry).collect()),
+        ]),
     }
 }
 
@@ -208,8 +161,9 @@ fn described(value: Json, description: &str) -> Json {
 
 fn whole() -> Json {
     let keys = Key::ALL.iter().map(|key| {
-        let (value, description) = of_key(*key);
-        (key.as_str().to_owned(), described(value, description))
+        let description = format!("{} (default: {})", key.meaning(), key.default_value());
+        let value = described(of_kind(key.kind()), &description);
+        (key.as_str().to_owned(), value)
     });
     let refer = |key: &Key| {
         let word = key.as_str();

@@ -57,7 +57,7 @@ pub(super) fn joined(variable: &str, kind: &str, name: &[&str]) -> String {
 }
 
 fn is_key(word: &str) -> bool {
-    Key::ALL.iter().any(|key| key.as_str() == word)
+    Key::from_name(word).is_some()
 }
 
 /// The two parts of `storage_fast_first`: the longest key that it ends with.

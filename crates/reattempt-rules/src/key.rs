@@ -2,34 +2,117 @@
 
 use core::fmt;
 
-/// A key of a policy: its name in attributes and files, and the method of the builder.
+/// The table of keys: the name of each, its kind, its default as it is written, and its meaning.
 ///
-/// A minor release may add keys, so match with a wildcard.
+/// `keys!(list)` expands to `list! { Max max Attempts "3" "attempts in total, ..."; ... }`. The parser of the macros, policies,
+/// files, their schema and `cargo retry` are made from it.
+#[macro_export]
+macro_rules! keys {
+    ($list:ident) => {
+        $list! {
+            Max max Attempts "3" "attempts in total, the first one included";
+            Backoff backoff Backoff "\"exp\"" "the shape of the delays";
+            Base base Duration "\"100ms\"" "the unit of the shape";
+            First first Duration "`base`" "the delay before the first retry";
+            Factor factor Factor "2.0" "the growth of \"exp\" from one delay to the next";
+            Cap cap Duration "\"20s\"" "no delay is longer than this";
+            Jitter jitter Jitter "\"full\"" "how each delay is spread";
+            FastFirst fast_first Flag "false" "whether the first retry comes at once";
+            ResetAfter reset_after Duration "none" "an attempt that ran at least this long before it failed starts the count and the delays anew";
+            Deadline deadline Duration "none" "one limit over all attempts and delays";
+            Timeout timeout Duration "none" "the limit of one attempt";
+            MaxRetryAfter max_retry_after Duration "\"1m\"" "the longest delay asked for by an error that a call waits for";
+            Idempotent idempotent Flag "true" "whether the operation may be executed twice";
+            Nested nested Nested "\"collapse\"" "what happens inside a retry of another call";
+            Budget budget Budget "none" "how many retries all calls may make together";
+            Telemetry telemetry Telemetry "\"default\"" "what is reported of its calls, and at which levels";
+        }
+    };
+}
+
+/// What kind of value a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each stands for the method of its name")]
-pub enum Key {
-    Max,
+pub enum Kind {
+    /// A whole number from 1, or no limit.
+    Attempts,
+    /// The shape of the delays.
     Backoff,
-    Base,
-    First,
+    /// A duration.
+    Duration,
+    /// A number above 1.
     Factor,
-    Cap,
+    /// A ratio from 0 to 1, or a word.
     Jitter,
-    FastFirst,
-    ResetAfter,
-    Deadline,
-    Timeout,
-    MaxRetryAfter,
-    Idempotent,
+    /// `true` or `false`.
+    Flag,
+    /// A word.
     Nested,
+    /// A ratio, or a budget.
     Budget,
+    /// A word, or several settings.
     Telemetry,
 }
 
+impl Kind {
+    /// Returns whether it is a number or a duration, which the running program may know.
+    pub const fn is_measured(self) -> bool {
+        matches!(
+            self,
+            Self::Attempts | Self::Duration | Self::Factor | Self::Jitter
+        )
+    }
+}
+
+macro_rules! list {
+    ($($key:ident $name:ident $kind:ident $default:literal $meaning:literal;)*) => {
+        /// A key of a policy: its name in attributes and files, and the method of the builder.
+        ///
+        /// A minor release may add keys, so match with a wildcard.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Key {
+            $(#[doc = concat!("`", stringify!($name), "`: ", $meaning, ".")] $key,)*
+        }
+
+        impl Key {
+            /// Every key, in the order of the documentation.
+            pub const ALL: [Self; [$(Self::$key),*].len()] = [$(Self::$key),*];
+
+            /// Returns the name of this key.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$key => stringify!($name),)*
+                }
+            }
+
+            /// Returns what kind of value it takes.
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $(Self::$key => Kind::$kind,)*
+                }
+            }
+
+            /// Returns the default as it is written in an attribute, or words that say what it is.
+            pub const fn default_value(self) -> &'static str {
+                match self {
+                    $(Self::$key => $default,)*
+                }
+            }
+
+            /// Returns the meaning of this key in a few words.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$key => $meaning,)*
+                }
+            }
+        }
+    };
+}
+
+keys!(list);
+
 impl Key {
-    /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 16] = [
-        Self::Max,
+    /// The keys that make the delays, which a strategy takes the place of.
+    pub const DELAYS: [Self; 7] = [
         Self::Backoff,
         Self::Base,
         Self::First,
@@ -37,36 +120,11 @@ impl Key {
         Self::Cap,
         Self::Jitter,
         Self::FastFirst,
-        Self::ResetAfter,
-        Self::Deadline,
-        Self::Timeout,
-        Self::MaxRetryAfter,
-        Self::Idempotent,
-        Self::Nested,
-        Self::Budget,
-        Self::Telemetry,
     ];
 
-    /// The word for this key.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Max => "max",
-            Self::Backoff => "backoff",
-            Self::Base => "base",
-            Self::First => "first",
-            Self::Factor => "factor",
-            Self::Cap => "cap",
-            Self::Jitter => "jitter",
-            Self::FastFirst => "fast_first",
-            Self::ResetAfter => "reset_after",
-            Self::Deadline => "deadline",
-            Self::Timeout => "timeout",
-            Self::MaxRetryAfter => "max_retry_after",
-            Self::Idempotent => "idempotent",
-            Self::Nested => "nested",
-            Self::Budget => "budget",
-            Self::Telemetry => "telemetry",
-        }
+    /// Returns the key of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.as_str() == name)
     }
 }
 

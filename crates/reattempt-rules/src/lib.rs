@@ -28,7 +28,7 @@ mod text;
 mod violation;
 
 pub use id::{INDEX, RuleId};
-pub use key::{Key, Keys};
+pub use key::{Key, Keys, Kind};
 pub use text::{CAPACITY, Letters, Text};
 #[doc(hidden)]
 pub use violation::consequence;

@@ -1,18 +1,11 @@
 //! Tokens -> [`Args`]: every key with its value and both their spans. What is
 //! wrong with a single value is kept beside it; nothing is judged here.
 
-#![expect(
-    clippy::unreachable,
-    reason = "derived: what has no name is refused before its value is read"
-)]
-
-use std::time::Duration;
-
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::rules::RuleId;
-use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
+use retry_runtime::KeyValue;
+use retry_runtime::rules::{Key, RuleId};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -21,53 +14,100 @@ use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::keys;
-use crate::literal::{self, Attempts, Copies, Literal, Name, Share};
+use crate::literal::{self, Copies, Literal, Name};
 
-/// The arguments of one attribute or block, as written.
-#[expect(
-    missing_docs,
-    reason = "each key has its heading in the documentation of `#[retry]`"
-)]
-#[derive(Default, FromMeta)]
-#[darling(default)]
-pub struct Args {
-    pub max: Option<Value<Attempts>>,
-    pub backoff: Option<Value<Backoff>>,
-    pub base: Option<Value<Duration>>,
-    pub first: Option<Value<Duration>>,
-    pub factor: Option<Value<f64>>,
-    pub cap: Option<Value<Duration>>,
-    pub jitter: Option<Value<Jitter>>,
-    pub fast_first: Option<Value<bool>>,
-    pub reset_after: Option<Value<Duration>>,
-    pub deadline: Option<Value<Duration>>,
-    pub timeout: Option<Value<Duration>>,
-    pub max_retry_after: Option<Value<Duration>>,
-    pub idempotent: Option<Value<bool>>,
-    pub nested: Option<Value<Nested>>,
-    pub budget: Option<Value<Share>>,
-    pub telemetry: Option<Value<Telemetry>>,
-    pub breaker: Option<Code>,
-    pub throttle: Option<Code>,
-    pub hedge: Option<Value<Copies>>,
-    pub verify: Option<Code>,
-    pub on: Option<Filter>,
-    pub except: Option<Filter>,
-    pub until: Option<Code>,
-    pub retry_after: Option<Code>,
-    pub fallback: Option<Code>,
-    pub map_err: Option<Code>,
-    pub cut_off: Option<Value<bool>>,
-    pub before_retry: Option<Code>,
-    pub on_retry: Option<Code>,
-    pub context: Option<Binding>,
-    pub clone: Option<Names>,
-    pub name: Option<Value<Name>>,
-    pub policy: Option<Code>,
-    pub strategy: Option<Code>,
-    pub timer: Option<Code>,
-    #[darling(rename = "crate")]
-    pub krate: Option<CratePath>,
+/// The types of the values of each kind of key.
+mod kinds {
+    pub(super) use crate::literal::{Attempts, Share as Budget};
+    pub(super) use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
+    pub(super) use std::time::Duration;
+
+    pub(super) type Factor = f64;
+    pub(super) type Flag = bool;
+}
+
+macro_rules! list {
+    ($($key:ident $name:ident $kind:ident $default:literal $meaning:literal;)*) => {
+        /// The arguments of one attribute or block, as written.
+        #[expect(
+            missing_docs,
+            reason = "each key has its heading in the documentation of `#[retry]`"
+        )]
+        #[derive(Default, FromMeta)]
+        #[darling(default)]
+        pub struct Args {
+            $(pub $name: Option<Value<kinds::$kind>>,)*
+            pub breaker: Option<Code>,
+            pub throttle: Option<Code>,
+            pub hedge: Option<Value<Copies>>,
+            pub verify: Option<Code>,
+            pub on: Option<Filter>,
+            pub except: Option<Filter>,
+            pub until: Option<Code>,
+            pub retry_after: Option<Code>,
+            pub fallback: Option<Code>,
+            pub map_err: Option<Code>,
+            pub cut_off: Option<Value<bool>>,
+            pub before_retry: Option<Code>,
+            pub on_retry: Option<Code>,
+            pub context: Option<Binding>,
+            pub clone: Option<Names>,
+            pub name: Option<Value<Name>>,
+            pub policy: Option<Code>,
+            pub strategy: Option<Code>,
+            pub timer: Option<Code>,
+            #[darling(rename = "crate")]
+            pub krate: Option<CratePath>,
+        }
+
+        impl Args {
+            /// Takes each value that a policy keeps; a budget is the call's.
+            pub(crate) fn take_policy(&mut self, mut taker: impl TakeValue) {
+                $(take!(self, taker, $key $name $kind);)*
+            }
+
+            /// Takes the value of `key`, and returns where the key stands.
+            pub(crate) fn take_key(&mut self, key: Key) -> Option<Span> {
+                match key {
+                    $(Key::$key => self.$name.take().map(|value| value.key),)*
+                }
+            }
+
+            /// Returns the value of `key`, where it is an expression.
+            pub(crate) fn expression(&self, key: Key) -> Option<&Expr> {
+                match key {
+                    $(Key::$key => self.$name.as_ref()?.expression(),)*
+                }
+            }
+        }
+    };
+}
+
+macro_rules! take {
+    ($args:ident, $taker:ident, $key:ident $name:ident Budget) => {};
+    ($args:ident, $taker:ident, $key:ident $name:ident Attempts) => {
+        $taker.take(Key::$key, $args.$name.take(), |value| {
+            KeyValue::Attempts(value.0)
+        });
+    };
+    ($args:ident, $taker:ident, $key:ident $name:ident $kind:ident) => {
+        $taker.take(Key::$key, $args.$name.take(), |value| {
+            KeyValue::$kind(*value)
+        });
+    };
+}
+
+reattempt_rules::keys!(list);
+
+/// What becomes of the values of a policy.
+pub(crate) trait TakeValue {
+    /// Takes the value of `key`, which `of` makes one of any kind.
+    fn take<T: Literal>(
+        &mut self,
+        key: Key,
+        value: Option<Value<T>>,
+        of: impl FnOnce(&T) -> KeyValue,
+    );
 }
 
 impl Args {
@@ -75,6 +115,15 @@ impl Args {
     pub fn operation(&self) -> Option<&str> {
         match &self.name.as_ref()?.given {
             Given::Literal(name, _) => Some(&name.0),
+            _ => None,
+        }
+    }
+}
+
+impl<T> Value<T> {
+    fn expression(&self) -> Option<&Expr> {
+        match &self.given {
+            Given::Expression(expr) => Some(expr),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::Policy;
-use retry_runtime::rules::Key;
+use retry_runtime::rules::{Key, Kind};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
@@ -70,19 +70,13 @@ impl Parts<'_> {
     /// The value of an expression in the type of its key; for any other type the compiler says what to write.
     fn typed(&self, key: Key, value: &TokenStream, span: Span) -> TokenStream {
         let krate = self.model.krate_at(span);
-        let kind = match key {
-            Key::Max => {
+        let kind = match key.kind() {
+            Kind::Attempts => {
                 return quote_spanned!(at(span)=> #krate::__private::attempts(#krate::__private::number(#value) as i128));
             }
-            Key::Jitter => "jitter",
-            Key::Factor => "factor",
-            Key::Base
-            | Key::First
-            | Key::Cap
-            | Key::ResetAfter
-            | Key::Deadline
-            | Key::Timeout
-            | Key::MaxRetryAfter => "duration",
+            Kind::Jitter => "jitter",
+            Kind::Factor => "factor",
+            Kind::Duration => "duration",
             _ => return value.clone(),
         };
         let kind = Ident::new(kind, at(span));

@@ -67,7 +67,7 @@ pub(super) const fn too_long(policy: &Policy) -> Broken {
 
 /// R3: a shape that grows from nothing stays nothing.
 pub(super) const fn no_base(policy: &Policy) -> Broken {
-    match policy.shape {
+    match policy.backoff {
         Backoff::None | Backoff::Custom(_) => None,
         _ if policy.base.0 > 0.0 => None,
         shape => {
@@ -181,7 +181,7 @@ pub(super) const fn timeout_above_deadline(policy: &Policy) -> Broken {
 
 /// X1: what starts above the cap never grows.
 pub(super) const fn above_cap(policy: &Policy) -> Broken {
-    if matches!(policy.shape, Backoff::None | Backoff::Custom(_)) || policy.cap.0 <= 0.0 {
+    if matches!(policy.backoff, Backoff::None | Backoff::Custom(_)) || policy.cap.0 <= 0.0 {
         return None;
     }
     let cap = policy.cap.duration();
@@ -351,7 +351,7 @@ const fn bounded_attempts(policy: &Policy) -> Option<u32> {
 /// Whether retries follow each other without a pause: a delay below 1 ms is none. What a function of one's own
 /// answers nobody knows.
 pub(super) const fn hammers(policy: &Policy) -> bool {
-    match policy.shape {
+    match policy.backoff {
         Backoff::None => true,
         Backoff::Custom(_) => false,
         _ => is_shorter(policy.base.min(policy.cap).duration(), SHORTEST_DELAY),
@@ -370,7 +370,7 @@ const PATIENT: Duration = Duration::from_secs(1);
 
 /// `backoff = "none"`, or `base = "1us"`.
 const fn no_pause(text: &Text, policy: &Policy) -> Text {
-    if policy.shape.is_none() {
+    if policy.backoff.is_none() {
         return text.push("`backoff = \"none\"`");
     }
     let (key, delay) = if policy.cap.0 < policy.base.0 {
@@ -387,7 +387,7 @@ const fn no_pause(text: &Text, policy: &Policy) -> Text {
 
 /// How to pause: `backoff = "exp"`, or a longer `base`.
 const fn pause(policy: &Policy) -> &'static str {
-    if policy.shape.is_none() {
+    if policy.backoff.is_none() {
         "`backoff = \"exp\"`"
     } else {
         "`base = \"100ms\"`"
@@ -461,7 +461,7 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
 
 /// X8: a key that this shape does not read.
 pub(super) const fn without_effect(policy: &Policy) -> Broken {
-    let ignored: &[Key] = match policy.shape {
+    let ignored: &[Key] = match policy.backoff {
         Backoff::None => &[Base, First, Factor, Cap, Key::Jitter],
         Backoff::Decorrelated => &[First, Factor, Key::Jitter],
         Backoff::Custom(_) => &[Base, First, Factor],
@@ -472,7 +472,7 @@ pub(super) const fn without_effect(policy: &Policy) -> Broken {
     while let [key, tail @ ..] = rest {
         if policy.has(*key) {
             let text = Text::new().key(key.as_str()).push(" has no effect on ");
-            let text = match policy.shape {
+            let text = match policy.backoff {
                 Backoff::Custom(_) => text.push("a `backoff` of your own"),
                 shape => text.push("`backoff = \"").push(shape.as_str()).push("\"`"),
             };
@@ -531,7 +531,7 @@ const HASTY_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// X17: a key that has no effect on the retries that there are.
 pub(super) const fn no_difference(policy: &Policy) -> Broken {
-    let (keys, why): (&[Key], _) = match (policy.shape, policy.max) {
+    let (keys, why): (&[Key], _) = match (policy.backoff, policy.max) {
         // Not twice: what 0 and 1 allow is judged by R1 and X5.
         (_, 0 | 1) | (Backoff::Custom(_), _) => return None,
         (Backoff::None, _) if policy.fast_first => (
@@ -575,7 +575,7 @@ pub(super) const fn reset_too_soon(policy: &Policy) -> Broken {
     }
     let cap = policy.cap.duration();
     // What does not read the cap has no delay as long.
-    if policy.shape.is_none() || !is_shorter(reset_after, cap) {
+    if policy.backoff.is_none() || !is_shorter(reset_after, cap) {
         return None;
     }
     let text = text.push(" is below `cap`, which is ").duration(cap, "");

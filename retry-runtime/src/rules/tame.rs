@@ -52,7 +52,7 @@ impl Policy {
     fn is_same(&self, other: &Self) -> bool {
         let Self {
             max,
-            shape,
+            backoff,
             base,
             first,
             factor,
@@ -72,7 +72,7 @@ impl Policy {
             trust: _,
         } = *self;
         max == other.max
-            && discriminant(&shape) == discriminant(&other.shape)
+            && discriminant(&backoff) == discriminant(&other.backoff)
             && [base.0, first.0, factor, cap.0].map(f64::to_bits)
                 == [other.base.0, other.first.0, other.factor, other.cap.0].map(f64::to_bits)
             && jitter == other.jitter
@@ -163,7 +163,7 @@ pub(super) fn resets_later(policy: Policy) -> Policy {
 
 /// Whether it hammers because its delays are too short, and not because it has none.
 fn can_pause(policy: &Policy) -> bool {
-    hammers(policy) && !policy.shape.is_none()
+    hammers(policy) && !policy.backoff.is_none()
 }
 
 #[cfg(test)]

@@ -49,9 +49,7 @@ impl Effective {
 
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
-        use Key::{Backoff, Base, Cap, Factor, FastFirst, First, Jitter};
-        let mut keys = [Backoff, Base, Cap, Factor, FastFirst, First, Jitter].into_iter();
-        !self.has_strategy && keys.all(|key| self.knows(key))
+        !self.has_strategy && Key::DELAYS.into_iter().all(|key| self.knows(key))
     }
 
     /// Keys whose value is not known.

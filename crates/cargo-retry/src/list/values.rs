@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use retry_runtime::{Backoff, Jitter, Nested, Policy};
+use retry_runtime::rules::{Key, Kind};
+use retry_runtime::{Backoff, Jitter, KeyValue, Nested, Policy};
 use syn::ext::IdentExt as _;
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, ImplItem, Item, Lit, Stmt, UnOp};
 
@@ -249,24 +250,19 @@ const fn outermost(module: usize) -> Standing<'static> {
 
 /// The policy with `key` set, by the method of that name.
 pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
-    Some(match (key, value) {
-        ("max", Value::Whole(max)) => policy.max(u32::try_from(max).ok()?),
-        ("backoff", Value::Backoff(shape)) => policy.backoff(shape),
-        ("base", Value::Time(time)) => policy.base(time),
-        ("first", Value::Time(time)) => policy.first(time),
-        ("factor", value) => policy.factor(number(value)?),
-        ("cap", Value::Time(time)) => policy.cap(time),
-        ("jitter", Value::Jitter(jitter)) => policy.jitter(jitter),
-        ("jitter", value) => policy.jitter(Jitter::Ratio(number(value)?)),
-        ("fast_first", Value::Flag(on)) => policy.fast_first(on),
-        ("reset_after", Value::Time(time)) => policy.reset_after(time),
-        ("deadline", Value::Time(time)) => policy.deadline(time),
-        ("timeout", Value::Time(time)) => policy.timeout(time),
-        ("max_retry_after", Value::Time(time)) => policy.max_retry_after(time),
-        ("idempotent", Value::Flag(on)) => policy.idempotent(on),
-        ("nested", Value::Nested(nested)) => policy.nested(nested),
+    let key = Key::from_name(key)?;
+    let value = match (key.kind(), value) {
+        (Kind::Attempts, Value::Whole(max)) => KeyValue::Attempts(u32::try_from(max).ok()?),
+        (Kind::Backoff, Value::Backoff(shape)) => KeyValue::Backoff(shape),
+        (Kind::Duration, Value::Time(time)) => KeyValue::Duration(time),
+        (Kind::Factor, value) => KeyValue::Factor(number(value)?),
+        (Kind::Jitter, Value::Jitter(jitter)) => KeyValue::Jitter(jitter),
+        (Kind::Jitter, value) => KeyValue::Jitter(Jitter::Ratio(number(value)?)),
+        (Kind::Flag, Value::Flag(on)) => KeyValue::Flag(on),
+        (Kind::Nested, Value::Nested(nested)) => KeyValue::Nested(nested),
         _ => return None,
-    })
+    };
+    policy.with(key, value)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a factor or a ratio")]

@@ -13,13 +13,13 @@ mod together;
 
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::Policy;
-use retry_runtime::rules::{Key, Keys, Rule, RuleId};
+use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId};
+use retry_runtime::{KeyValue, Policy};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
-use crate::args::{Args, Code, Filter, Given, Predicate, Value};
+use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
@@ -56,20 +56,15 @@ pub fn function(
 /// Values that are a single capital: on a method that may be a parameter of the
 /// block around it, which an item in the method could not see.
 fn single_capitals(args: &Args) -> Vec<Ident> {
-    fn name<T>(value: Option<&Value<T>>) -> Option<Ident> {
-        match &value?.given {
-            Given::Expression(Expr::Path(path)) => path.path.get_ident().cloned(),
+    let names = Key::ALL.into_iter().filter_map(|key| {
+        let (Kind::Attempts | Kind::Factor | Kind::Jitter | Kind::Flag) = key.kind() else {
+            return None;
+        };
+        match args.expression(key)? {
+            Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
         }
-    }
-    let names = [
-        name(args.max.as_ref()),
-        name(args.factor.as_ref()),
-        name(args.jitter.as_ref()),
-        name(args.fast_first.as_ref()),
-        name(args.idempotent.as_ref()),
-    ];
-    let names = names.into_iter().flatten();
+    });
     names.filter(crate::item::is_one_letter).collect()
 }
 
@@ -105,12 +100,12 @@ struct Draft<'f> {
     faults: &'f mut Diagnostics,
 }
 
-impl Draft<'_> {
+impl TakeValue for &mut Draft<'_> {
     fn take<T: Literal>(
         &mut self,
         key: Key,
         value: Option<Value<T>>,
-        set: impl FnOnce(Policy, &T) -> Policy,
+        of: impl FnOnce(&T) -> KeyValue,
     ) {
         let Some(Value {
             key: key_span,
@@ -122,13 +117,13 @@ impl Draft<'_> {
         let mut running = None;
         let (value, span, expression) = match given {
             Given::Literal(literal, span) => {
-                self.known = set(self.known, &literal);
+                self.known = self.known.with(key, of(&literal)).unwrap_or(self.known);
                 (literal.tokens(&self.krate), span, None)
             }
             Given::Expression(expr) => {
                 self.unknown = self.unknown.with(key);
                 let (value, place, span) = (ours!(#expr), Place::of(&expr), expr.span());
-                if !is_measured(key) {
+                if !key.kind().is_measured() {
                     only_constant(key.as_str(), &expr, self.parameters, self.faults);
                 } else if running::is_running(&expr, self.parameters) {
                     running = Some(expr);
@@ -151,7 +146,9 @@ impl Draft<'_> {
             running,
         });
     }
+}
 
+impl Draft<'_> {
     /// Whether all of `keys` are given.
     fn knows(&self, keys: Keys) -> bool {
         let given = |key: &Key| self.places.iter().any(|(known, ..)| known == key);
@@ -199,8 +196,8 @@ fn policy(
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
     let cut_off = cut_off::cut_off(&args, faults);
-    let krate = args.krate.and_then(|path| keep(path.0, faults));
-    let policy = args.policy.and_then(|code| expression(code, faults));
+    let krate = args.krate.take().and_then(|path| keep(path.0, faults));
+    let policy = args.policy.take().and_then(|code| expression(code, faults));
     let (inherited, named) = named::told_apart(policy, parameters, faults);
     let mut draft = Draft {
         parameters,
@@ -213,45 +210,7 @@ fn policy(
             .map_or_else(|| ours!(::reattempt), |path| ours!(#path)),
         faults,
     };
-    draft.take(Key::Max, args.max, |policy, max| policy.max(max.0));
-    draft.take(Key::Backoff, args.backoff, |policy, shape| {
-        policy.backoff(*shape)
-    });
-    draft.take(Key::Base, args.base, |policy, base| policy.base(*base));
-    draft.take(Key::First, args.first, |policy, first| policy.first(*first));
-    draft.take(Key::Factor, args.factor, |policy, factor| {
-        policy.factor(*factor)
-    });
-    draft.take(Key::Cap, args.cap, |policy, cap| policy.cap(*cap));
-    draft.take(Key::Jitter, args.jitter, |policy, jitter| {
-        policy.jitter(*jitter)
-    });
-    draft.take(Key::FastFirst, args.fast_first, |policy, on| {
-        policy.fast_first(*on)
-    });
-    draft.take(Key::ResetAfter, args.reset_after, |policy, healthy| {
-        policy.reset_after(*healthy)
-    });
-    draft.take(Key::Deadline, args.deadline, |policy, deadline| {
-        policy.deadline(*deadline)
-    });
-    draft.take(Key::Timeout, args.timeout, |policy, timeout| {
-        policy.timeout(*timeout)
-    });
-    draft.take(
-        Key::MaxRetryAfter,
-        args.max_retry_after,
-        |policy, max_retry_after| policy.max_retry_after(*max_retry_after),
-    );
-    draft.take(Key::Idempotent, args.idempotent, |policy, on| {
-        policy.idempotent(*on)
-    });
-    draft.take(Key::Telemetry, args.telemetry, |policy, telemetry| {
-        policy.telemetry(*telemetry)
-    });
-    draft.take(Key::Nested, args.nested, |policy, nested| {
-        policy.nested(*nested)
-    });
+    args.take_policy(&mut draft);
     let budget = draft.budget(args.budget, parameters);
     draft.judge(inherited.is_some());
     let krate_tokens = draft.krate.clone();
@@ -294,23 +253,6 @@ fn policy(
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
     }
-}
-
-/// Whether the value of a key is a number or a duration, which the running program may know.
-const fn is_measured(key: Key) -> bool {
-    matches!(
-        key,
-        Key::Max
-            | Key::Base
-            | Key::First
-            | Key::Factor
-            | Key::Cap
-            | Key::Jitter
-            | Key::ResetAfter
-            | Key::Deadline
-            | Key::Timeout
-            | Key::MaxRetryAfter
-    )
 }
 
 /// A key that is not a number, of which the compiler has to know the value.

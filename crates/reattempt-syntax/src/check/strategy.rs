@@ -1,21 +1,17 @@
 //! Rules about `strategy`, and what has no effect beside it.
 
-use proc_macro2::Span;
 use retry_runtime::Policy;
-use retry_runtime::rules::RuleId;
+use retry_runtime::rules::{Key, RuleId};
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::function::async_closure;
-use crate::args::{Args, Value};
+use crate::args::Args;
 use crate::diagnostics::Diagnostics;
 
 /// X11: what a strategy decides nobody else does. The keys beside it are taken out, so that no other rule reads
 /// them. The policy that the other keys start from.
 pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
-    fn key<T>(value: Option<Value<T>>) -> Option<Span> {
-        value.map(|value| value.key)
-    }
     let Some(strategy) = &args.strategy else {
         return Policy::new();
     };
@@ -29,17 +25,8 @@ pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
             "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
         );
     }
-    let delays = [
-        ("backoff", key(args.backoff.take())),
-        ("base", key(args.base.take())),
-        ("first", key(args.first.take())),
-        ("factor", key(args.factor.take())),
-        ("cap", key(args.cap.take())),
-        ("jitter", key(args.jitter.take())),
-        ("fast_first", key(args.fast_first.take())),
-    ];
-    for (key, place) in delays {
-        if let Some(span) = place {
+    for key in Key::DELAYS {
+        if let Some(span) = args.take_key(key) {
             faults.push(
                 span,
                 RuleId::X11,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use retry_runtime::duration::Human;
+use retry_runtime::rules::Key;
 
 use super::{Attempts, Below, Row, Schedule};
 
@@ -86,10 +87,10 @@ pub(super) fn delays(row: &Row) -> String {
         return "as its strategy says".to_owned();
     }
     let Some(delays) = &schedule.delays else {
-        let keys = ["backoff", "base", "first", "factor", "cap", "jitter"];
-        let given = keys
-            .iter()
-            .filter_map(|key| row.key(key).map(|value| format!("{key} = {value}")));
+        let given = Key::DELAYS.iter().filter_map(|key| {
+            row.key(key.as_str())
+                .map(|value| format!("{key} = {value}"))
+        });
         let given: Vec<_> = given.collect();
         return if given.is_empty() {
             "?".to_owned()
