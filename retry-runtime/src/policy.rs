@@ -123,6 +123,22 @@ macro_rules! pattern {
     };
 }
 
+#[cfg(feature = "std")]
+macro_rules! same {
+    ($policy:ident, $other:ident, $name:ident, Backoff) => {
+        core::mem::discriminant(&$policy.$name) == core::mem::discriminant(&$other.$name)
+    };
+    ($policy:ident, $other:ident, $name:ident, Budget) => {
+        $policy.$name.is_some() == $other.$name.is_some()
+    };
+    ($policy:ident, $other:ident, $name:ident, Factor) => {
+        $policy.$name.to_bits() == $other.$name.to_bits()
+    };
+    ($policy:ident, $other:ident, $name:ident, $kind:ident) => {
+        $policy.$name == $other.$name
+    };
+}
+
 macro_rules! set {
     ($policy:ident, $name:ident, Budget, $value:ident) => {
         $policy.budgeted()
@@ -149,6 +165,14 @@ macro_rules! list {
                     $(Key::$key => self.$name = layer.$name,)*
                 }
                 self.sets(key)
+            }
+
+            /// Returns whether the rules find the same of both.
+            #[cfg(feature = "std")]
+            pub(crate) fn is_same(&self, other: &Self) -> bool {
+                $(same!(self, other, $name, $kind))&&*
+                    && self.decided == other.decided
+                    && self.given == other.given
             }
         }
     };

@@ -1,8 +1,6 @@
 //! What a call does under a policy of the running program that breaks an unsafe rule. A constant one does not compile.
 
 #[cfg(feature = "std")]
-use core::mem::discriminant;
-#[cfg(feature = "std")]
 use std::cell::Cell;
 
 use super::checks::{SHORTEST_DELAY, SHORTEST_RESET, hammers};
@@ -45,47 +43,6 @@ impl Policy {
             let _kept = SOUND.try_with(|sound| sound.set(Some(*self)));
         }
         broken
-    }
-
-    /// Returns whether the rules find the same of both. Every field is named, so that a new one is not forgotten.
-    #[cfg(feature = "std")]
-    fn is_same(&self, other: &Self) -> bool {
-        let Self {
-            max,
-            backoff,
-            base,
-            first,
-            factor,
-            cap,
-            jitter,
-            fast_first,
-            reset_after,
-            deadline,
-            timeout,
-            max_retry_after,
-            idempotent,
-            nested,
-            telemetry,
-            decided,
-            budget,
-            given,
-            trust: _,
-        } = *self;
-        max == other.max
-            && discriminant(&backoff) == discriminant(&other.backoff)
-            && [base.0, first.0, factor, cap.0].map(f64::to_bits)
-                == [other.base.0, other.first.0, other.factor, other.cap.0].map(f64::to_bits)
-            && jitter == other.jitter
-            && fast_first == other.fast_first
-            && [reset_after, deadline, timeout]
-                == [other.reset_after, other.deadline, other.timeout]
-            && max_retry_after == other.max_retry_after
-            && idempotent == other.idempotent
-            && nested == other.nested
-            && telemetry == other.telemetry
-            && decided == other.decided
-            && budget.is_some() == other.budget.is_some()
-            && given == other.given
     }
 
     fn check(&self) -> Option<Broken> {
