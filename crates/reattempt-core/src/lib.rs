@@ -59,7 +59,7 @@ mod time;
 mod verdict;
 
 /// What the heads of answers of gRPC mean.
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 pub mod grpc {
     pub use crate::clients::tonic::of_head;
 }

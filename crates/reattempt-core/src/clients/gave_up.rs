@@ -42,11 +42,10 @@ macro_rules! by_io {
 by_io! {
     #[cfg(feature = "sqlx08")] sqlx08::Error;
     #[cfg(feature = "sqlx09")] sqlx09::Error;
-    #[cfg(feature = "redis032")] redis032::RedisError;
     #[cfg(feature = "redis1")] redis1::RedisError;
 }
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 macro_rules! tonic {
     ($tonic:ident) => {
         /// `DEADLINE_EXCEEDED` where time ran out, else `UNAVAILABLE`.
@@ -65,8 +64,6 @@ macro_rules! tonic {
     };
 }
 
-#[cfg(feature = "tonic013")]
-tonic!(tonic013);
 #[cfg(feature = "tonic014")]
 tonic!(tonic014);
 
@@ -164,12 +161,8 @@ mod tests {
         obeys::<sqlx08::Error>();
         #[cfg(feature = "sqlx09")]
         obeys::<sqlx09::Error>();
-        #[cfg(feature = "redis032")]
-        obeys::<redis032::RedisError>();
         #[cfg(feature = "redis1")]
         obeys::<redis1::RedisError>();
-        #[cfg(feature = "tonic013")]
-        obeys::<tonic013::Status>();
         #[cfg(feature = "tonic014")]
         obeys::<tonic014::Status>();
         #[cfg(feature = "reqwest-middleware04")]

@@ -13,7 +13,7 @@ mod h2;
 #[cfg(feature = "hyper1")]
 mod hyper;
 mod io;
-#[cfg(any(feature = "redis032", feature = "redis1"))]
+#[cfg(feature = "redis1")]
 mod redis;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 mod reqwest;
@@ -23,5 +23,5 @@ mod reqwest_middleware;
 mod sqlx;
 #[cfg(feature = "tokio")]
 mod tokio;
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 pub(crate) mod tonic;

@@ -8,52 +8,42 @@ use std::sync::Arc;
 
 use crate::verdict::{Classify, Verdict};
 
-macro_rules! redis {
-    ($redis:ident, $several:expr) => {
-        /// By the server's word, else by what broke.
-        ///
-        /// Two errors do not tell all, which matters where `idempotent` is false. A client for
-        /// clusters repeats commands itself, so that its last error proves nothing about those
-        /// before: set its retries to 0. And with 0.32 the error of a pipeline is that of the
-        /// first command that failed, although others may have been executed.
-        #[diagnostic::do_not_recommend]
-        impl Classify for $redis::RedisError {
-            fn classify(&self) -> Verdict {
-                use $redis::ErrorKind;
+/// By the server's word, else by what broke.
+///
+/// A client for clusters repeats commands itself, so that its last error proves nothing about
+/// those before. Set its retries to 0 where `idempotent` is false.
+#[diagnostic::do_not_recommend]
+impl Classify for redis1::RedisError {
+    fn classify(&self) -> Verdict {
+        use redis1::ErrorKind;
 
-                if let Some(verdict) = $several(self) {
-                    return verdict;
-                }
-                if let Some(word) = self.code() {
-                    return of_word(word, self.detail().unwrap_or_default());
-                }
-                // Also said of a Unix socket that is not there.
-                if self.is_connection_refusal() {
-                    return Verdict::Refused;
-                }
-                if let Some(source) = self.source() {
-                    return of_source(source);
-                }
-                match self.kind() {
-                    // Nobody was found to send anything to.
-                    ErrorKind::MasterNameNotFoundBySentinel
-                    | ErrorKind::NoValidReplicasFoundBySentinel => Verdict::Refused,
-                    ErrorKind::ClusterConnectionNotFound => Verdict::Transient,
-                    _ => self.is_io_error().into(),
-                }
-            }
-
-            fn message(&self) -> Option<&dyn fmt::Display> {
-                Some(self)
-            }
+        if let Some(verdict) = of_several(self) {
+            return verdict;
         }
-    };
-}
+        if let Some(word) = self.code() {
+            return of_word(word, self.detail().unwrap_or_default());
+        }
+        // Also said of a Unix socket that is not there.
+        if self.is_connection_refusal() {
+            return Verdict::Refused;
+        }
+        if let Some(source) = self.source() {
+            return of_source(source);
+        }
+        match self.kind() {
+            // Nobody was found to send anything to.
+            ErrorKind::MasterNameNotFoundBySentinel | ErrorKind::NoValidReplicasFoundBySentinel => {
+                Verdict::Refused
+            }
+            ErrorKind::ClusterConnectionNotFound => Verdict::Transient,
+            _ => self.is_io_error().into(),
+        }
+    }
 
-#[cfg(feature = "redis032")]
-redis!(redis032, |_| None);
-#[cfg(feature = "redis1")]
-redis!(redis1, of_several);
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
 
 /// By the first word of an error that the server answered with.
 fn of_word(word: &str, text: &str) -> Verdict {
@@ -73,7 +63,6 @@ fn of_word(word: &str, text: &str) -> Verdict {
 }
 
 /// A pipeline or a transaction of which commands failed; `None` for anything else.
-#[cfg(feature = "redis1")]
 fn of_several(error: &redis1::RedisError) -> Option<Verdict> {
     // Only the error of a single command has a source.
     if error.source().is_some() {
@@ -109,7 +98,10 @@ fn of_source(source: &(dyn Error + 'static)) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
     use super::*;
+    use redis1::{ErrorKind, RedisError};
 
     const REFUSED: Verdict = Verdict::Refused;
     const THROTTLED: Verdict = Verdict::Throttled(None);
@@ -173,15 +165,7 @@ mod tests {
     /// What the commands of a pipeline are answered with.
     type Pipelines = &'static [(&'static [&'static str], Verdict)];
 
-    /// Where the first failure stands for the whole.
-    #[cfg(feature = "redis032")]
-    const FIRST: Pipelines = &[
-        (&[":1", "-READONLY", "-WRONGTYPE"], REFUSED),
-        (&["-WRONGTYPE", "-READONLY"], PERMANENT),
-    ];
-
     /// Where all failures are known.
-    #[cfg(feature = "redis1")]
     const ALL: Pipelines = &[
         (&[":1", "-READONLY"], TRANSIENT),
         (&["-READONLY", "-OOM"], TRANSIENT),
@@ -191,137 +175,119 @@ mod tests {
         (&["-EXECABORT"], PERMANENT),
     ];
 
-    macro_rules! of_version {
-        ($version:ident, $redis:ident, $io:ident, $pipelines:expr) => {
-            mod $version {
-                use super::*;
-                use $redis::{ErrorKind, RedisError};
-
-                fn answered(text: &str) -> RedisError {
-                    let value = $redis::parse_redis_value(format!("-{text}\r\n").as_bytes());
-                    value.unwrap().extract_error().unwrap_err()
-                }
-
-                fn broke(error: io::Error) -> Verdict {
-                    RedisError::from(error).classify()
-                }
-
-                #[test]
-                fn words() {
-                    for &(verdict, answers) in ANSWERS {
-                        for text in answers {
-                            assert_eq!(answered(text).classify(), verdict, "{text}");
-                        }
-                    }
-                }
-
-                #[test]
-                fn broken_connections() {
-                    use io::ErrorKind as Kind;
-                    assert_eq!(broke(Kind::ConnectionRefused.into()), REFUSED);
-                    assert_eq!(broke(Kind::NotFound.into()), REFUSED); // a Unix socket
-                    let unknown = "failed to lookup address information: Name or service not known";
-                    assert_eq!(broke(io::Error::other(unknown)), REFUSED);
-                    for kind in [
-                        Kind::TimedOut,
-                        Kind::WouldBlock,
-                        Kind::BrokenPipe,
-                        Kind::ConnectionReset,
-                        Kind::UnexpectedEof,
-                    ] {
-                        assert_eq!(broke(kind.into()), TRANSIENT, "{kind}");
-                    }
-                    for kind in [Kind::PermissionDenied, Kind::InvalidData, Kind::Other] {
-                        assert_eq!(broke(kind.into()), PERMANENT, "{kind}");
-                    }
-                    // The library's own, of which nothing more is known.
-                    let dropped = RedisError::from((ErrorKind::$io, "connection dropped"));
-                    assert_eq!(dropped.classify(), TRANSIENT);
-                }
-
-                #[test]
-                fn what_the_client_says() {
-                    for (kind, verdict) in [
-                        (ErrorKind::MasterNameNotFoundBySentinel, REFUSED),
-                        (ErrorKind::NoValidReplicasFoundBySentinel, REFUSED),
-                        (ErrorKind::EmptySentinelList, PERMANENT),
-                        (ErrorKind::ClusterConnectionNotFound, TRANSIENT),
-                        (ErrorKind::AuthenticationFailed, PERMANENT),
-                        (ErrorKind::InvalidClientConfig, PERMANENT),
-                        (ErrorKind::RESP3NotSupported, PERMANENT),
-                    ] {
-                        assert_eq!(RedisError::from((kind, "")).classify(), verdict, "{kind:?}");
-                    }
-                }
-
-                #[test]
-                fn what_is_not_what_was_asked_for() {
-                    let value = |text: &str| $redis::parse_redis_value(text.as_bytes()).unwrap();
-                    let read =
-                        $redis::cmd("GET").query::<u8>(&mut Connection(vec![value("+a\r\n")]));
-                    assert_eq!(read.unwrap_err().classify(), PERMANENT);
-                    let broken = $redis::parse_redis_value(b"HTTP/1.1 400 Bad Request\r\n");
-                    assert_eq!(broken.unwrap_err().classify(), PERMANENT);
-                }
-
-                /// Answers the commands of a pipeline.
-                struct Connection(Vec<$redis::Value>);
-
-                impl $redis::ConnectionLike for Connection {
-                    fn req_packed_command(
-                        &mut self,
-                        _: &[u8],
-                    ) -> $redis::RedisResult<$redis::Value> {
-                        Ok(self.0.remove(0))
-                    }
-
-                    fn req_packed_commands(
-                        &mut self,
-                        _: &[u8],
-                        _: usize,
-                        _: usize,
-                    ) -> $redis::RedisResult<Vec<$redis::Value>> {
-                        Ok(self.0.clone())
-                    }
-
-                    fn get_db(&self) -> i64 {
-                        0
-                    }
-
-                    fn check_connection(&mut self) -> bool {
-                        true
-                    }
-
-                    fn is_open(&self) -> bool {
-                        true
-                    }
-                }
-
-                /// The verdict on a pipeline whose commands are answered so.
-                fn pipeline(answers: &[&str]) -> Verdict {
-                    let values = answers.iter().map(|text| {
-                        $redis::parse_redis_value(format!("{text}\r\n").as_bytes()).unwrap()
-                    });
-                    let mut pipeline = $redis::pipe();
-                    for _ in answers {
-                        pipeline.cmd("INCR").arg("key");
-                    }
-                    let answer = pipeline.query::<Vec<u8>>(&mut Connection(values.collect()));
-                    answer.unwrap_err().classify()
-                }
-
-                #[test]
-                fn pipelines() {
-                    for &(answers, verdict) in $pipelines {
-                        assert_eq!(pipeline(answers), verdict, "{answers:?}");
-                    }
-                }
-            }
-        };
+    fn answered(text: &str) -> RedisError {
+        let value = redis1::parse_redis_value(format!("-{text}\r\n").as_bytes());
+        value.unwrap().extract_error().unwrap_err()
     }
 
-    #[cfg(feature = "redis032")]
-    of_version!(version_032, redis032, IoError, FIRST);
-    #[cfg(feature = "redis1")]
-    of_version!(version_1, redis1, Io, ALL);
+    fn broke(error: io::Error) -> Verdict {
+        RedisError::from(error).classify()
+    }
+
+    #[test]
+    fn words() {
+        for &(verdict, answers) in ANSWERS {
+            for text in answers {
+                assert_eq!(answered(text).classify(), verdict, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn broken_connections() {
+        use io::ErrorKind as Kind;
+        assert_eq!(broke(Kind::ConnectionRefused.into()), REFUSED);
+        assert_eq!(broke(Kind::NotFound.into()), REFUSED); // a Unix socket
+        let unknown = "failed to lookup address information: Name or service not known";
+        assert_eq!(broke(io::Error::other(unknown)), REFUSED);
+        for kind in [
+            Kind::TimedOut,
+            Kind::WouldBlock,
+            Kind::BrokenPipe,
+            Kind::ConnectionReset,
+            Kind::UnexpectedEof,
+        ] {
+            assert_eq!(broke(kind.into()), TRANSIENT, "{kind}");
+        }
+        for kind in [Kind::PermissionDenied, Kind::InvalidData, Kind::Other] {
+            assert_eq!(broke(kind.into()), PERMANENT, "{kind}");
+        }
+        // The library's own, of which nothing more is known.
+        let dropped = RedisError::from((ErrorKind::Io, "connection dropped"));
+        assert_eq!(dropped.classify(), TRANSIENT);
+    }
+
+    #[test]
+    fn what_the_client_says() {
+        for (kind, verdict) in [
+            (ErrorKind::MasterNameNotFoundBySentinel, REFUSED),
+            (ErrorKind::NoValidReplicasFoundBySentinel, REFUSED),
+            (ErrorKind::EmptySentinelList, PERMANENT),
+            (ErrorKind::ClusterConnectionNotFound, TRANSIENT),
+            (ErrorKind::AuthenticationFailed, PERMANENT),
+            (ErrorKind::InvalidClientConfig, PERMANENT),
+            (ErrorKind::RESP3NotSupported, PERMANENT),
+        ] {
+            assert_eq!(RedisError::from((kind, "")).classify(), verdict, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_what_was_asked_for() {
+        let value = |text: &str| redis1::parse_redis_value(text.as_bytes()).unwrap();
+        let read = redis1::cmd("GET").query::<u8>(&mut Connection(vec![value("+a\r\n")]));
+        assert_eq!(read.unwrap_err().classify(), PERMANENT);
+        let broken = redis1::parse_redis_value(b"HTTP/1.1 400 Bad Request\r\n");
+        assert_eq!(broken.unwrap_err().classify(), PERMANENT);
+    }
+
+    /// Answers the commands of a pipeline.
+    struct Connection(Vec<redis1::Value>);
+
+    impl redis1::ConnectionLike for Connection {
+        fn req_packed_command(&mut self, _: &[u8]) -> redis1::RedisResult<redis1::Value> {
+            Ok(self.0.remove(0))
+        }
+
+        fn req_packed_commands(
+            &mut self,
+            _: &[u8],
+            _: usize,
+            _: usize,
+        ) -> redis1::RedisResult<Vec<redis1::Value>> {
+            Ok(self.0.clone())
+        }
+
+        fn get_db(&self) -> i64 {
+            0
+        }
+
+        fn check_connection(&mut self) -> bool {
+            true
+        }
+
+        fn is_open(&self) -> bool {
+            true
+        }
+    }
+
+    /// The verdict on a pipeline whose commands are answered so.
+    fn pipeline(answers: &[&str]) -> Verdict {
+        let values = answers
+            .iter()
+            .map(|text| redis1::parse_redis_value(format!("{text}\r\n").as_bytes()).unwrap());
+        let mut pipeline = redis1::pipe();
+        for _ in answers {
+            pipeline.cmd("INCR").arg("key");
+        }
+        let answer = pipeline.query::<Vec<u8>>(&mut Connection(values.collect()));
+        answer.unwrap_err().classify()
+    }
+
+    #[test]
+    fn pipelines() {
+        for &(answers, verdict) in ALL {
+            assert_eq!(pipeline(answers), verdict, "{answers:?}");
+        }
+    }
 }

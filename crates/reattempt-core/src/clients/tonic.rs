@@ -93,9 +93,6 @@ fn parse(pushback: &HeaderValue) -> Option<Duration> {
 /// Returns the verdict on an answer that is nothing but a head with a status in it; `None` where the
 /// status is not in the head, or says that all went well.
 pub fn of_head(headers: &HeaderMap) -> Option<Verdict> {
-    #[cfg(all(feature = "tonic013", not(feature = "tonic014")))]
-    use tonic013 as tonic;
-    #[cfg(feature = "tonic014")]
     use tonic014 as tonic;
 
     const DETAILS: &str = "grpc-status-details-bin";
@@ -154,9 +151,6 @@ macro_rules! adapt {
     };
 }
 
-#[cfg(feature = "tonic013")]
-adapt!(tonic013, tonic_types013);
-#[cfg(feature = "tonic014")]
 adapt!(tonic014, tonic_types014);
 
 #[cfg(test)]
@@ -266,8 +260,5 @@ mod tests {
         };
     }
 
-    #[cfg(feature = "tonic013")]
-    version!(tonic013);
-    #[cfg(feature = "tonic014")]
     version!(tonic014);
 }

@@ -11,7 +11,7 @@ mod retry;
 mod server;
 
 pub use client::{ClientDeadline, ClientService};
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 pub use retry::GrpcClassifier;
 pub use retry::{
     AlwaysIdempotent, CloneRequest, CloneWith, ErrorClassifier, FnClassifier, HasIdempotency,

@@ -90,16 +90,16 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
 ///
 /// Once the headers of an answer have arrived without a status, the call is committed, as gRPC has
 /// it: nobody reads a status that comes after them.
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GrpcClassifier;
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 impl HasIdempotency for GrpcClassifier {
     type Idempotency = AlwaysIdempotent;
 }
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 #[diagnostic::do_not_recommend]
 impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassifier {
     fn judge(&self, answer: &Result<http::Response<B>, E>) -> Option<Verdict> {
@@ -131,7 +131,7 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassif
 
 /// The statuses of gateways that do not speak gRPC: a client of gRPC reads each of them as
 /// `UNAVAILABLE`.
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 const GATEWAYS: Statuses = Statuses::NONE
     .transient(429)
     .transient(502)

@@ -11,7 +11,7 @@ use retry_runtime::{Budget, ObserveRetry, Policy, Tell};
 use tower_layer::Layer;
 use tower_service::Service;
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 use super::classifier::GrpcClassifier;
 use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 use super::cloner::{CloneRequest, CloneWith, RequestCloner};
@@ -178,7 +178,7 @@ impl RetryLayer<StatusClassifier> {
     }
 }
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 impl RetryLayer<GrpcClassifier> {
     /// Returns a layer that retries calls of gRPC by the status in the head of the answer, with its
     /// pushback, and errors of the service by [`Classify`](retry_runtime::Classify).

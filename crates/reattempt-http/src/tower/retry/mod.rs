@@ -10,7 +10,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-#[cfg(any(feature = "tonic013", feature = "tonic014"))]
+#[cfg(feature = "tonic014")]
 pub use classifier::GrpcClassifier;
 pub use classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 pub use cloner::{CloneRequest, CloneWith, RequestCloner};
