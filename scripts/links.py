@@ -49,6 +49,7 @@ def page_of_docs(name):
     """The files that rustdoc shows as one page; none where it is no page of ours."""
     if name == "retry":
         return [ROOT / "retry-macros/docs/retry.md"]
+    name = name.removeprefix("guide/")
     single = ROOT / f"docs/{name}.md"
     return [single] if single.is_file() else sorted((ROOT / "docs" / name).glob("*.md"))
 
@@ -102,7 +103,7 @@ def check_text(path):
     links = re.findall(r"(?<!\\)\]\(([^()\s]+(?:\(\))?)\)", text) + re.findall(r"^\[[^]]+\]: (\S+)$", text, flags=re.M)
     for link in links:
         parts = urlsplit(link)
-        inside = re.match(r"(?:macro@)?crate::(\w+)#(.+)$", link)
+        inside = re.match(r"(?:macro@)?crate::(?:guide::)?(\w+)#(.+)$", link)
         if inside:
             yield path, check_page(link, *inside.groups())
         elif parts.scheme in ("http", "https"):
