@@ -1,8 +1,10 @@
 //! The code in the README and in the pages about services.
 
+#[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub mod readme {}
 
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/services/overview.md")]
 #[doc = include_str!("../../docs/services/http.md")]
 #[doc = include_str!("../../docs/services/grpc.md")]
@@ -10,11 +12,14 @@ pub mod readme {}
 #[doc = include_str!("../../docs/services/redis.md")]
 pub mod services {}
 
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/transactions.md")]
 pub mod transactions {}
 
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/overload.md")]
 pub mod overload {}
 
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/testing.md")]
 pub mod testing {}

@@ -104,7 +104,7 @@ impl Throttle {
     /// none, but lets them wait.
     ///
     /// There is no limit until the service throttles a call for the first time
-    /// ([`Verdict::Throttled`](crate::Verdict::Throttled)). That and every later one lowers the rate to
+    /// ([`Verdict::Throttled`](reattempt_core::Verdict::Throttled)). That and every later one lowers the rate to
     /// 0.7 of what was measured; answers raise it again, slowly near the rate at which the service
     /// throttled last, fast beyond it. Failures of other kinds leave it as it is.
     ///
@@ -160,7 +160,7 @@ impl Throttle {
         self.rejection_probability_with_clock(&ProcessClock)
     }
 
-    /// [`rejection`](Self::rejection) with a clock.
+    /// [`rejection_probability`](Self::rejection_probability) with a clock.
     pub fn rejection_probability_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
             Kind::Adaptive(adaptive) => adaptive.rejection_probability(clock.shared()),
