@@ -50,8 +50,8 @@ pub mod policy {
 /// The programmatic form, without an attribute, and the machine that all forms drive.
 pub mod runner {
     pub use retry_runtime::{
-        ByClassify, ByStrategy, Call, CallEnv, Gated, IntoVerdict, IntoVerified, Judge, Observe,
-        ObserveRetry, On, Operation, Outcome, Runner, Shown, Tell,
+        Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation, Outcome, RetryHook,
+        Runner, Setup, SharedRetryHook, WithLimits,
     };
 }
 

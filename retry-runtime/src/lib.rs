@@ -85,9 +85,9 @@ pub use reattempt_observe::{Level, Telemetry};
 pub use reattempt_overload::Keyed;
 #[cfg(feature = "std")]
 pub use reattempt_overload::{Breaker, Budget, Throttle, breaker, budget, throttle};
-pub use run::{
-    ByClassify, ByStrategy, Gated, Judge, Observe, ObserveRetry, On, Runner, Shown, Tell,
-};
+#[doc(hidden)]
+pub use run::{ByClassify, ByStrategy, Hook, On, Parts, Shown};
+pub use run::{Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits};
 pub use strategy::{FailedAttempt, Strategy};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

@@ -104,7 +104,7 @@ pub enum KeyValue {
     /// `u32::MAX` is no limit.
     Attempts(u32),
     Backoff(Backoff),
-    Duration(Duration),
+    Time(Duration),
     Factor(f64),
     Jitter(Jitter),
     Flag(bool),

@@ -52,7 +52,7 @@ fn the_table_of_keys_is_current() {
             Kind::Backoff => {
                 "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exp\"`, `\"fibonacci\"`, `\"decorrelated\"`"
             }
-            Kind::Duration => "a duration",
+            Kind::Time => "a duration",
             Kind::Factor => "a number above 1",
             Kind::Jitter => "`\"none\"`, `\"full\"`, `\"equal\"`, or a ratio",
             Kind::Flag => "`true` or `false`",

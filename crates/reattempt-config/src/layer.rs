@@ -92,7 +92,7 @@ impl Reader<'_> {
         let value = match key.kind() {
             Kind::Attempts => KeyValue::Attempts(self.take::<Attempts>(value)?.0),
             Kind::Backoff => KeyValue::Backoff(self.shape(value)?),
-            Kind::Duration => KeyValue::Duration(self.take(value)?),
+            Kind::Time => KeyValue::Time(self.take(value)?),
             Kind::Factor => KeyValue::Factor(self.take(value)?),
             Kind::Jitter => KeyValue::Jitter(self.take(value)?),
             Kind::Flag => KeyValue::Flag(self.take(value)?),

@@ -111,7 +111,7 @@ fn of_kind(kind: Kind) -> Json {
     match kind {
         Kind::Attempts => any([count("1"), object([("const", text(UNLIMITED))])]),
         Kind::Backoff => words(SHAPES),
-        Kind::Duration => duration(),
+        Kind::Time => duration(),
         Kind::Factor => object(number("exclusiveMinimum", "1")),
         Kind::Jitter => {
             let [kind, least] = number("minimum", "0");

@@ -12,7 +12,7 @@ use retry_runtime::private::driver::{
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
 use retry_runtime::{
-    Budget, Cause, Classify, GaveUp, GiveUpReason, ObserveRetry, Policy, Tell, Verdict,
+    Budget, Cause, Classify, GaveUp, GiveUpReason, Hook, Policy, SharedRetryHook, Verdict,
 };
 
 use crate::operation::ClientOperation;
@@ -59,7 +59,7 @@ use crate::operation::ClientOperation;
 pub struct RetryMiddleware<O = ()> {
     operation: ClientOperation,
     statuses: Statuses,
-    observer: O,
+    hook: O,
 }
 
 impl RetryMiddleware {
@@ -89,7 +89,7 @@ impl RetryMiddleware {
         Self {
             operation: operation.for_instance(),
             statuses: Statuses::STANDARD,
-            observer: (),
+            hook: (),
         }
     }
 }
@@ -101,14 +101,14 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
-    /// Calls `observer` with each retry before its delay: `|retry: &Retry<'_,
+    /// Calls `hook` with each retry before its delay: `|retry: &Retry<'_,
     /// reqwest_middleware::Result<Response>>| ...`. [`Retry::error`](retry_runtime::Retry::error)
     /// is the whole answer.
-    pub fn on_retry<F>(self, observer: F) -> RetryMiddleware<Tell<F>> {
+    pub fn on_retry<F>(self, hook: F) -> RetryMiddleware<Hook<F>> {
         RetryMiddleware {
             operation: self.operation,
             statuses: self.statuses,
-            observer: Tell(observer),
+            hook: Hook(hook),
         }
     }
 
@@ -178,7 +178,7 @@ macro_rules! reqwest_middleware {
         #[async_trait]
         impl<O> $middleware::Middleware for RetryMiddleware<O>
         where
-            O: ObserveRetry<$middleware::Result<$reqwest::Response>> + Send + Sync + 'static,
+            O: SharedRetryHook<$middleware::Result<$reqwest::Response>> + Send + Sync + 'static,
         {
             async fn handle(
                 &self,
@@ -240,7 +240,7 @@ macro_rules! reqwest_middleware {
                         Ok(retry) => retry,
                         Err(end) => return last_answer(failed, end),
                     };
-                    self.observer.observe(&retry);
+                    self.hook.on_retry(&retry);
                     let delay = retry.delay();
                     // The kill switch may end the call after the delay.
                     let kept = HAS_KILL_SWITCH.then_some(failed);

@@ -12,16 +12,16 @@ macro_rules! keys {
         $list! {
             Max max Attempts "3" "attempts in total, the first one included";
             Backoff backoff Backoff "\"exp\"" "the shape of the delays";
-            Base base Duration "\"100ms\"" "the unit of the shape";
-            First first Duration "`base`" "the delay before the first retry";
+            Base base Time "\"100ms\"" "the unit of the shape";
+            First first Time "`base`" "the delay before the first retry";
             Factor factor Factor "2.0" "the growth of \"exp\" from one delay to the next";
-            Cap cap Duration "\"20s\"" "no delay is longer than this";
+            Cap cap Time "\"20s\"" "no delay is longer than this";
             Jitter jitter Jitter "\"full\"" "how each delay is spread";
             FastFirst fast_first Flag "false" "whether the first retry comes at once";
-            ResetAfter reset_after Duration "none" "an attempt that ran at least this long before it failed starts the count and the delays anew";
-            Deadline deadline Duration "none" "one limit over all attempts and delays";
-            Timeout timeout Duration "none" "the limit of one attempt";
-            MaxRetryAfter max_retry_after Duration "\"1m\"" "the longest delay asked for by an error that a call waits for";
+            ResetAfter reset_after Time "none" "an attempt that ran at least this long before it failed starts the count and the delays anew";
+            Deadline deadline Time "none" "one limit over all attempts and delays";
+            Timeout timeout Time "none" "the limit of one attempt";
+            MaxRetryAfter max_retry_after Time "\"1m\"" "the longest delay asked for by an error that a call waits for";
             Idempotent idempotent Flag "true" "whether the operation may be executed twice";
             Nested nested Nested "\"collapse\"" "what happens inside a retry of another call";
             Budget budget Budget "none" "how many retries all calls may make together";
@@ -38,7 +38,7 @@ pub enum Kind {
     /// The shape of the delays.
     Backoff,
     /// A duration.
-    Duration,
+    Time,
     /// A number above 1.
     Factor,
     /// A ratio from 0 to 1, or a word.
@@ -58,7 +58,7 @@ impl Kind {
     pub const fn is_measured(self) -> bool {
         matches!(
             self,
-            Self::Attempts | Self::Duration | Self::Factor | Self::Jitter
+            Self::Attempts | Self::Time | Self::Factor | Self::Jitter
         )
     }
 }

@@ -20,7 +20,7 @@ use crate::literal::{self, Copies, Literal, Name};
 mod kinds {
     pub(super) use crate::literal::{Attempts, Share as Budget};
     pub(super) use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
-    pub(super) use std::time::Duration;
+    pub(super) use std::time::Duration as Time;
 
     pub(super) type Factor = f64;
     pub(super) type Flag = bool;

@@ -76,7 +76,7 @@ impl Parts<'_> {
             }
             Kind::Jitter => "jitter",
             Kind::Factor => "factor",
-            Kind::Duration => "duration",
+            Kind::Time => "duration",
             _ => return value.clone(),
         };
         let kind = Ident::new(kind, at(span));

@@ -3,7 +3,7 @@
 use core::future::Future;
 
 use super::{Ended, Hedge, Latencies, When, hedged};
-use crate::run::{ByClassify, Judge, On};
+use crate::run::{ByClassify, Classifier, On};
 use crate::timer::{DefaultTimer, IntoTimer};
 #[cfg(feature = "std")]
 use crate::verdict::Classify;
@@ -72,7 +72,7 @@ impl Hedge {
         HedgeRunner {
             hedge: self,
             latencies: None,
-            judge: On(on),
+            classifier: On(on),
             pay: free,
             timer: DefaultTimer,
         }
@@ -83,7 +83,7 @@ impl Hedge {
         HedgeRunner {
             hedge: self,
             latencies: None,
-            judge: ByClassify,
+            classifier: ByClassify,
             pay: free,
             timer: DefaultTimer,
         }
@@ -100,7 +100,7 @@ fn free() -> bool {
 pub struct HedgeRunner<'l, J, P, T> {
     hedge: Hedge,
     latencies: Option<&'l Latencies>,
-    judge: J,
+    classifier: J,
     pay: P,
     timer: T,
 }
@@ -121,7 +121,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
         HedgeRunner {
             hedge: self.hedge,
             latencies: self.latencies,
-            judge: self.judge,
+            classifier: self.classifier,
             pay,
             timer: self.timer,
         }
@@ -132,7 +132,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
         HedgeRunner {
             hedge: self.hedge,
             latencies: self.latencies,
-            judge: self.judge,
+            classifier: self.classifier,
             pay: self.pay,
             timer,
         }
@@ -174,7 +174,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
     pub fn run<F, V, E>(self, operation: impl FnMut() -> F) -> impl Future<Output = F::Output>
     where
         F: Future<Output = Result<V, E>>,
-        J: Judge<E>,
+        J: Classifier<E>,
         P: FnMut() -> bool,
         T: IntoTimer,
     {
@@ -182,10 +182,10 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
             self.latencies.is_some() || matches!(self.hedge.when, When::After(_)),
             "a hedge after a quantile needs what was measured; write `hedge.runner().latencies(&LATENCIES).run(...)` with a `static LATENCIES: Latencies`",
         );
-        let mut judge = self.judge;
+        let mut classifier = self.classifier;
         let decide = move |answer: &Result<V, E>| match answer {
             Ok(_) => Ended::Well,
-            Err(error) if judge.judge(error).is_retryable() => Ended::Retryably,
+            Err(error) if classifier.classify(error).is_retryable() => Ended::Retryably,
             Err(_) => Ended::Finally,
         };
         let timer = self.timer.for_async();

@@ -12,11 +12,13 @@ use crate::verdict::Verdict;
 
 /// A strategy decides in place of the delays of the policy: made by
 /// [`Runner::strategy`](super::Runner::strategy).
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct ByStrategy<S>(pub(super) S);
 
 /// The policy as the decision reads it.
-pub(super) trait DecidingPolicy {
+#[doc(hidden)]
+pub trait DecidingPolicy {
     type Policy<'p>: Borrow<Policy>;
 
     fn policy(policy: &Policy) -> Self::Policy<'_>;
@@ -39,7 +41,8 @@ impl<S> DecidingPolicy for ByStrategy<S> {
 }
 
 /// The step after a failure.
-pub(super) trait Decide<E>: DecidingPolicy {
+#[doc(hidden)]
+pub trait Decide<E>: DecidingPolicy {
     /// What one call remembers; nothing until the strategy is asked.
     type State: Default;
 

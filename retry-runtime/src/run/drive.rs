@@ -3,8 +3,8 @@
 use core::borrow::Borrow as _;
 use core::future::Future;
 
-use super::runner::MayGate;
-use super::{Decide, Judge, Observe, Runner};
+use super::runner::{MayGate, Plan};
+use super::{Classifier, Decide, Parts, RetryHook, Runner, Setup};
 use crate::attempt::Cause;
 use crate::attempt::verdict;
 use crate::call::GiveUpReason;
@@ -21,26 +21,85 @@ use crate::timer::{IntoBlockingTimer, IntoTimer};
 /// How a call ended without success: with its last error, if there is one.
 type Ended<E> = (Option<E>, GaveUp);
 
-#[expect(
-    private_bounds,
-    reason = "there are two, made by the methods of a runner"
-)]
-impl<J, O, T, S> Runner<'_, J, O, T, (), S> {
+impl<C> Runner<'_, C> {
     /// As [`Policy::run`](crate::Policy::run).
     ///
     /// # Errors
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn run<R>(self, operation: impl FnMut() -> R) -> R
+    pub fn run<R, T>(self, operation: impl FnMut() -> R) -> R
     where
         R: Outcome,
-        J: Judge<R::Error>,
-        O: Observe<R::Error>,
-        S: Decide<R::Error>,
+        C: Setup<R::Error, T>,
         T: IntoBlockingTimer,
     {
-        answer(self.blocking(operation, false))
+        answer(blocking(self.plan, self.parts.parts(), operation, false))
+    }
+
+    /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryError`]: the last error, why and after how many attempts the call ended.
+    #[cfg_attr(feature = "tracing", track_caller)]
+    pub fn try_run<V, E, T, L>(
+        self,
+        operation: impl FnMut() -> Result<V, E>,
+    ) -> Result<V, RetryError<E>>
+    where
+        C: Setup<E, T, L>,
+        T: IntoBlockingTimer,
+    {
+        let ended = blocking(self.plan, self.parts.parts(), operation, true);
+        ended.map_err(|(error, end)| RetryError::new(end, error))
+    }
+
+    /// As [`Policy::run_async`](crate::Policy::run_async), with the whole story when it gives up; the
+    /// policy's `timeout` and its deadline cut an attempt off.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryError`]: the last error, if there is one, why and after how many attempts
+    /// the call ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn try_run_async<V, E, F, T, L>(
+        self,
+        operation: impl FnMut() -> F,
+    ) -> Result<V, RetryError<E>>
+    where
+        F: Future<Output = Result<V, E>>,
+        C: Setup<E, T, L>,
+        T: IntoTimer,
+    {
+        let ended = asynchronous(self.plan, self.parts.parts(), operation).await;
+        ended.map_err(|(error, end)| RetryError::new(end, error))
+    }
+
+    /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker or a throttle.
+    ///
+    /// # Errors
+    ///
+    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    pub async fn run_async<R, F, T, L>(self, operation: impl FnMut() -> F) -> R
+    where
+        F: Future<Output = R>,
+        R: Outcome + Cut,
+        C: Setup<R::Error, T, L>,
+        T: IntoTimer,
+    {
+        match asynchronous(self.plan, self.parts.parts(), operation).await {
+            Ok(value) => R::success(value),
+            Err((Some(error), _)) => R::failure(error),
+            Err((None, end)) => R::cut(end),
+        }
     }
 }
 
@@ -56,208 +115,137 @@ fn answer<R: Outcome>(ended: Result<R::Value, Ended<R::Error>>) -> R {
     }
 }
 
-#[expect(
-    private_bounds,
-    reason = "there are two, made by the methods of a runner"
-)]
-impl<J, O, T, G: MayGate, S> Runner<'_, J, O, T, G, S> {
-    /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
-    ///
-    /// # Errors
-    ///
-    /// [`RetryError`]: the last error, why and after how many attempts the call ended.
-    #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn try_run<V, E>(self, operation: impl FnMut() -> Result<V, E>) -> Result<V, RetryError<E>>
-    where
-        J: Judge<E>,
-        O: Observe<E>,
-        S: Decide<E>,
-        T: IntoBlockingTimer,
-    {
-        let ended = self.blocking(operation, true);
-        ended.map_err(|(error, end)| RetryError::new(end, error))
+#[cfg_attr(feature = "tracing", track_caller)]
+fn blocking<R: Outcome, J, H, T, L, S>(
+    plan: Plan<'_>,
+    mut parts: Parts<J, H, T, L, S>,
+    mut operation: impl FnMut() -> R,
+    says_why: bool,
+) -> Result<R::Value, Ended<R::Error>>
+where
+    J: Classifier<R::Error>,
+    H: RetryHook<R::Error>,
+    L: MayGate,
+    S: Decide<R::Error>,
+    T: IntoBlockingTimer,
+{
+    let timer = parts.timer.for_sync();
+    let policy = S::policy(plan.policy);
+    let context = CallContext::start(Operation::new(&plan.site, policy.borrow()), &timer);
+    let mut gates = plan.gates(&parts.limits, &timer);
+    let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
+    if says_why && context.is_over() {
+        return Err((None, call.late(context)));
     }
-
-    /// As [`Policy::run_async`](crate::Policy::run_async), with the whole story when it gives up; the
-    /// policy's `timeout` and its deadline cut an attempt off.
-    ///
-    /// # Errors
-    ///
-    /// [`RetryError`]: the last error, if there is one, why and after how many attempts
-    /// the call ended.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future ends the attempt or the wait that is under way.
-    pub async fn try_run_async<V, E, F>(
-        self,
-        operation: impl FnMut() -> F,
-    ) -> Result<V, RetryError<E>>
-    where
-        F: Future<Output = Result<V, E>>,
-        J: Judge<E>,
-        O: Observe<E>,
-        S: Decide<E>,
-        T: IntoTimer,
-    {
-        let ended = self.asynchronous(operation).await;
-        ended.map_err(|(error, end)| RetryError::new(end, error))
-    }
-
-    /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker or a throttle.
-    ///
-    /// # Errors
-    ///
-    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future ends the attempt or the wait that is under way.
-    pub async fn run_async<R, F>(self, operation: impl FnMut() -> F) -> R
-    where
-        F: Future<Output = R>,
-        R: Outcome + Cut,
-        J: Judge<R::Error>,
-        O: Observe<R::Error>,
-        S: Decide<R::Error>,
-        T: IntoTimer,
-    {
-        match self.asynchronous(operation).await {
-            Ok(value) => R::success(value),
-            Err((Some(error), _)) => R::failure(error),
-            Err((None, end)) => R::cut(end),
+    let mut last = None;
+    loop {
+        if let Err(end) = call.enter(context, &mut gates) {
+            return Err((last, end));
         }
-    }
-
-    #[cfg_attr(feature = "tracing", track_caller)]
-    fn blocking<R: Outcome>(
-        mut self,
-        mut operation: impl FnMut() -> R,
-        says_why: bool,
-    ) -> Result<R::Value, Ended<R::Error>>
-    where
-        J: Judge<R::Error>,
-        O: Observe<R::Error>,
-        S: Decide<R::Error>,
-        T: IntoBlockingTimer,
-    {
-        let timer = self.timer.for_sync();
-        let policy = S::policy(self.plan.policy);
-        let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
-        let mut gates = self.plan.gates(&self.gates, &timer);
-        let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
-        if says_why && context.is_over() {
-            return Err((None, call.late(context)));
-        }
-        let mut last = None;
-        loop {
-            if let Err(end) = call.enter(context, &mut gates) {
-                return Err((last, end));
+        let span = attempt_span(context, &call);
+        let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
+        let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
+        let error = match outcome.split() {
+            Ok(value) => {
+                let value = call.succeeded(value, context, &mut gates);
+                call.finish();
+                return Ok(value);
             }
-            let span = attempt_span(context, &call);
+            Err(error) => error,
+        };
+        let verdict = parts.classifier.classify(&error);
+        let failure = Described::new(Cause::Error(&error), |error| {
+            ErrorText::message(error, parts.classifier.message(error))
+        })
+        .since(start);
+        let failed =
+            (parts.strategy).failed(&mut state, &mut call, context, &mut gates, failure, verdict);
+        let delay = match failed {
+            Ok(retry) => {
+                parts.hook.on_retry(&retry);
+                retry.delay()
+            }
+            Err(end) => return Err((Some(error), end)),
+        };
+        if let Err(end) = call.wait(context, delay) {
+            return Err((Some(error), end));
+        }
+        last = Some(error).filter(|_| L::ASKS);
+    }
+}
+
+async fn asynchronous<R: Outcome, F: Future<Output = R>, J, H, T, L, S>(
+    plan: Plan<'_>,
+    mut parts: Parts<J, H, T, L, S>,
+    mut operation: impl FnMut() -> F,
+) -> Result<R::Value, Ended<R::Error>>
+where
+    J: Classifier<R::Error>,
+    H: RetryHook<R::Error>,
+    L: MayGate,
+    S: Decide<R::Error>,
+    T: IntoTimer,
+{
+    let timer = parts.timer.for_async();
+    let policy = S::policy(plan.policy);
+    let context = CallContext::start(Operation::new(&plan.site, policy.borrow()), &timer);
+    let mut gates = plan.gates(&parts.limits, &timer);
+    let (site, mut state) = (&plan.site, S::State::default());
+    let mut call = LiveCall::start(|| site, context);
+    if context.is_over() {
+        return Err((None, call.late(context)));
+    }
+    // What the attempt before came to, where the call may end between two attempts.
+    let mut last = None;
+    loop {
+        if last.is_some() && context.is_disabled() {
+            return Err(ended(last, call.ended(context, GiveUpReason::Disabled)));
+        }
+        // It may hold what the attempt needs.
+        last = last.filter(|_| L::ASKS);
+        if let Err(end) = call.enter_async(context, &mut gates).await {
+            return Err(ended(last, end));
+        }
+        let delay = {
+            let limit = context.attempt_limit();
             let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
-            let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
-            let error = match outcome.split() {
-                Ok(value) => {
-                    let value = call.succeeded(value, context, &mut gates);
-                    call.finish();
-                    return Ok(value);
-                }
-                Err(error) => error,
+            let attempt = call.attempt(
+                limit,
+                || CallContext::of_attempt(limit, &timer),
+                &mut operation,
+            );
+            let attempt = spanned(attempt_span(context, &call), attempt);
+            let outcome = limited(attempt, limit, &mut call, &timer).await;
+            let outcome = match call.in_time(outcome, context, &mut gates) {
+                Ok(outcome) => outcome,
+                Err((TimedOut { .. }, end)) => return Err((None, end)),
             };
-            let verdict = self.judge.judge(&error);
-            let failure = Described::new(Cause::Error(&error), |error| {
-                ErrorText::message(error, self.judge.message(error))
+            let error = match outcome.map(R::split) {
+                Ok(Ok(value)) => return Ok(call.succeeded(value, context, &mut gates)),
+                Ok(Err(error)) => Ok(error),
+                Err(cut_off) => Err(cut_off),
+            };
+            let cause = error.as_ref().map_or(Cause::TimedOut, Cause::Error);
+            let verdict = verdict(cause, |error| parts.classifier.classify(error));
+            let failure = Described::new(cause, |error| {
+                ErrorText::message(error, parts.classifier.message(error))
             })
             .since(start);
-            let failed = (self.strategy)
-                .failed(&mut state, &mut call, context, &mut gates, failure, verdict);
-            let delay = match failed {
+            match parts
+                .strategy
+                .failed(&mut state, &mut call, context, &mut gates, failure, verdict)
+            {
                 Ok(retry) => {
-                    self.observer.observe(&retry);
-                    retry.delay()
+                    parts.hook.on_retry(&retry);
+                    let delay = retry.delay();
+                    last = Some(error).filter(|_| L::ASKS || cfg!(feature = "config"));
+                    delay
                 }
-                Err(end) => return Err((Some(error), end)),
-            };
-            if let Err(end) = call.wait(context, delay) {
-                return Err((Some(error), end));
+                Err(end) => return Err(ended(Some(error), end)),
             }
-            last = Some(error).filter(|_| G::ASKS);
-        }
-    }
-
-    /// `CUTS` says that the answer can say that an attempt was cut off.
-    async fn asynchronous<R: Outcome, F: Future<Output = R>>(
-        mut self,
-        mut operation: impl FnMut() -> F,
-    ) -> Result<R::Value, Ended<R::Error>>
-    where
-        J: Judge<R::Error>,
-        O: Observe<R::Error>,
-        S: Decide<R::Error>,
-        T: IntoTimer,
-    {
-        let timer = self.timer.for_async();
-        let policy = S::policy(self.plan.policy);
-        let context = CallContext::start(Operation::new(&self.plan.site, policy.borrow()), &timer);
-        let mut gates = self.plan.gates(&self.gates, &timer);
-        let (site, mut state) = (&self.plan.site, S::State::default());
-        let mut call = LiveCall::start(|| site, context);
-        if context.is_over() {
-            return Err((None, call.late(context)));
-        }
-        // What the attempt before came to, where the call may end between two attempts.
-        let mut last = None;
-        loop {
-            if last.is_some() && context.is_disabled() {
-                return Err(ended(last, call.ended(context, GiveUpReason::Disabled)));
-            }
-            // It may hold what the attempt needs.
-            last = last.filter(|_| G::ASKS);
-            if let Err(end) = call.enter_async(context, &mut gates).await {
-                return Err(ended(last, end));
-            }
-            let delay = {
-                let limit = context.attempt_limit();
-                let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
-                let attempt = call.attempt(
-                    limit,
-                    || CallContext::of_attempt(limit, &timer),
-                    &mut operation,
-                );
-                let attempt = spanned(attempt_span(context, &call), attempt);
-                let outcome = limited(attempt, limit, &mut call, &timer).await;
-                let outcome = match call.in_time(outcome, context, &mut gates) {
-                    Ok(outcome) => outcome,
-                    Err((TimedOut { .. }, end)) => return Err((None, end)),
-                };
-                let error = match outcome.map(R::split) {
-                    Ok(Ok(value)) => return Ok(call.succeeded(value, context, &mut gates)),
-                    Ok(Err(error)) => Ok(error),
-                    Err(cut_off) => Err(cut_off),
-                };
-                let cause = error.as_ref().map_or(Cause::TimedOut, Cause::Error);
-                let verdict = verdict(cause, |error| self.judge.judge(error));
-                let failure = Described::new(cause, |error| {
-                    ErrorText::message(error, self.judge.message(error))
-                })
-                .since(start);
-                match self
-                    .strategy
-                    .failed(&mut state, &mut call, context, &mut gates, failure, verdict)
-                {
-                    Ok(retry) => {
-                        self.observer.observe(&retry);
-                        let delay = retry.delay();
-                        last = Some(error).filter(|_| G::ASKS || cfg!(feature = "config"));
-                        delay
-                    }
-                    Err(end) => return Err(ended(Some(error), end)),
-                }
-            };
-            call.pause(context, delay, ()).await;
-            call.retry_begins();
-        }
+        };
+        call.pause(context, delay, ()).await;
+        call.retry_begins();
     }
 }
 

@@ -5,9 +5,12 @@ mod decide;
 mod drive;
 mod runner;
 
+#[doc(hidden)]
 pub use decide::ByStrategy;
 use decide::Decide;
-pub use runner::{Gated, Runner};
+#[doc(hidden)]
+pub use runner::Parts;
+pub use runner::{Runner, Setup, WithLimits};
 
 use core::fmt;
 
@@ -79,49 +82,43 @@ impl Policy {
     /// Says which errors are retried: a function of the error that answers with
     /// a `bool` or a [`Verdict`].
     #[track_caller]
-    pub const fn on<J>(&self, on: J) -> Runner<'_, On<J>, (), DefaultTimer> {
+    pub const fn on<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> {
         Runner::new(self, On(on))
     }
 
-    /// A runner, for an observer, a timer or a name.
+    /// Returns a runner, for a hook, a timer, a name or a limit.
     #[track_caller]
-    pub const fn runner(&self) -> Runner<'_, ByClassify, (), DefaultTimer> {
+    pub const fn runner(&self) -> Runner<'_, Parts<ByClassify, (), DefaultTimer, (), ()>> {
         Runner::new(self, ByClassify)
     }
 }
 
 /// The error says itself whether it is retried.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct ByClassify;
 
 /// A function says which errors are retried.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct On<J>(pub(crate) J);
 
-/// As another judge says; the errors show themselves in telemetry.
+/// As another classifier says; the errors show themselves in telemetry.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<J>(pub(crate) J);
 
-impl<E: fmt::Display, J: Judge<E>> Judge<E> for Shown<J> {
-    fn judge(&mut self, error: &E) -> Verdict {
-        self.0.judge(error)
-    }
-
-    fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
-        Some(error)
-    }
-}
-
-/// A function that is told of each retry.
+/// A function that is called before each retry.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct Tell<O>(#[doc(hidden)] pub O);
+pub struct Hook<F>(pub F);
 
-/// What says whether an error is retried.
-pub trait Judge<E> {
-    /// The verdict on `error`.
-    fn judge(&mut self, error: &E) -> Verdict;
+/// Says which errors are retried: by their [`Classify`], or by the function that [`Policy::on`] was given.
+pub trait Classifier<E> {
+    /// Returns the verdict on `error`.
+    fn classify(&mut self, error: &E) -> Verdict;
 
-    /// The error in words, for telemetry.
+    /// Returns the error in words, for telemetry.
     ///
     /// # Default
     ///
@@ -131,8 +128,8 @@ pub trait Judge<E> {
     }
 }
 
-impl<E: Classify> Judge<E> for ByClassify {
-    fn judge(&mut self, error: &E) -> Verdict {
+impl<E: Classify> Classifier<E> for ByClassify {
+    fn classify(&mut self, error: &E) -> Verdict {
         error.classify()
     }
 
@@ -141,40 +138,50 @@ impl<E: Classify> Judge<E> for ByClassify {
     }
 }
 
-impl<E, V: IntoVerdict, F: FnMut(&E) -> V> Judge<E> for On<F> {
-    fn judge(&mut self, error: &E) -> Verdict {
+impl<E, V: IntoVerdict, F: FnMut(&E) -> V> Classifier<E> for On<F> {
+    fn classify(&mut self, error: &E) -> Verdict {
         (self.0)(error).into_verdict()
     }
 }
 
-/// What is told of each retry.
-pub trait Observe<E> {
-    /// A retry is about to happen.
-    fn observe(&mut self, retry: &Retry<'_, E>);
+impl<E: fmt::Display, J: Classifier<E>> Classifier<E> for Shown<J> {
+    fn classify(&mut self, error: &E) -> Verdict {
+        self.0.classify(error)
+    }
+
+    fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
+        Some(error)
+    }
 }
 
-impl<E> Observe<E> for () {
-    fn observe(&mut self, _: &Retry<'_, E>) {}
+/// Is called before the delay of each retry of one call.
+pub trait RetryHook<E> {
+    /// A retry follows.
+    fn on_retry(&mut self, retry: &Retry<'_, E>);
 }
 
-impl<E, F: FnMut(&Retry<'_, E>)> Observe<E> for Tell<F> {
-    fn observe(&mut self, retry: &Retry<'_, E>) {
+impl<E> RetryHook<E> for () {
+    fn on_retry(&mut self, _: &Retry<'_, E>) {}
+}
+
+impl<E, F: FnMut(&Retry<'_, E>)> RetryHook<E> for Hook<F> {
+    fn on_retry(&mut self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }
 }
 
-/// Is told of each retry, by many calls at once: of a layer, of middleware.
-pub trait ObserveRetry<E> {
-    /// A retry is about to happen.
-    fn observe(&self, retry: &Retry<'_, E>);
+/// Is called before the delay of each retry, by many calls at once: of a layer, of middleware.
+pub trait SharedRetryHook<E> {
+    /// A retry follows.
+    fn on_retry(&self, retry: &Retry<'_, E>);
 }
 
-impl<E> ObserveRetry<E> for () {
-    fn observe(&self, _: &Retry<'_, E>) {}
+impl<E> SharedRetryHook<E> for () {
+    fn on_retry(&self, _: &Retry<'_, E>) {}
 }
 
-impl<E, F: Fn(&Retry<'_, E>)> ObserveRetry<E> for Tell<F> {
-    fn observe(&self, retry: &Retry<'_, E>) {
+impl<E, F: Fn(&Retry<'_, E>)> SharedRetryHook<E> for Hook<F> {
+    fn on_retry(&self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }
 }

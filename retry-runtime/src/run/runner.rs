@@ -1,6 +1,6 @@
 //! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
 
-use super::{ByStrategy, Shown, Tell};
+use super::{ByStrategy, Classifier, Decide, Hook, RetryHook, Shown};
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -16,17 +16,89 @@ use crate::timer::{Clock, DefaultTimer};
 
 /// A policy with what surrounds it; made by [`Policy::on`] and [`Policy::runner`].
 ///
+/// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error.
+///
 /// With a breaker or a throttle a call may be turned away before its first attempt, when there is no error of
 /// its own: such a runner has `try_run` and `try_run_async`, whose error can say so.
+///
+/// # Examples
+///
+/// A type keeps its policy, and makes a runner for each call:
+///
+/// ```
+/// use reattempt::Policy;
+/// use reattempt::runner::{Runner, Setup};
+/// use std::io::{Error, ErrorKind};
+///
+/// struct Storage {
+///     policy: Policy,
+/// }
+///
+/// impl Storage {
+///     fn runner(&self) -> Runner<'_, impl Setup<Error>> {
+///         let is_busy = |error: &Error| error.kind() == ErrorKind::ResourceBusy;
+///         self.policy.on(is_busy).name("storage")
+///     }
+///
+///     fn load(&self) -> Result<Vec<u8>, Error> {
+///         self.runner().run(|| std::fs::read("/proc/self/status"))
+///     }
+/// }
+/// # let storage = Storage { policy: Policy::new() };
+/// # storage.load()?;
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a runner does nothing until `run` or `run_async` is called"]
-pub struct Runner<'p, J, O, T, G = (), S = ()> {
+pub struct Runner<'p, C> {
     pub(super) plan: Plan<'p>,
-    pub(super) judge: J,
-    pub(super) observer: O,
+    pub(super) parts: C,
+}
+
+/// What a [`Runner`] was given, for calls whose error is `E`: the timer `T`, and `L`, which is [`WithLimits`] with a
+/// breaker or a throttle. It is sealed.
+// `L` has no lifetime: whether a spawned future is `Send` is asked with all of them forgotten.
+pub trait Setup<E, T = DefaultTimer, L = ()> {
+    #[doc(hidden)]
+    type Limits: MayGate;
+    #[doc(hidden)]
+    type Classifier: Classifier<E>;
+    #[doc(hidden)]
+    type Hook: RetryHook<E>;
+    #[doc(hidden)]
+    type Strategy: Decide<E>;
+
+    #[doc(hidden)]
+    fn parts(self) -> Parts<Self::Classifier, Self::Hook, T, Self::Limits, Self::Strategy>;
+}
+
+/// What the methods of a [`Runner`] set.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<J, H, T, L, S> {
+    pub(super) classifier: J,
+    pub(super) hook: H,
     pub(super) timer: T,
-    pub(super) gates: G,
+    pub(super) limits: L,
     pub(super) strategy: S,
+}
+
+impl<E, J, H, T, L, S> Setup<E, T, L::Kind> for Parts<J, H, T, L, S>
+where
+    J: Classifier<E>,
+    H: RetryHook<E>,
+    L: MayGate,
+    S: Decide<E>,
+{
+    type Limits = L;
+    type Classifier = J;
+    type Hook = H;
+    type Strategy = S;
+
+    #[inline(always)]
+    fn parts(self) -> Self {
+        self
+    }
 }
 
 /// What a call is made from.
@@ -54,68 +126,77 @@ impl Plan<'_> {
     }
 }
 
-impl<'p, J> Runner<'p, J, (), DefaultTimer> {
+impl<'p, J> Runner<'p, Parts<J, (), DefaultTimer, (), ()>> {
     #[track_caller]
-    pub(super) const fn new(policy: &'p Policy, judge: J) -> Self {
-        Runner {
+    pub(super) const fn new(policy: &'p Policy, classifier: J) -> Self {
+        Self {
             plan: Plan {
                 policy,
                 site: Site::of_caller(),
                 #[cfg(feature = "std")]
                 budget: None,
             },
-            judge,
-            observer: (),
-            timer: DefaultTimer,
-            gates: (),
-            strategy: (),
+            parts: Parts {
+                classifier,
+                hook: (),
+                timer: DefaultTimer,
+                limits: (),
+                strategy: (),
+            },
         }
     }
 }
 
-impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
-    /// The name of the operation in telemetry.
+impl<C> Runner<'_, C> {
+    /// Names the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {
         self.plan.site = Site::of_name(name);
         self
     }
+}
 
-    /// Told of each retry before its delay: `|retry: &Retry<'_, E>| ...`.
-    pub fn on_retry<F>(self, observer: F) -> Runner<'p, J, Tell<F>, T, G, S> {
-        Runner {
-            plan: self.plan,
-            judge: self.judge,
-            observer: Tell(observer),
-            timer: self.timer,
-            gates: self.gates,
-            strategy: self.strategy,
-        }
+#[cfg(feature = "std")]
+impl<'p, C> Runner<'p, C> {
+    /// Pays for retries from `budget`, not from that of the policy.
+    pub const fn budget(mut self, budget: &'p Budget) -> Self {
+        self.plan.budget = Some(budget);
+        self
+    }
+}
+
+impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
+    /// Calls `hook` before the delay of each retry: `|retry: &Retry<'_, E>| ...`.
+    pub fn on_retry<F>(self, hook: F) -> Runner<'p, Parts<J, Hook<F>, T, L, S>> {
+        self.map(|parts| Parts {
+            classifier: parts.classifier,
+            hook: Hook(hook),
+            timer: parts.timer,
+            limits: parts.limits,
+            strategy: parts.strategy,
+        })
     }
 
-    /// Has the errors show themselves in telemetry, by their `Display`: for those of [`Policy::on`], of which
-    /// else only the type is known. An error with [`Classify`](crate::Classify) says by
-    /// [`message`](crate::Classify::message) what it shows.
-    pub fn shown(self) -> Runner<'p, Shown<J>, O, T, G, S> {
-        Runner {
-            plan: self.plan,
-            judge: Shown(self.judge),
-            observer: self.observer,
-            timer: self.timer,
-            gates: self.gates,
-            strategy: self.strategy,
-        }
+    /// Shows errors in telemetry by their `Display`: for those of [`Policy::on`], of which else only the type is known.
+    /// An error with [`Classify`](crate::Classify) says by [`message`](crate::Classify::message) what it shows.
+    pub fn shown(self) -> Runner<'p, Parts<Shown<J>, H, T, L, S>> {
+        self.map(|parts| Parts {
+            classifier: Shown(parts.classifier),
+            hook: parts.hook,
+            timer: parts.timer,
+            limits: parts.limits,
+            strategy: parts.strategy,
+        })
     }
 
     /// Waits with `timer` instead of the one that the features choose.
-    pub fn timer<U>(self, timer: U) -> Runner<'p, J, O, U, G, S> {
-        Runner {
-            plan: self.plan,
-            judge: self.judge,
-            observer: self.observer,
+    pub fn timer<U>(self, timer: U) -> Runner<'p, Parts<J, H, U, L, S>> {
+        self.map(|parts| Parts {
+            classifier: parts.classifier,
+            hook: parts.hook,
             timer,
-            gates: self.gates,
-            strategy: self.strategy,
-        }
+            limits: parts.limits,
+            strategy: parts.strategy,
+        })
     }
 
     /// Asks `strategy` about each failure that may be retried: it says whether there is another attempt, and after
@@ -123,90 +204,96 @@ impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
     ///
     /// The delays of the policy are not read then, and its `max` only where it is given. A closure goes through
     /// [`strategy::from_fn`](crate::strategy::from_fn), with the type of its parameter written out.
-    pub fn strategy<D>(self, strategy: D) -> Runner<'p, J, O, T, G, ByStrategy<D>> {
-        Runner {
-            plan: self.plan,
-            judge: self.judge,
-            observer: self.observer,
-            timer: self.timer,
-            gates: self.gates,
+    pub fn strategy<D>(self, strategy: D) -> Runner<'p, Parts<J, H, T, L, ByStrategy<D>>> {
+        self.map(|parts| Parts {
+            classifier: parts.classifier,
+            hook: parts.hook,
+            timer: parts.timer,
+            limits: parts.limits,
             strategy: ByStrategy(strategy),
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'p, J, O, T, G, S> Runner<'p, J, O, T, G, S> {
-    /// Pays for retries from `budget`, not from that of the policy.
-    pub const fn budget(mut self, budget: &'p Budget) -> Self {
-        self.plan.budget = Some(budget);
-        self
+        })
     }
 
-    /// Makes no attempt while `breaker` is open, and tells it what attempts come to.
+    /// Makes no attempt while `breaker` is open, and reports to it how attempts end.
     ///
     /// # Panics
     ///
     /// When its window of time is below twice the policy's `timeout` ([`Breaker::violation_under`]).
+    #[cfg(feature = "std")]
     #[track_caller]
-    pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, J, O, T, Gated<'p>, S>
+    pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
     where
-        G: Into<Gated<'p>>,
+        L: Into<Limits<'p>>,
     {
         if let Some(refusal) = breaker.violation_under(self.plan.policy.timeout) {
             refusal.refuse();
         }
-        self.gated(|gates| gates.breaker = Some(breaker))
+        self.limited(|limits| limits.breaker = Some(breaker))
     }
 
-    /// Makes no attempt that `throttle` does not let through, and tells it what attempts come to.
-    pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, J, O, T, Gated<'p>, S>
+    /// Makes no attempt that `throttle` does not let through, and reports to it how attempts end.
+    #[cfg(feature = "std")]
+    pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
     where
-        G: Into<Gated<'p>>,
+        L: Into<Limits<'p>>,
     {
-        self.gated(|gates| gates.throttle = Some(throttle))
+        self.limited(|limits| limits.throttle = Some(throttle))
     }
 
-    fn gated(self, set: impl FnOnce(&mut Gated<'p>)) -> Runner<'p, J, O, T, Gated<'p>, S>
+    #[cfg(feature = "std")]
+    fn limited(self, set: impl FnOnce(&mut Limits<'p>)) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
     where
-        G: Into<Gated<'p>>,
+        L: Into<Limits<'p>>,
     {
-        let mut gates = self.gates.into();
-        set(&mut gates);
+        self.map(|parts| {
+            let mut limits = parts.limits.into();
+            set(&mut limits);
+            Parts {
+                classifier: parts.classifier,
+                hook: parts.hook,
+                timer: parts.timer,
+                limits,
+                strategy: parts.strategy,
+            }
+        })
+    }
+
+    fn map<C>(self, change: impl FnOnce(Parts<J, H, T, L, S>) -> C) -> Runner<'p, C> {
         Runner {
             plan: self.plan,
-            judge: self.judge,
-            observer: self.observer,
-            timer: self.timer,
-            gates,
-            strategy: self.strategy,
+            parts: change(self.parts),
         }
     }
 }
 
+/// Stands in [`Setup`] for a breaker, a throttle or both.
+#[derive(Debug, Clone, Copy)]
+pub enum WithLimits {}
+
 /// The breaker and the throttle of a [`Runner`].
+#[cfg(feature = "std")]
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Gated<'p> {
-    #[cfg(feature = "std")]
+pub struct Limits<'p> {
     breaker: Option<&'p Breaker>,
-    #[cfg(feature = "std")]
     throttle: Option<&'p Throttle>,
-    #[cfg(not(feature = "std"))]
-    nothing: core::marker::PhantomData<&'p ()>,
 }
 
-impl From<()> for Gated<'_> {
+#[cfg(feature = "std")]
+impl From<()> for Limits<'_> {
     fn from((): ()) -> Self {
         Self::default()
     }
 }
 
-/// What is asked before each attempt: nothing, or what a [`Gated`] holds.
-// No lifetime of its own: whether a spawned future is `Send` is asked with all of them forgotten.
-pub(super) trait MayGate {
+/// What is asked before each attempt: nothing, or what `Limits` hold.
+#[doc(hidden)]
+pub trait MayGate {
     /// Whether any may be.
     const ASKS: bool;
 
+    /// `()` or [`WithLimits`].
+    type Kind;
     type Breaker: Gate;
     type Throttle: Gate;
 
@@ -216,6 +303,7 @@ pub(super) trait MayGate {
 impl MayGate for () {
     const ASKS: bool = false;
 
+    type Kind = ();
     type Breaker = ();
     type Throttle = ();
 
@@ -225,9 +313,10 @@ impl MayGate for () {
 }
 
 #[cfg(feature = "std")]
-impl<'p> MayGate for Gated<'p> {
+impl<'p> MayGate for Limits<'p> {
     const ASKS: bool = true;
 
+    type Kind = WithLimits;
     type Breaker = Option<BreakerGate<'p>>;
     type Throttle = Option<ThrottleGate<'p>>;
 

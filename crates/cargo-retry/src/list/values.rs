@@ -254,7 +254,7 @@ pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
     let value = match (key.kind(), value) {
         (Kind::Attempts, Value::Whole(max)) => KeyValue::Attempts(u32::try_from(max).ok()?),
         (Kind::Backoff, Value::Backoff(shape)) => KeyValue::Backoff(shape),
-        (Kind::Duration, Value::Time(time)) => KeyValue::Duration(time),
+        (Kind::Time, Value::Time(time)) => KeyValue::Time(time),
         (Kind::Factor, value) => KeyValue::Factor(number(value)?),
         (Kind::Jitter, Value::Jitter(jitter)) => KeyValue::Jitter(jitter),
         (Kind::Jitter, value) => KeyValue::Jitter(Jitter::Ratio(number(value)?)),

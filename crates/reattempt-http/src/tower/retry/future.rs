@@ -12,7 +12,7 @@ use retry_runtime::private::driver::{
     attempt_span, spanned,
 };
 use retry_runtime::timer::Timer;
-use retry_runtime::{GiveUpReason, ObserveRetry, Verdict};
+use retry_runtime::{GiveUpReason, SharedRetryHook, Verdict};
 use tower_service::Service;
 
 use super::classifier::JudgeAnswer;
@@ -105,7 +105,7 @@ where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
-    O: ObserveRetry<Result<S::Response, S::Error>>,
+    O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
 {
     type Output = Result<S::Response, S::Error>;
@@ -130,7 +130,7 @@ where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
-    O: ObserveRetry<Result<S::Response, S::Error>>,
+    O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
 {
     /// Goes on after an attempt that failed, or after a wait: the delay, the attempt, and so on.
@@ -204,7 +204,7 @@ where
         let Ok(retry) = retry else {
             return Some(answer);
         };
-        plan.observer.observe(&retry);
+        plan.hook.on_retry(&retry);
         let delay = retry.delay();
         // The kill switch or the deadline may end the call between two attempts.
         let is_kept = HAS_KILL_SWITCH || context.remaining().is_some();

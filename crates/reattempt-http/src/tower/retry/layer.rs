@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use reattempt_core::http::Statuses;
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer, Timer};
-use retry_runtime::{Budget, ObserveRetry, Policy, Tell};
+use retry_runtime::{Budget, Hook, Policy, SharedRetryHook};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -80,7 +80,7 @@ pub struct RetryLayer<J = ErrorClassifier, C = CloneRequest, O = (), T = Default
     operation: ClientOperation,
     judge: J,
     cloner: C,
-    observer: O,
+    hook: O,
     timer: T,
 }
 
@@ -134,7 +134,7 @@ impl RetryLayer {
             operation,
             judge: ErrorClassifier,
             cloner: CloneRequest,
-            observer: (),
+            hook: (),
             timer: DefaultTimer,
         }
     }
@@ -270,7 +270,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             operation: self.operation,
             judge,
             cloner: self.cloner,
-            observer: self.observer,
+            hook: self.hook,
             timer: self.timer,
         }
     }
@@ -285,20 +285,20 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             operation: self.operation,
             judge: self.judge,
             cloner: CloneWith(clone),
-            observer: self.observer,
+            hook: self.hook,
             timer: self.timer,
         }
     }
 
-    /// Calls `observer` with each retry before its delay: `|retry: &Retry<'_, Result<Response,
+    /// Calls `hook` with each retry before its delay: `|retry: &Retry<'_, Result<Response,
     /// Error>>| ...`. [`Retry::error`](retry_runtime::Retry::error) is the whole answer: `match
     /// retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
-    pub fn on_retry<F>(self, observer: F) -> RetryLayer<J, C, Tell<F>, T> {
+    pub fn on_retry<F>(self, hook: F) -> RetryLayer<J, C, Hook<F>, T> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
             cloner: self.cloner,
-            observer: Tell(observer),
+            hook: Hook(hook),
             timer: self.timer,
         }
     }
@@ -309,7 +309,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             operation: self.operation,
             judge: self.judge,
             cloner: self.cloner,
-            observer: self.observer,
+            hook: self.hook,
             timer,
         }
     }
@@ -353,7 +353,7 @@ where
                 operation: self.operation.for_instance(),
                 judge: self.judge.clone(),
                 cloner: self.cloner.clone(),
-                observer: self.observer.clone(),
+                hook: self.hook.clone(),
                 timer: self.timer.clone().for_async(),
             }),
         }
@@ -389,7 +389,7 @@ where
     S: Service<Req> + Clone,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
-    O: ObserveRetry<Result<S::Response, S::Error>>,
+    O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
 {
     type Response = S::Response;

@@ -11,7 +11,7 @@ pub(super) struct Plan<J, C, O, T> {
     pub(super) operation: ClientOperation,
     pub(super) judge: J,
     pub(super) cloner: C,
-    pub(super) observer: O,
+    pub(super) hook: O,
     pub(super) timer: T,
 }
 
