@@ -22,16 +22,28 @@ pub fn set_time_source(source: TimeSource) {
     let _stays = VIRTUAL.set(source);
 }
 
+// Every clock asks whether the slot is empty, and only tests fill it: what follows then is out of line.
+impl TimeSource {
+    #[cold]
+    fn now(&self) -> Option<Timestamp> {
+        (self.now)()
+    }
+
+    #[cold]
+    fn sleep(&self, duration: Duration) -> bool {
+        (self.sleep)(duration)
+    }
+}
+
 /// Returns the virtual time of this thread; `None` outside of a test that asked for it.
 #[inline]
 pub fn virtual_now() -> Option<Timestamp> {
-    let source = VIRTUAL.get()?;
-    (source.now)()
+    VIRTUAL.get().and_then(TimeSource::now)
 }
 
 /// Sleeps in virtual time; returns `false` where the time of this thread is real.
 pub fn virtual_sleep(duration: Duration) -> bool {
-    VIRTUAL.get().is_some_and(|source| (source.sleep)(duration))
+    VIRTUAL.get().is_some_and(|source| source.sleep(duration))
 }
 
 /// Returns whether this thread has virtual time.
@@ -43,23 +55,43 @@ pub fn is_virtual() -> bool {
 /// Returns the time on the clock that calls share: virtual time in a test that asked for it, else tokio's, which a test may
 /// pause, where there is tokio, else the operating system's.
 pub fn now() -> Timestamp {
-    if let Some(now) = virtual_now() {
-        return now;
+    match VIRTUAL.get() {
+        Some(source) => source.now().unwrap_or_else(paused_now),
+        None => real_now(),
     }
-    #[cfg(feature = "tokio")]
-    return tokio_now();
-    #[cfg(not(feature = "tokio"))]
-    return std::time::Instant::now().into();
 }
 
 /// Returns the time on tokio's clock.
 #[cfg(feature = "tokio")]
 pub fn tokio_now() -> Timestamp {
-    // A paused clock is for tests: a program that is built for use need not ask.
-    if (cfg!(debug_assertions) || VIRTUAL.get().is_some()) && is_thread_ending() {
-        return std::time::Instant::now().into();
+    match VIRTUAL.get() {
+        Some(_) => paused_now(),
+        None => real_now(),
     }
-    tokio::time::Instant::now().into_std().into()
+}
+
+/// Returns the time on tokio's clock, else the operating system's. A paused clock is for tests: a program that is built for use
+/// need not ask.
+#[inline(always)]
+fn real_now() -> Timestamp {
+    if cfg!(debug_assertions) {
+        return paused_now();
+    }
+    #[cfg(feature = "tokio")]
+    return tokio::time::Instant::now().into_std().into();
+    #[cfg(not(feature = "tokio"))]
+    return std::time::Instant::now().into();
+}
+
+/// Returns the same where tokio's clock may be paused.
+#[cold]
+#[inline(never)]
+fn paused_now() -> Timestamp {
+    #[cfg(feature = "tokio")]
+    if !is_thread_ending() {
+        return tokio::time::Instant::now().into_std().into();
+    }
+    std::time::Instant::now().into()
 }
 
 /// Returns whether this thread is in its last moments, when its variables are dropped: tokio's paused clock cannot be read

@@ -51,6 +51,14 @@ pub(super) fn record(event: impl FnOnce() -> CallEvent) {
     let _ = event;
     #[cfg(feature = "std")]
     if let Some(recorder) = RECORDER.get() {
-        recorder(event());
+        send(*recorder, event);
     }
+}
+
+/// Out of line: a call that nobody records does not keep for it what the event says.
+#[cfg(feature = "std")]
+#[cold]
+#[inline(never)]
+fn send(recorder: fn(CallEvent), event: impl FnOnce() -> CallEvent) {
+    recorder(event());
 }

@@ -220,7 +220,7 @@ impl<P: Place> LiveCall<P> {
 
     #[inline(always)]
     fn record(&self, operation: &'static str, before: u32, attempt: u32, step: CallStep) {
-        record(|| CallEvent {
+        record(move || CallEvent {
             call: core::ptr::from_ref(self).addr(),
             operation,
             before,

@@ -25,6 +25,7 @@ impl Clock for DefaultTimer {
         Watch.now()
     }
 
+    #[inline]
     fn slack(&self) -> Duration {
         #[cfg(feature = "tokio")]
         if on_tokio::is_running() {
@@ -33,10 +34,12 @@ impl Clock for DefaultTimer {
         Elsewhere.slack()
     }
 
+    #[inline]
     fn shared(&self) -> Timestamp {
         reattempt_core::process::now()
     }
 
+    #[inline]
     fn carries_deadlines(&self) -> bool {
         Watch.carries_deadlines()
     }

@@ -21,10 +21,12 @@ impl Clock for TimerThread {
         Instant::now().into()
     }
 
+    #[inline]
     fn shared(&self) -> Timestamp {
         reattempt_core::process::now()
     }
 
+    #[inline]
     fn carries_deadlines(&self) -> bool {
         cfg!(not(feature = "tokio")) && !reattempt_core::process::is_virtual()
     }

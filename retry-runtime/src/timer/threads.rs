@@ -13,10 +13,12 @@ impl Clock for ThreadTimer {
         reattempt_core::process::virtual_now().unwrap_or_else(|| Instant::now().into())
     }
 
+    #[inline]
     fn shared(&self) -> Timestamp {
         reattempt_core::process::now()
     }
 
+    #[inline]
     fn carries_deadlines(&self) -> bool {
         cfg!(not(feature = "tokio"))
     }

@@ -16,19 +16,23 @@ use super::{Clock, Timer, Timestamp};
 pub struct Tokio;
 
 impl Clock for Tokio {
+    #[inline]
     fn now(&self) -> Timestamp {
         process::tokio_now()
     }
 
+    #[inline]
     fn shared(&self) -> Timestamp {
         process::now()
     }
 
+    #[inline]
     fn carries_deadlines(&self) -> bool {
         !process::is_virtual()
     }
 
     // Its timer ends at whole milliseconds.
+    #[inline]
     fn slack(&self) -> Duration {
         Duration::from_nanos(999_999)
     }
