@@ -167,7 +167,7 @@ impl Budget {
     ) -> Option<Reservation<'_>> {
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                Held::deposit(deposits.withdraw(clock)?)
+                Held::deposit(deposits.withdraw(clock.shared().as_nanos())?)
             }
             Kind::Tokens(tokens) => {
                 let cost = match class {
@@ -273,6 +273,7 @@ pub struct Account<'b> {
 
 impl Account<'_> {
     /// Counts a failed attempt.
+    #[inline]
     pub fn failed(&mut self, verdict: Verdict) {
         if verdict != Verdict::Permanent {
             self.noted = Some(self.budget.note(verdict));

@@ -102,8 +102,7 @@ impl Deposits {
     }
 
     /// Takes a token: what was deposited first, so that the reserve is there when nothing else is.
-    pub(super) fn withdraw(&self, clock: &impl Clock) -> Option<Source> {
-        let now = clock.shared().as_nanos();
+    pub(super) fn withdraw(&self, now: u64) -> Option<Source> {
         let tick = self.tick_at(now);
         self.samples.note(tick, self.credit.deposits());
         if self.credit.withdraw(self.expired(tick)) {
