@@ -210,9 +210,15 @@ where
         let is_kept = HAS_KILL_SWITCH || context.remaining().is_some();
         this.state.set(State::Between {
             in_delay: true,
-            sleep: (!delay.is_zero()).then(|| plan.timer.sleep(delay)),
+            sleep: None,
             last: is_kept.then_some(answer),
         });
+        // Only now: where there may be none, its bytes would be copied all the same.
+        if !delay.is_zero()
+            && let Now::Between { mut sleep, .. } = this.state.project()
+        {
+            sleep.set(Some(plan.timer.sleep(delay)));
+        }
         None
     }
 
@@ -247,7 +253,10 @@ where
                 // Nobody asks for it any more, and it may hold the room that the service waits for.
                 *last = None;
             }
-            sleep.set(left.map(|left| plan.timer.sleep(left)));
+            match left {
+                Some(left) => sleep.set(Some(plan.timer.sleep(left))),
+                None => sleep.set(None),
+            }
         }
         if last.is_some()
             && let Some(limit) = sleep.as_pin_mut()
