@@ -133,7 +133,6 @@ fn set_published(has: bool) {
     let _set = HAS_PUBLISHED.try_with(|flag| flag.set(has));
 }
 
-#[inline(always)]
 fn is_outermost() -> bool {
     inherited::retries() == 0
 }
@@ -218,21 +217,24 @@ pub(crate) fn is_marked(operation: OperationId) -> bool {
 }
 
 impl Call {
-    /// Takes over, after a failed attempt, what it has marked. The first failure says when the call `began`.
+    /// Takes over what has been marked since this call, or the retries here, `began`.
     #[inline(always)]
-    pub(crate) fn take_marks(&mut self, began: Option<u32>) {
+    pub(crate) fn take_marks(&mut self, began: impl FnOnce() -> u32) {
         if has_published() {
-            self.take_published(began, is_outermost());
+            self.take_published(began());
         }
     }
 
-    /// Takes over what has been published since the call, or the retries here, `began`. The outermost leaves nothing.
+    /// Takes over what has been published since then. The outermost leaves nothing.
     #[cold]
     #[inline(never)]
-    fn take_published(&mut self, began: Option<u32>, is_outermost: bool) {
-        let here = Here::look();
+    fn take_published(&mut self, began: u32) {
+        // An operation that gives up and is called again has left the last mark itself.
+        if began == begin() {
+            return;
+        }
+        let (here, is_outermost) = (Here::look(), is_outermost());
         let has = with(|thread| {
-            let began = began.unwrap_or_else(self::began);
             for published in &thread.published {
                 if published.is_by(here, began) {
                     let marks = &mut self.memory.get_or_insert_default().marks.0;
@@ -251,27 +253,31 @@ impl Call {
 
     #[cold]
     #[inline(never)]
-    fn show_marks(&self) -> usize {
-        let shown = with(|thread| {
-            let before = thread.visible.len();
-            if let Some(memory) = &self.memory {
+    fn show_marks(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.shown_from = with(|thread| {
+                let before = thread.visible.len();
                 thread.visible.extend(&memory.marks.0);
-            }
-            before
-        });
-        shown.unwrap_or(0)
+                before
+            });
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hide_marks(&mut self) {
+        let memory = self.memory.as_mut();
+        if let Some(before) = memory.and_then(|memory| memory.shown_from.take()) {
+            with(|thread| thread.visible.truncate(before));
+        }
     }
 }
 
-/// The marks of a call, visible to what its retry calls until this is dropped.
+/// The marks of a call, visible to what its retry calls until this is dropped. A single pointer: a retry would store
+/// more on its stack, for the case of a panic.
 #[must_use = "dropped at once it shows nothing"]
 #[derive(Debug)]
-pub(crate) struct VisibleMarks<'c> {
-    call: &'c mut Call,
-    /// How many marks were visible before; `None` where the call has none.
-    before: Option<usize>,
-    is_outermost: bool,
-}
+pub(crate) struct VisibleMarks<'c>(&'c mut Call);
 
 impl<'c> VisibleMarks<'c> {
     /// Shows the marks of a call whose retry begins, or goes on, here.
@@ -280,23 +286,20 @@ impl<'c> VisibleMarks<'c> {
         if is_outermost {
             set_began(begin());
         }
-        let before = call.memory.is_some().then(|| call.show_marks());
-        Self {
-            call,
-            before,
-            is_outermost,
+        if call.memory.is_some() {
+            call.show_marks();
         }
+        Self(call)
     }
 }
 
+// What the thread inherits is as before the retry by now.
 impl Drop for VisibleMarks<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if has_published() {
-            self.call.take_published(None, self.is_outermost);
-        }
-        if let Some(before) = self.before {
-            with(|thread| thread.visible.truncate(before));
+        self.0.take_marks(began);
+        if self.0.memory.is_some() {
+            self.0.hide_marks();
         }
     }
 }

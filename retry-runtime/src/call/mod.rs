@@ -160,6 +160,9 @@ pub(crate) struct Memory {
     previous: u64,
     #[cfg(feature = "std")]
     pub(crate) marks: Marks,
+    /// Where its marks begin among those that are visible, while they are.
+    #[cfg(feature = "std")]
+    shown_from: Option<usize>,
 }
 
 impl Call {
@@ -199,11 +202,13 @@ impl Call {
         }
     }
 
-    /// Takes over the marks that an attempt has published, before its failure is counted.
+    /// Takes over the marks that a first attempt has published, before its failure is counted. A retry has done so itself.
     #[inline(always)]
     pub(crate) fn attempt_failed(&mut self) {
-        let began = (self.failures == 0).then(|| core::mem::take(&mut self.polls));
-        self.take_marks(began);
+        if self.failures == 0 {
+            let began = core::mem::take(&mut self.polls);
+            self.take_marks(|| began);
+        }
     }
 
     /// Counts the last failure as one that asks again for a value that is not final.

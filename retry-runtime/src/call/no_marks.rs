@@ -18,7 +18,7 @@ pub(crate) const fn begin() -> u32 {
 
 impl Call {
     #[expect(clippy::unused_self, reason = "there is nothing to take over")]
-    pub(crate) const fn take_marks(&mut self, _: Option<u32>) {}
+    pub(crate) fn take_marks(&mut self, _: impl FnOnce() -> u32) {}
 }
 
 /// The marks of a call: none.

@@ -46,11 +46,7 @@ impl<P: Place> LiveCall<P> {
         delay: Duration,
         kept: K,
     ) -> Pause<T::Sleep, K> {
-        if self.yields(delay) {
-            let wait = Wait::Turn;
-            return Pause { wait, kept };
-        }
-        pause(delay, context.timer, kept)
+        pause(delay, self.failures() > 1, context.timer, kept)
     }
 
     /// Enters the gates, and waits until they let the attempt begin.
@@ -69,7 +65,7 @@ impl<P: Place> LiveCall<P> {
     ) -> Result<(), GaveUp> {
         if !self.ask(context, gates)?.is_zero() {
             while let Some(wait) = self.ask_again(context, gates)? {
-                pause(wait, context.timer, ()).await;
+                pause(wait, false, context.timer, ()).await;
             }
         }
         gates.begin(context.timer);
@@ -123,13 +119,13 @@ pin_project! {
     }
 }
 
-/// Returns the future of a delay, which gives back what is kept through it.
+/// Returns the future of a delay, which gives back what is kept through it. Where it `yields`, one of zero does.
 #[cold]
 #[inline(never)]
-fn pause<T: Timer, K>(delay: Duration, timer: &T, kept: K) -> Pause<T::Sleep, K> {
+fn pause<T: Timer, K>(delay: Duration, yields: bool, timer: &T, kept: K) -> Pause<T::Sleep, K> {
     // Not where two ways meet: a sleep is large, and would be copied there.
     if delay.is_zero() {
-        let wait = Wait::Over;
+        let wait = if yields { Wait::Turn } else { Wait::Over };
         return Pause { wait, kept };
     }
     let sleep = timer.sleep(delay);

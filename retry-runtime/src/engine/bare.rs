@@ -28,7 +28,7 @@ impl<P: Place> LiveCall<P> {
         delay: Duration,
         kept: K,
     ) -> impl Future<Output = K> + use<'t, T, K, P> {
-        let yields = self.yields(delay);
+        let yields = delay.is_zero() && self.failures() > 1;
         pause(delay, yields, context.timer, kept)
     }
 

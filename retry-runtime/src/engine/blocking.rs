@@ -29,7 +29,7 @@ impl CallStart {
     #[cfg_attr(feature = "tracing", track_caller)]
     pub fn retried<'c, R, A, E, T: BlockingTimer + 'c, D: FnOnce(&E) -> ErrorText>(
         self,
-        context: impl IntoContext<'c, T>,
+        context: impl IntoContext<'c, T> + Copy,
         mut error: E,
         mut body: impl FnMut() -> R,
         mut assess: impl FnMut(&E) -> (Described<'_, E, D>, Verdict),
@@ -37,13 +37,12 @@ impl CallStart {
         fail: impl FnOnce(E, GaveUp) -> A,
     ) -> A {
         let mut call = self.call();
-        let context = context.into_context();
         loop {
             let (mut failure, verdict) = assess(&error);
             // Not in a closure, which would hide the caller.
             let waited = match step(
                 &mut call,
-                context,
+                context.into_context(),
                 &mut (),
                 &mut failure,
                 verdict,
@@ -91,7 +90,7 @@ impl<P: Place> LiveCall<P> {
         context: impl IntoContext<'c, T>,
         body: impl FnOnce() -> R,
     ) -> R {
-        if self.retries() == 0 && until.is_never() {
+        if self.failures() == 0 && until.is_never() {
             return body();
         }
         attempt_inside(&mut self.machine, context, body)
@@ -107,13 +106,13 @@ impl<P: Place> LiveCall<P> {
     #[cfg_attr(feature = "tracing", track_caller)]
     pub fn retry<'c, 'f, T: BlockingTimer + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
         &mut self,
-        context: impl IntoContext<'c, T>,
+        context: impl IntoContext<'c, T> + Copy,
         gates: &mut impl Gate,
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<(), GaveUp> {
         let (mut failure, verdict) = assess();
-        let context = context.into_context();
-        let delay = step(self, context, gates, &mut failure, verdict, no_strategy)?;
+        let now = context.into_context();
+        let delay = step(self, now, gates, &mut failure, verdict, no_strategy)?;
         self.wait(context, delay)
     }
 
@@ -124,13 +123,13 @@ impl<P: Place> LiveCall<P> {
     /// How the call ended.
     #[inline(always)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn wait<T: BlockingTimer>(
+    pub fn wait<'c, T: BlockingTimer + 'c>(
         &mut self,
-        context: CallContext<'_, T>,
+        context: impl IntoContext<'c, T> + Copy,
         delay: Duration,
     ) -> Result<(), GaveUp> {
         if !delay.is_zero() {
-            sleep(delay, context.timer, caller());
+            sleep(delay, context.into_context().timer, caller());
             self.resume(context)?;
         }
         self.retry_begins();
@@ -170,7 +169,7 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
 ) -> R {
     let context = context.into_context();
     if context.until.is_never() {
-        let _inside = InsideRetry::new(call);
+        let _inside = (call.retries() > 0).then(|| InsideRetry::new(call));
         return body();
     }
     let _inside = Inside::attempt(call, context.until.timestamp(), false, context.timer);

@@ -99,12 +99,6 @@ impl<P: Place> LiveCall<P> {
         self.machine.retries()
     }
 
-    /// Returns whether a delay gives the executor's other tasks their turn: it takes no time, and is not the first.
-    #[inline(always)]
-    pub(super) fn yields(&self, delay: Duration) -> bool {
-        delay.is_zero() && self.failures() > 1
-    }
-
     /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
     #[inline(always)]
     pub fn is_plain(&self, limit: Until) -> bool {
@@ -289,15 +283,21 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended: retries were switched off meanwhile, or the delay ended late.
-    #[inline]
-    pub fn resume<T: Clock>(&mut self, context: CallContext<'_, T>) -> Result<(), GaveUp> {
-        if context.is_disabled() {
-            return Err(self.ended(context, GiveUpReason::Disabled));
-        }
-        if context.is_over() {
-            return Err(self.late(context));
-        }
-        Ok(())
+    // The context is made a second time for the end alone: kept for it, it would be stored before each test.
+    #[inline(always)]
+    pub fn resume<'c, T: Clock + 'c>(
+        &mut self,
+        context: impl IntoContext<'c, T> + Copy,
+    ) -> Result<(), GaveUp> {
+        let now = context.into_context();
+        let reason = if now.is_disabled() {
+            GiveUpReason::Disabled
+        } else if now.is_over() {
+            GiveUpReason::Deadline
+        } else {
+            return Ok(());
+        };
+        Err(self.ended(context.into_context(), reason))
     }
 
     /// Asks the gates for an attempt. Returns how long it has to wait first; [`Self::ask_again`] says whether it may.
