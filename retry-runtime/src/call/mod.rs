@@ -230,8 +230,9 @@ impl Call {
     /// # Errors
     ///
     /// Why there is no other attempt.
-    // In line, so that a constant policy folds to the little that is left of it.
-    #[inline(always)]
+    // In line, so that a constant policy folds to the little that is left of it. A debug build folds nothing, and each
+    // function would have 13 kB of it.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn failed(
         &mut self,
         policy: &Policy,
