@@ -155,10 +155,6 @@ impl Live {
     pub const fn policy(&self) -> &Policy {
         const { &Policy::new() }
     }
-
-    const fn label(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 /// What is retried: its name and its policy, for the moment of a decision.
@@ -166,7 +162,8 @@ impl Live {
 pub struct Operation<'a> {
     site: &'a Site,
     policy: &'a Policy,
-    /// The name of the policy in the configuration.
+    /// The name of the policy in the configuration. Without it an operation is two pointers, which need no memory.
+    #[cfg(feature = "config")]
     label: Option<&'static str>,
 }
 
@@ -177,6 +174,7 @@ impl<'a> Operation<'a> {
         Self {
             site,
             policy,
+            #[cfg(feature = "config")]
             label: None,
         }
     }
@@ -187,6 +185,7 @@ impl<'a> Operation<'a> {
         Self {
             site,
             policy: live.policy(),
+            #[cfg(feature = "config")]
             label: live.label(),
         }
     }
@@ -204,11 +203,14 @@ impl<'a> Operation<'a> {
 
     /// Returns the kind of its policy in telemetry: the name in the configuration, or the backoff.
     pub const fn policy_name(&self) -> &'static str {
-        match self.label {
-            Some(label) => label,
-            None if self.policy.decided => "strategy",
-            None => self.policy.backoff.as_str(),
+        #[cfg(feature = "config")]
+        if let Some(label) = self.label {
+            return label;
         }
+        if self.policy.decided {
+            return "strategy";
+        }
+        self.policy.backoff.as_str()
     }
 
     /// Returns the policy.

@@ -5,14 +5,14 @@ use core::time::Duration;
 
 use super::result::{AttemptResult, Ending};
 use super::step::{AskStrategy, no_strategy, step};
-use super::watch::{Began, Described, ErrorText, Report};
+use super::watch::{Began, Described, ErrorText, Report, recovered};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::attempt::{Attempt, Retry, Started};
 use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::inherited;
-use crate::operation::Site;
+use crate::operation::{Operation, Site};
 use crate::strategy::{Decision, FailedAttempt, Strategy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
@@ -60,7 +60,6 @@ pub struct LiveCall<P: Place = ()> {
     /// Dropped out of line, where there is anything to drop.
     pub(super) machine: ManuallyDrop<Call>,
     place: P,
-    #[cfg_attr(not(feature = "observe"), expect(dead_code, reason = "nobody watches"))]
     pub(super) began: Began,
 }
 
@@ -231,13 +230,8 @@ impl<P: Place> LiveCall<P> {
         );
         let attempts = self.failures().saturating_add(1);
         self.machine.attempt_failed();
-        self.end(
-            Report::of_attempt(attempts),
-            context,
-            ending,
-            reason,
-            attempts,
-        )
+        let report = Report::of_attempt(attempts);
+        (self.machine).end(report, context.operation, ending, reason, attempts)
     }
 
     /// Ends the call between two attempts, or before the first.
@@ -246,30 +240,8 @@ impl<P: Place> LiveCall<P> {
     pub fn ended(&mut self, context: CallContext<'_, impl Clock>, reason: GiveUpReason) -> GaveUp {
         let attempts = self.failures();
         let report = Report::of_attempt(attempts);
-        self.end(report, context, Ending::BetweenAttempts, reason, attempts)
-    }
-
-    /// Ends the call: an operation that has used up its retries is marked in the calls around it.
-    pub(super) fn end(
-        &mut self,
-        report: Report,
-        context: CallContext<'_, impl Clock>,
-        ending: Ending,
-        reason: GiveUpReason,
-        attempts: u32,
-    ) -> GaveUp {
-        report.gives_up(self, context.operation, ending, reason);
-        if matches!(
-            reason,
-            GiveUpReason::Attempts
-                | GiveUpReason::Deadline
-                | GiveUpReason::Strategy
-                | GiveUpReason::Budget
-        ) {
-            call::mark(context.operation.id());
-        }
-        *self.machine = Call::new();
-        GaveUp::new(reason, attempts)
+        let ending = Ending::BetweenAttempts;
+        (self.machine).end(report, context.operation, ending, reason, attempts)
     }
 
     /// Ends the call because its deadline has passed between two attempts.
@@ -369,7 +341,7 @@ impl<P: Place> LiveCall<P> {
         if is_recovery || gates.is_held() {
             let context = context.into_context();
             if is_recovery {
-                self.recovered(context);
+                recovered(&self.machine, self.began, context);
                 *self.machine = Call::new();
             }
             gates.settle(context.timer);
@@ -383,6 +355,32 @@ impl<P: Place> LiveCall<P> {
         if self.failures() == 0 {
             let _kept = ManuallyDrop::new(self);
         }
+    }
+}
+
+impl Call {
+    /// Ends the call: an operation that has used up its retries is marked in the calls around it. It is compiled once for
+    /// all calls.
+    pub(super) fn end(
+        &mut self,
+        report: Report,
+        operation: Operation<'_>,
+        ending: Ending,
+        reason: GiveUpReason,
+        attempts: u32,
+    ) -> GaveUp {
+        report.gives_up(self, operation, ending, reason);
+        if matches!(
+            reason,
+            GiveUpReason::Attempts
+                | GiveUpReason::Deadline
+                | GiveUpReason::Strategy
+                | GiveUpReason::Budget
+        ) {
+            call::mark(operation.id());
+        }
+        *self = Self::new();
+        GaveUp::new(reason, attempts)
     }
 }
 

@@ -59,12 +59,13 @@ pub(super) fn step<T: Clock, E: ?Sized>(
             if result == AttemptResult::NotFinal {
                 call.machine.asks_again();
             }
-            report.retries(call, context.operation, result, delay);
+            report.retries(&call.machine, context.operation, result, delay);
             Ok(delay)
         }
         Err(reason) => {
             let attempts = call.failures();
-            Err(call.end(report, context, Ending::Attempt(result), reason, attempts))
+            let ending = Ending::Attempt(result);
+            Err((call.machine).end(report, context.operation, ending, reason, attempts))
         }
     }
 }

@@ -6,7 +6,7 @@ use super::record::{CallEvent, CallStep, record};
 use super::result::{AttemptResult, Ending};
 use super::{AttemptStart, CallContext, LiveCall, Place};
 use crate::attempt::Cause;
-use crate::call::GiveUpReason;
+use crate::call::{Call, GiveUpReason};
 use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::timer::{Clock, Timestamp};
@@ -199,35 +199,39 @@ impl<P: Place> LiveCall<P> {
             }),
         }
     }
+}
 
-    /// Reports a success after a retry; one at once leaves no trace.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn recovered(&self, context: CallContext<'_, impl Clock>) {
-        #[cfg(not(feature = "observe"))]
-        let _ = context;
-        let before = self.failures();
-        self.record("", before, before.saturating_add(1), CallStep::Succeeded);
-        #[cfg(feature = "observe")]
-        if observe::is_watched() {
-            let (attempt, times) = (
-                self.failures().saturating_add(1),
-                self.began.times(self.failures(), context),
-            );
-            observe::recovered(reported(context.operation), attempt, times);
-        }
+/// Reports a success after a retry; one at once leaves no trace.
+#[inline(always)]
+pub(super) fn recovered(call: &Call, began: Began, context: CallContext<'_, impl Clock>) {
+    #[cfg(not(feature = "observe"))]
+    let _ = (began, context);
+    let (before, attempt) = (call.failures(), call.failures().saturating_add(1));
+    note(call, "", before, attempt, CallStep::Succeeded);
+    #[cfg(feature = "observe")]
+    if observe::is_watched() {
+        observe_recovery(call, began, context);
     }
+}
 
-    #[inline(always)]
-    fn record(&self, operation: &'static str, before: u32, attempt: u32, step: CallStep) {
-        record(move || CallEvent {
-            call: core::ptr::from_ref(self).addr(),
-            operation,
-            before,
-            attempt,
-            step,
-        });
-    }
+#[cfg(feature = "observe")]
+#[cold]
+#[inline(never)]
+fn observe_recovery(call: &Call, began: Began, context: CallContext<'_, impl Clock>) {
+    let attempt = call.failures().saturating_add(1);
+    let times = began.times(call.failures(), context);
+    observe::recovered(reported(context.operation), attempt, times);
+}
+
+#[inline(always)]
+fn note(call: &Call, operation: &'static str, before: u32, attempt: u32, step: CallStep) {
+    record(move || CallEvent {
+        call: core::ptr::from_ref(call).addr(),
+        operation,
+        before,
+        attempt,
+        step,
+    });
 }
 
 /// An attempt that did not end its call with success, on its way to those who watch.
@@ -257,19 +261,16 @@ impl Report {
         self
     }
 
+    #[inline]
     pub(super) fn retries(
         self,
-        call: &LiveCall<impl Place>,
+        call: &Call,
         operation: Operation<'_>,
         result: AttemptResult,
         delay: Duration,
     ) {
-        call.record(
-            operation.name(),
-            self.before,
-            self.attempt,
-            CallStep::Retry(result, delay),
-        );
+        let step = CallStep::Retry(result, delay);
+        note(call, operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
             observe::retries(reported(operation), self.attempt, &failure, delay);
@@ -278,17 +279,13 @@ impl Report {
 
     pub(super) fn gives_up(
         self,
-        call: &LiveCall<impl Place>,
+        call: &Call,
         operation: Operation<'_>,
         ending: Ending,
         reason: GiveUpReason,
     ) {
-        call.record(
-            operation.name(),
-            self.before,
-            self.attempt,
-            CallStep::GaveUp(ending, reason),
-        );
+        let step = CallStep::GaveUp(ending, reason);
+        note(call, operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let failure = self.failure.or_else(|| {
