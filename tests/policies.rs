@@ -289,10 +289,10 @@ fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
         }
     }
     if refused > 2 && refused < 250 {
-        let mended = policy.max(refused - 1);
+        let fixed = policy.max(refused - 1);
         assert!(
-            mended.violations().all(|other| other.rule() != RuleId::X4),
-            "{mended:?}"
+            fixed.violations().all(|other| other.rule() != RuleId::X4),
+            "{fixed:?}"
         );
     }
 }

@@ -651,8 +651,8 @@ fn every_rule_has_a_case() {
 #[test]
 fn messages_name_the_rule_then_the_mend() {
     for case in CASES {
-        let (rule, mend) = case.message.split_once("; ").unwrap_or_default();
-        assert!(!rule.is_empty() && !mend.is_empty(), "{}", case.message);
+        let (rule, fix) = case.message.split_once("; ").unwrap_or_default();
+        assert!(!rule.is_empty() && !fix.is_empty(), "{}", case.message);
         assert!(
             !case.message.starts_with(char::is_uppercase) && !case.message.ends_with('.'),
             "{}",

@@ -69,42 +69,42 @@ impl Script {
 }
 
 /// What a shape answers, as text: `"3"` or `"attempt 3 failed"`.
-pub(crate) trait Told {
-    fn told(self) -> Result<String, String>;
+pub(crate) trait Reported {
+    fn reported(self) -> Result<String, String>;
 }
 
-impl<T: fmt::Display, E: fmt::Display> Told for Result<T, E> {
-    fn told(self) -> Result<String, String> {
+impl<T: fmt::Display, E: fmt::Display> Reported for Result<T, E> {
+    fn reported(self) -> Result<String, String> {
         self.map(|value| value.to_string())
             .map_err(|error| error.to_string())
     }
 }
 
-impl<T: fmt::Display> Told for Option<T> {
-    fn told(self) -> Result<String, String> {
+impl<T: fmt::Display> Reported for Option<T> {
+    fn reported(self) -> Result<String, String> {
         // `None` can't say which attempt it comes from.
-        self.ok_or(Fault(3)).told()
+        self.ok_or(Fault(3)).reported()
     }
 }
 
 const FLAKY: u32 = 2;
 const BROKEN: u32 = u32::MAX;
 
-fn compare(script: &Script, answer: impl Told) {
+fn compare(script: &Script, answer: impl Reported) {
     assert_eq!(script.attempts(), 3, "attempts");
     match script.0.failures {
-        FLAKY => assert_eq!(answer.told(), Ok("3".to_owned())),
-        _ => assert_eq!(answer.told(), Err(Fault(3).to_string())),
+        FLAKY => assert_eq!(answer.reported(), Ok("3".to_owned())),
+        _ => assert_eq!(answer.reported(), Err(Fault(3).to_string())),
     }
 }
 
-pub(crate) fn check<R: Told>(shape: impl Fn(&Script) -> R) {
+pub(crate) fn check<R: Reported>(shape: impl Fn(&Script) -> R) {
     for script in [FLAKY, BROKEN].map(Script::failing) {
         compare(&script, shape(&script));
     }
 }
 
-pub(crate) async fn check_async<R: Told>(shape: impl AsyncFn(&Script) -> R) {
+pub(crate) async fn check_async<R: Reported>(shape: impl AsyncFn(&Script) -> R) {
     for script in [FLAKY, BROKEN].map(Script::failing) {
         compare(&script, shape(&script).await);
     }

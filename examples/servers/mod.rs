@@ -195,9 +195,9 @@ pub(crate) fn installed(program: &str, package: &str) -> Option<PathBuf> {
     let mut folders = versions.into_iter().rev().chain(env::split_paths(&path));
     let found = folders.find_map(|folder| Some(folder.join(program)).filter(|file| file.is_file()));
     if found.is_none() {
-        let mend = format!("`{program}` is not installed; on Debian: apt-get install {package}");
-        assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{mend}");
-        eprintln!("left out: {mend}");
+        let fix = format!("`{program}` is not installed; on Debian: apt-get install {package}");
+        assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{fix}");
+        eprintln!("left out: {fix}");
     }
     found
 }

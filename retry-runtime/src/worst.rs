@@ -217,15 +217,15 @@ mod tests {
             (policy.backoff(Backoff::Linear).base(MS), 100),
         ] {
             for max in [256, 257, 258, 500, 513, 514, 5_000] {
-                let told = policy.max(max).worst_case().total_delay();
-                let told = told.unwrap_or_default();
+                let total = policy.max(max).worst_case().total_delay();
+                let total = total.unwrap_or_default();
                 let true_sum = one_by_one(&policy, max - 1);
                 let allowed = true_sum.checked_div(slack).unwrap_or_default();
                 let rounding = Duration::from_nanos(max.into());
-                assert!(told + rounding >= true_sum, "{policy:?}: {told:?}");
+                assert!(total + rounding >= true_sum, "{policy:?}: {total:?}");
                 assert!(
-                    told <= true_sum + allowed + rounding,
-                    "{max} {policy:?}: {told:?}, {true_sum:?}"
+                    total <= true_sum + allowed + rounding,
+                    "{max} {policy:?}: {total:?}, {true_sum:?}"
                 );
             }
         }

@@ -75,14 +75,14 @@ static CUBIC: Throttle = Throttle::cubic();
 
 /// What a variable of a thread does when it is dropped; the answer is whether it panicked.
 struct AtTheEnd {
-    told: Option<Sender<bool>>,
+    result: Option<Sender<bool>>,
 }
 
 impl Drop for AtTheEnd {
     fn drop(&mut self) {
         let panicked = catch_unwind(AssertUnwindSafe(everything)).is_err();
-        if let Some(told) = &self.told {
-            told.send(panicked).unwrap();
+        if let Some(result) = &self.result {
+            result.send(panicked).unwrap();
         }
     }
 }
@@ -116,14 +116,14 @@ fn everything() {
 /// The variables of a thread are dropped the last one first.
 fn ends_well(run: fn()) {
     thread_local! {
-        static FIRST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { told: None }) };
-        static LAST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { told: None }) };
+        static FIRST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { result: None }) };
+        static LAST: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd { result: None }) };
     }
-    let (told, panicked) = channel();
+    let (result, panicked) = channel();
     let thread = thread::spawn(move || {
-        FIRST.with_borrow_mut(|end| end.told = Some(told.clone()));
+        FIRST.with_borrow_mut(|end| end.result = Some(result.clone()));
         run();
-        LAST.with_borrow_mut(|end| end.told = Some(told));
+        LAST.with_borrow_mut(|end| end.result = Some(result));
     });
     thread.join().unwrap();
     assert_eq!(panicked.iter().collect::<Vec<_>>(), [false, false]);

@@ -22,13 +22,13 @@ fn blocks(entry: RuleId, language: &str) -> Vec<&'static str> {
 #[test]
 fn what_code_and_configuration_do_not_share() {
     let blocks = blocks(RuleId::X15, "toml");
-    let [refused, mended] = *blocks.as_slice() else {
+    let [refused, fixed] = *blocks.as_slice() else {
         panic!("{blocks:?}");
     };
     let faults = Config::from_toml(refused).expect_err("refused");
     let entries: Vec<_> = faults.iter().map(Diagnostic::rule).collect();
     assert_eq!(entries, [RuleId::X15]);
-    assert!(Config::from_toml(mended).is_ok());
+    assert!(Config::from_toml(fixed).is_ok());
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn what_is_there() {
 /// In whatever order they stand: the first retry is one of all.
 #[test]
 fn what_is_told() {
-    let told = |value: &str| {
+    let with_telemetry = |value: &str| {
         let config = Config::from_toml(&format!("[policies.a]\ntelemetry = {value}\n")).unwrap();
         format!("{:?}", config.policy("a").unwrap())
     };
@@ -166,7 +166,7 @@ fn what_is_told() {
         ),
     ] {
         assert_eq!(
-            told(value),
+            with_telemetry(value),
             format!("{:?}", Policy::new().telemetry(telemetry)),
             "{value}"
         );

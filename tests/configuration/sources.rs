@@ -72,7 +72,7 @@ const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
 
 #[test]
 fn a_variable_without_levels_is_told_where_they_are() {
-    for (name, mend) in [
+    for (name, fix) in [
         ("POLICIES_STORAGE_MAX", "POLICIES__STORAGE__MAX"),
         ("POLICIES__STORAGE_MAX", "POLICIES__STORAGE__MAX"),
         ("POLICIES_STORAGE__MAX", "POLICIES__STORAGE__MAX"),
@@ -90,7 +90,7 @@ fn a_variable_without_levels_is_told_where_they_are() {
         assert_eq!(
             faults.to_string(),
             format!(
-                "{name}: {key}: levels are separated by `__`; write `REATTEMPT_{mend}` [R15] ({INDEX}#r15)"
+                "{name}: {key}: levels are separated by `__`; write `REATTEMPT_{fix}` [R15] ({INDEX}#r15)"
             )
         );
     }
@@ -116,7 +116,7 @@ fn a_variable_without_levels_is_told_where_they_are() {
 
 #[test]
 fn a_name_with_dots_in_a_variable() {
-    for (variable, mend) in [
+    for (variable, fix) in [
         ("STORAGE__SAVE__MAX", "STORAGE.SAVE__MAX"),
         ("SHOP__PAYMENTS__CHARGE__MAX", "SHOP.PAYMENTS.CHARGE__MAX"),
         ("A__B__BUDGET__TOKENS", "A.B__BUDGET__TOKENS"),
@@ -124,9 +124,9 @@ fn a_name_with_dots_in_a_variable() {
         let variable = format!("REATTEMPT_OPERATIONS__{variable}");
         let faults = over(&[(&variable, "2")]).expect_err(&variable);
         let said = faults.to_string();
-        let mend = format!("write `REATTEMPT_OPERATIONS__{mend}` [R15] ({INDEX}#r15)");
+        let fix = format!("write `REATTEMPT_OPERATIONS__{fix}` [R15] ({INDEX}#r15)");
         assert!(
-            said.starts_with(&variable) && said.ends_with(&mend),
+            said.starts_with(&variable) && said.ends_with(&fix),
             "{said}"
         );
     }
@@ -137,8 +137,8 @@ fn a_name_with_dots_in_a_variable() {
     ]);
     let faults = faults.unwrap_err();
     let fault = faults.iter().next().unwrap();
-    let mend = fault.source().replace("A__B", "A.B");
-    assert!(fault.message().ends_with(&format!("`{mend}`")), "{fault}");
+    let fix = fault.source().replace("A__B", "A.B");
+    assert!(fault.message().ends_with(&format!("`{fix}`")), "{fault}");
     // The table of a file stays one.
     let said = Config::from_toml("[operations.a.b]\nmax = 2\n").unwrap_err();
     assert!(said.to_string().contains("write `[operations.\"a.b\"]`"));

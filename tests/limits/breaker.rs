@@ -140,7 +140,7 @@ async fn all_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_timer_made_for_copies() {
     #[retry(hedge = "10ms", timer = &reattempt::timer::Tokio, on(_))]
-    async fn lent(calls: &Cell<u32>) -> Result<u32, &'static str> {
+    async fn borrowed(calls: &Cell<u32>) -> Result<u32, &'static str> {
         slow_once(calls).await
     }
     #[retry(hedge = "10ms", timer = timers(1), on(_))]
@@ -150,7 +150,7 @@ async fn a_timer_made_for_copies() {
     fn timers(_: u32) -> reattempt::timer::Tokio {
         reattempt::timer::Tokio
     }
-    assert_eq!(lent(&Cell::new(0)).await, Ok(2));
+    assert_eq!(borrowed(&Cell::new(0)).await, Ok(2));
     assert_eq!(made(&Cell::new(0)).await, Ok(2));
 }
 
@@ -166,7 +166,7 @@ async fn slow_once(calls: &Cell<u32>) -> Result<u32, &'static str> {
 #[tokio::test(start_paused = true)]
 async fn a_window_below_the_timeout() {
     #[retry(timeout = "1s", breaker = breaker, on(_))]
-    async fn lent(breaker: &Breaker) -> Result<u32, RetryError<&'static str>> {
+    async fn borrowed(breaker: &Breaker) -> Result<u32, RetryError<&'static str>> {
         Ok(1)
     }
     static SECOND: Breaker = Breaker::time_window(Duration::from_secs(1));
@@ -178,10 +178,10 @@ async fn a_window_below_the_timeout() {
         Breaker::time_window(Duration::from_secs(1)),
         Breaker::time_window(Duration::from_secs(2)),
     );
-    assert!(lent(&long).await.is_ok());
+    assert!(borrowed(&long).await.is_ok());
     let fitting = Policy::new().timeout(Duration::from_millis(500));
     assert!(under(fitting).await.is_ok());
-    let refused = tokio::spawn(async move { lent(&short).await }).await;
+    let refused = tokio::spawn(async move { borrowed(&short).await }).await;
     assert!(refused.is_err_and(|end| end.is_panic()));
     let long = fitting.timeout(Duration::from_millis(501));
     let refused = tokio::spawn(under(long)).await;

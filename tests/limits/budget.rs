@@ -31,7 +31,7 @@ async fn inherited(calls: &Cell<u32>) -> Result<u32, &'static str> {
 }
 
 #[retry(max = 3, base = "1ms", budget = budget, on(_))]
-fn lent(budget: Arc<Budget>, calls: &Cell<u32>) -> Result<u32, &'static str> {
+fn borrowed(budget: Arc<Budget>, calls: &Cell<u32>) -> Result<u32, &'static str> {
     calls.set(calls.get() + 1);
     Err("down")
 }
@@ -73,7 +73,7 @@ fn a_budget_that_is_lent() {
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
     let budget = Arc::new(Budget::per_success(0.5).floor(0.0).initial(1));
-    let _ = lent(Arc::clone(&budget), &calls);
+    let _ = borrowed(Arc::clone(&budget), &calls);
     assert_eq!(calls.get(), 2);
 }
 

@@ -231,7 +231,11 @@ fn a_budget_pays_before_the_wait() {
 }
 
 #[retry(breaker = breaker, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
-fn told(world: &World, breaker: &Breaker, throttle: &Throttle) -> Result<u32, RetryError<Fault>> {
+fn observed(
+    world: &World,
+    breaker: &Breaker,
+    throttle: &Throttle,
+) -> Result<u32, RetryError<Fault>> {
     world.begin();
     Err(Fault::Down)
 }
@@ -260,7 +264,7 @@ fn refused_before_the_first_attempt() {
     ];
     for (breaker, throttle, reason) in table {
         let record = testing::record();
-        let end = told(&world, breaker, throttle).unwrap_err();
+        let end = observed(&world, breaker, throttle).unwrap_err();
         assert_eq!(
             (end.reason(), end.attempts(), end.last()),
             (reason, 0, None)
@@ -282,7 +286,7 @@ fn refused_before_a_later_attempt() {
     let throttle = Throttle::adaptive().min_requests(1);
     // After its own failure, which is one of one, chance lets every other attempt through.
     let record = testing::record();
-    let end = told(&world, &world.breaker, &throttle).unwrap_err();
+    let end = observed(&world, &world.breaker, &throttle).unwrap_err();
     assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Throttle, 1));
     record.assert(
         "

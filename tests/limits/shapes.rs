@@ -39,7 +39,7 @@ impl Service {
     }
 
     #[retry(max = 5, base = "1ms", breaker = &self.breaker, budget = Arc::clone(&self.budget), on(_))]
-    async fn lent(&self) -> Result<(), RetryError<&'static str>> {
+    async fn borrowed(&self) -> Result<(), RetryError<&'static str>> {
         self.called();
         Err("down")
     }
@@ -73,11 +73,11 @@ async fn methods() {
         GiveUpReason::BreakerOpen
     );
     assert_eq!(service.calls.load(Ordering::Relaxed), 3);
-    assert_eq!(service.lent().await.unwrap_err().attempts(), 0);
+    assert_eq!(service.borrowed().await.unwrap_err().attempts(), 0);
     service.breaker.reset();
     // One in reserve, then the budget is empty before the breaker opens.
     assert_eq!(
-        service.lent().await.unwrap_err().reason(),
+        service.borrowed().await.unwrap_err().reason(),
         GiveUpReason::Budget
     );
     assert_eq!(service.calls.load(Ordering::Relaxed), 5);

@@ -67,8 +67,8 @@ fn the_deadline_is_that_of_the_start() {
 fn times_are_told_by_the_deadline_of_the_start() {
     let (_turn, time) = sync_turn();
     install("[policies.deadlines]\ndeadline = \"1m\"\n");
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&told);
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&reported);
     let observer = move |event: &Event<'_>| {
         if let Event::GaveUp(facts, _) = event {
             let times = (facts.elapsed(), facts.call_elapsed());
@@ -82,7 +82,7 @@ fn times_are_told_by_the_deadline_of_the_start() {
         })
     });
     assert_eq!(end.unwrap_err().attempts(), 1);
-    assert_eq!(*told.lock().unwrap(), [(Some(ms(20)), Some(ms(20)))]);
+    assert_eq!(*reported.lock().unwrap(), [(Some(ms(20)), Some(ms(20)))]);
 }
 
 #[retry(policy = "timeouts", max = 3, on(_))]

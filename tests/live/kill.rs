@@ -395,14 +395,14 @@ fn who_ends_after_a_wait_says_so() {
         stopped_in_any_wait,
     ] {
         config::resume_retries();
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&told);
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&reported);
         let observer = Arc::new(move |event: &Event<'_>| log.lock().unwrap().push(event.name()));
         let calls = Cell::new(0);
         is_disabled(observe::scope_blocking(observer, || call(&calls)), 1);
-        let told = told.lock().unwrap();
+        let reported = reported.lock().unwrap();
         let expected = ["attempt_failed", "retry", "retries_switched", "gave_up"];
-        assert_eq!(*told, expected);
+        assert_eq!(*reported, expected);
     }
 }
 

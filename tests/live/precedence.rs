@@ -151,8 +151,8 @@ fn late(calls: &RefCell<u32>) -> Result<(), String> {
 fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
     let (_turn, _time) = sync_turn();
     install("[policies.late]\ncap = \"1s\"\nmax = 2\n");
-    let told = Arc::new(AtomicU32::new(0));
-    let count = Arc::clone(&told);
+    let reported = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&reported);
     let added = observe::add(move |event: &Event<'_>| {
         if matches!(event, Event::ReloadRefused(_)) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -162,7 +162,7 @@ fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
     let _ = late(&calls);
     let _ = late(&calls);
     added.remove();
-    assert_eq!((calls.take(), told.load(Ordering::Relaxed)), (6, 1));
+    assert_eq!((calls.take(), reported.load(Ordering::Relaxed)), (6, 1));
     let status = config::status();
     assert!(status.last_faults().unwrap().to_string().contains("[X1]"));
 }

@@ -73,7 +73,7 @@ async fn option(calls: &Cell<u32>) -> Option<u8> {
 }
 
 #[retry(policy = "shapes", max = 2, on(_))]
-async fn told(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
+async fn observed(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
@@ -197,7 +197,7 @@ async fn every_async() -> Vec<u32> {
         counted_async(async |calls| drop(opaque(calls).await)).await,
         counted_async(async |calls| assert_eq!(option(calls).await, None)).await,
         counted_async(async |calls| {
-            let end = told(calls).await.unwrap_err();
+            let end = observed(calls).await.unwrap_err();
             assert_eq!(
                 (end.reason(), end.attempts()),
                 (GiveUpReason::Attempts, calls.get())
@@ -241,13 +241,13 @@ fn gated(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     Err("no".to_owned())
 }
 
-#[retry(policy = "shapes", max = 2, on(_), breaker = &BREAKERS[1], throttle = &THROTTLES[1], budget = lent())]
+#[retry(policy = "shapes", max = 2, on(_), breaker = &BREAKERS[1], throttle = &THROTTLES[1], budget = shared_budget())]
 async fn gated_async(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     calls.set(calls.get() + 1);
     Err("no".to_owned())
 }
 
-fn lent() -> std::sync::Arc<Budget> {
+fn shared_budget() -> std::sync::Arc<Budget> {
     std::sync::Arc::new(Budget::tokens(1000))
 }
 

@@ -12,18 +12,18 @@ use crate::support::{File, turn};
 const BOUND: Duration = Duration::from_secs(10);
 
 /// What became of each configuration, as it is told.
-fn told() -> (Receiver<String>, observe::ObserverHandle) {
-    let (tell, told) = channel();
-    let tell = std::sync::Mutex::new(tell);
+fn events() -> (Receiver<String>, observe::ObserverHandle) {
+    let (send, events) = channel();
+    let send = std::sync::Mutex::new(send);
     let added = observe::add(move |event: &Event<'_>| {
         let said = match event {
             Event::Reloaded { .. } => event.name().to_owned(),
             Event::ReloadRefused(faults) => format!("{}: {faults}", event.name()),
             _ => return,
         };
-        let _ = tell.lock().unwrap().send(said);
+        let _ = send.lock().unwrap().send(said);
     });
-    (told, added)
+    (events, added)
 }
 
 fn max() -> Option<u32> {
@@ -34,8 +34,8 @@ fn max() -> Option<u32> {
 fn a_file_that_changes_is_loaded_again() {
     let _turn = turn();
     let file = File::new("[policies.watched]\nmax = 2\n");
-    let (told, added) = told();
-    let next = || told.recv_timeout(BOUND).unwrap();
+    let (events, added) = events();
+    let next = || events.recv_timeout(BOUND).unwrap();
     let watching = config::watch(file.path()).unwrap();
     assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
 
@@ -67,7 +67,7 @@ fn a_file_that_changes_is_loaded_again() {
     file.write("[policies.watched]\nmax = 6\n");
     assert_eq!(max(), Some(5));
     added.remove();
-    assert!(told.recv().is_err(), "an event after the end");
+    assert!(events.recv().is_err(), "an event after the end");
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn an_observer_that_panics_ends_nothing() {
             "an observer panics"
         );
     });
-    let (told, added) = told();
-    let next = || told.recv_timeout(BOUND).unwrap();
+    let (events, added) = events();
+    let next = || events.recv_timeout(BOUND).unwrap();
     file.write("[policies.watched]\nmax = 0\n");
     assert!(next().contains("R1"));
     // Whoever comes after the one that panics is not told.
@@ -116,13 +116,13 @@ fn a_link_that_is_turned_is_followed() {
     }
     symlink("one", folder.join("data")).unwrap();
     symlink("data/retry.toml", folder.join("retry.toml")).unwrap();
-    let (told, added) = told();
+    let (events, added) = events();
     let watching = Arc::new(config::watch(folder.join("retry.toml")).unwrap());
-    assert_eq!(told.recv_timeout(BOUND).unwrap(), "reloaded");
+    assert_eq!(events.recv_timeout(BOUND).unwrap(), "reloaded");
     assert_eq!(max(), Some(2));
     symlink("two", folder.join("data.new")).unwrap();
     std::fs::rename(folder.join("data.new"), folder.join("data")).unwrap();
-    assert_eq!(told.recv_timeout(BOUND).unwrap(), "reloaded");
+    assert_eq!(events.recv_timeout(BOUND).unwrap(), "reloaded");
     assert_eq!(max(), Some(3));
     drop(watching);
     added.remove();
@@ -139,12 +139,9 @@ fn what_cannot_be_watched() {
     // A missing file and a missing folder are told of alike.
     let missing = file.folder().join("missing.toml");
     let error = config::watch(&missing).unwrap_err().to_string();
-    let mend = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#file)";
+    let fix = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#file)";
     let start = format!("{}: cannot ", missing.display());
-    assert!(
-        error.starts_with(&start) && error.ends_with(mend),
-        "{error}"
-    );
+    assert!(error.starts_with(&start) && error.ends_with(fix), "{error}");
     let missing = file.folder().join("nowhere/retry.toml");
     let error = config::watch(&missing).unwrap_err();
     assert!(!error.is_refused(), "{error}");
@@ -154,9 +151,6 @@ fn what_cannot_be_watched() {
         "{}: cannot watch the folder of the file (",
         missing.display()
     );
-    assert!(
-        error.starts_with(&start) && error.ends_with(mend),
-        "{error}"
-    );
+    assert!(error.starts_with(&start) && error.ends_with(fix), "{error}");
     assert!(config::current().is_none_or(|config| config.policy("watched").is_none()));
 }

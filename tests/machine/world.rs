@@ -126,8 +126,8 @@ impl World {
                 let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
                 // Where the count may have started anew, only the events say how far it came.
                 let restarts = spec::value(&self.case.spec, "reset_after").is_some();
-                let told = record.calls().last().map_or(0, last_number);
-                Ending::GaveUp(reason, if restarts { told } else { attempts })
+                let reported = record.calls().last().map_or(0, last_number);
+                Ending::GaveUp(reason, if restarts { reported } else { attempts })
             }
             (Ending::GaveUp(reason, _), Some(CallEnd::GaveUp(recorded))) => {
                 assert_eq!(reason, recorded, "the reason that the events say");

@@ -105,7 +105,7 @@ impl<I: RetryInterceptor> RetryLayer<I> {
     }
 }
 
-fn tell(notify: &impl RetryInterceptor, operation: Operation, retry: &Retry<'_, Error>) {
+fn report(notify: &impl RetryInterceptor, operation: Operation, retry: &Retry<'_, Error>) {
     notify.intercept(&RetryEvent {
         operation,
         attempt: retry.attempt(),
@@ -120,7 +120,7 @@ impl<A: Access, I: RetryInterceptor> Access for RetryAccessor<A, I> {
     #[retry(
         policy = self.policy,
         on = Error::is_temporary,
-        on_retry = |retry| tell(&*self.notify, Operation::Stat, retry),
+        on_retry = |retry| report(&*self.notify, Operation::Stat, retry),
         map_err = Error::persistent
     )]
     async fn stat(&self, path: &str) -> Result<u64> {
@@ -140,7 +140,7 @@ impl<W: Write, I: RetryInterceptor> Write for RetryWriter<W, I> {
     #[retry(
         policy = self.policy,
         on = Error::is_temporary,
-        on_retry = |retry| tell(&*self.notify, Operation::Write, retry),
+        on_retry = |retry| report(&*self.notify, Operation::Write, retry),
         map_err = Error::persistent
     )]
     async fn write(&mut self, bytes: Arc<[u8]>) -> Result<()> {
@@ -150,7 +150,7 @@ impl<W: Write, I: RetryInterceptor> Write for RetryWriter<W, I> {
     #[retry(
         policy = self.policy,
         on = Error::is_temporary,
-        on_retry = |retry| tell(&*self.notify, Operation::Close, retry),
+        on_retry = |retry| report(&*self.notify, Operation::Close, retry),
         map_err = Error::persistent
     )]
     async fn close(&mut self) -> Result<u64> {

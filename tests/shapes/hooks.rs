@@ -103,7 +103,7 @@ impl Refreshing {
 }
 
 // `on_retry` with all that it sees.
-#[retry(max = 3, backoff = "none", on(_), on_retry = |retry| seen.borrow_mut().push(told(retry)))]
+#[retry(max = 3, backoff = "none", on(_), on_retry = |retry| seen.borrow_mut().push(reported(retry)))]
 fn on_retry(script: &Script, seen: &RefCell<Vec<(u32, u32)>>) -> Result<u32, Fault> {
     script.step()
 }
@@ -112,7 +112,7 @@ fn on_retry(script: &Script, seen: &RefCell<Vec<(u32, u32)>>) -> Result<u32, Fau
 #[retry(
     max = 3,
     on(_),
-    on_retry = |retry: &Retry<'_, Fault>| seen.push(told(retry)),
+    on_retry = |retry: &Retry<'_, Fault>| seen.push(reported(retry)),
     before_retry = async |retry| { assert!(retry.error().is_some()) }
 )]
 async fn async_on_retry(script: &Script, seen: &mut Vec<(u32, u32)>) -> Result<u32, Fault> {
@@ -178,7 +178,7 @@ impl Wait for Fault {
     }
 }
 
-fn told(retry: &Retry<'_, Fault>) -> (u32, u32) {
+fn reported(retry: &Retry<'_, Fault>) -> (u32, u32) {
     (retry.attempt(), retry.error().map_or(0, |fault| fault.0))
 }
 

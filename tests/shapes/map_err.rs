@@ -225,7 +225,7 @@ impl Service {
     }
 }
 
-#[retry(max = 3, backoff = "none", on(_), map_err = |error: RetryError<Fault>| Self::told(error))]
+#[retry(max = 3, backoff = "none", on(_), map_err = |error: RetryError<Fault>| Self::reported(error))]
 impl Service {
     fn in_a_block(&self) -> AppResult<u32> {
         Ok(self.script.step()?)
@@ -236,7 +236,7 @@ impl Service {
     }
 
     #[retry(never)]
-    fn told(error: RetryError<Fault>) -> AppError {
+    fn reported(error: RetryError<Fault>) -> AppError {
         error.into()
     }
 }

@@ -7,7 +7,7 @@ use reattempt::{GaveUp, GiveUpReason, Policy, RetryError as CallError, retry, re
 use crate::{Fault, Script, last};
 
 /// Behind an alias, with a parameter for the value, and without.
-type Told<T> = Result<T, CallError<Fault>>;
+type Reported<T> = Result<T, CallError<Fault>>;
 type Answer = std::result::Result<u32, CallError<Fault>>;
 type CallResult<T, E = Fault> = Result<T, CallError<E>>;
 
@@ -19,7 +19,7 @@ fn renamed(script: &Script) -> Result<u32, CallError<Fault>> {
 }
 
 #[retry(max = 3, backoff = "none", on(_))]
-fn alias(script: &Script) -> Told<u32> {
+fn alias(script: &Script) -> Reported<u32> {
     let number = script.step()?;
     Ok(number)
 }
@@ -41,7 +41,7 @@ async fn renamed_async(script: &Script) -> Result<u32, CallError<Fault>> {
 }
 
 #[retry(max = 3, on(_), timeout = "1m", deadline = "1h")]
-async fn limited(script: &Script) -> Told<u32> {
+async fn limited(script: &Script) -> Reported<u32> {
     script.step_async().await
 }
 
@@ -51,17 +51,17 @@ async fn inherited(script: &Script) -> CallResult<u32> {
 }
 
 #[retry(max = 3, on(_), until = |value| *value > 0, deadline = "1h")]
-async fn polled(script: &Script) -> Told<u32> {
+async fn polled(script: &Script) -> Reported<u32> {
     script.step_async().await
 }
 
 #[retry(max = 3, on(_), fallback = |error| Err(error))]
-async fn with_fallback(script: &Script) -> Told<u32> {
+async fn with_fallback(script: &Script) -> Reported<u32> {
     script.step_async().await
 }
 
-fn block(script: &Script) -> Told<u32> {
-    retry_block!(max = 3, backoff = "none", on(_), || -> Told<u32> {
+fn block(script: &Script) -> Reported<u32> {
+    retry_block!(max = 3, backoff = "none", on(_), || -> Reported<u32> {
         script.step()
     })
 }
@@ -86,7 +86,7 @@ async_shapes! {
 #[tokio::test(start_paused = true)]
 async fn an_alias_can_say_that_it_was_cut_off() {
     #[retry(policy = policy, on(_))]
-    async fn hangs(policy: Policy) -> Told<u32> {
+    async fn hangs(policy: Policy) -> Reported<u32> {
         std::future::pending().await
     }
     let policy = Policy::new()

@@ -8,7 +8,7 @@ use reattempt::{Jitter, Policy, RetryError, Telemetry, observe, observe::Level, 
 use serde_json::{Value, json};
 use tracing::Level as At;
 
-use crate::support::{Declined, Lines, told};
+use crate::support::{Declined, Lines, reported};
 
 /// Delays of 100 ms and 200 ms.
 const STEADY: Policy = Policy::new()
@@ -34,7 +34,7 @@ fn a_retry_and_a_recovery_have_every_field() {
     assert_eq!(answer.unwrap(), "charged");
 
     let lines = lines.take();
-    assert_eq!(told(&lines), ["DEBUG retry", "INFO recovered"]);
+    assert_eq!(reported(&lines), ["DEBUG retry", "INFO recovered"]);
     let mut retry = lines[0].clone();
     assert_eq!(retry["target"], "reattempt");
     took(&mut retry, 250);
@@ -101,7 +101,7 @@ async fn a_retry_is_timed_by_itself() {
         assert_eq!(answer.unwrap(), 7);
 
         let lines = lines.take();
-        assert_eq!(told(&lines), ["DEBUG retry", "INFO recovered"], "{way}");
+        assert_eq!(reported(&lines), ["DEBUG retry", "INFO recovered"], "{way}");
         let times =
             |line: &Value| ["elapsed", "call_elapsed"].map(|time| line["fields"][time].as_f64());
         assert_eq!(times(&lines[0]), [Some(0.25), None], "{way}");
@@ -116,7 +116,7 @@ fn a_give_up_has_every_field() {
     assert_eq!(answer.unwrap_err().0, 503);
 
     let mut lines = lines.take();
-    assert_eq!(told(&lines), ["WARN gave up"]);
+    assert_eq!(reported(&lines), ["WARN gave up"]);
     took(&mut lines[0], 250);
     assert_eq!(
         lines[0]["fields"],
@@ -171,7 +171,7 @@ fn the_first_attempt_has_no_start_unless_somebody_asked() {
     });
     answer.unwrap();
     let lines = lines.take();
-    assert_eq!(told(&lines), ["DEBUG retry", "INFO recovered"]);
+    assert_eq!(reported(&lines), ["DEBUG retry", "INFO recovered"]);
     let fields = lines[0]["fields"].as_object().unwrap();
     assert!(fields.contains_key("ended_at") && fields.contains_key("error.type"));
     for unknown in ["started_at", "elapsed", "request_id", "reason", "left_out"] {
@@ -188,7 +188,7 @@ fn levels_are_those_of_the_policy() {
         let policy = STEADY.telemetry(telemetry.give_up_interval(Duration::ZERO));
         let answer: Result<(), u8> = policy.on(|_: &u8| true).name("lines.levels").run(|| Err(1));
         assert_eq!(answer, Err(1));
-        told(&lines.take())
+        reported(&lines.take())
     };
     let all = of(Telemetry::new(), At::TRACE);
     assert_eq!(
@@ -230,7 +230,7 @@ async fn the_span_of_the_caller_is_the_parent() {
     let span = tracing::info_span!(target: "elsewhere", "handler", path = "/pay");
     parented(&mut 2).instrument(span).await.unwrap();
     let lines = lines.take();
-    assert_eq!(told(&lines), ["INFO retry", "INFO recovered"]);
+    assert_eq!(reported(&lines), ["INFO retry", "INFO recovered"]);
     for line in lines {
         assert_eq!(line["span"], json!({ "name": "handler", "path": "/pay" }));
     }

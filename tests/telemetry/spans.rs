@@ -7,7 +7,7 @@ use reattempt::{Jitter, Policy, Telemetry, observe, retry};
 use serde_json::json;
 use tracing::{Level, info};
 
-use crate::support::{Declined, Lines, told};
+use crate::support::{Declined, Lines, reported};
 
 const STEADY: Policy = Policy::new()
     .base(Duration::from_millis(100))
@@ -45,7 +45,7 @@ fn outside() -> Result<(), Declined> {
 fn assert_spans(lines: &Lines, operation: &str) {
     let lines = lines.take();
     assert_eq!(
-        told(&lines),
+        reported(&lines),
         ["INFO in the body", "INFO in the body", "INFO recovered"]
     );
     let handler = json!({ "name": "handler" });

@@ -71,14 +71,14 @@ impl Lines {
 }
 
 /// `LEVEL message` of each line.
-pub(crate) fn told(lines: &[Value]) -> Vec<String> {
+pub(crate) fn reported(lines: &[Value]) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let told = |line: &Value| {
+    let reported = |line: &Value| {
         format!(
             "{} {}",
             text(&line["level"]),
             text(&line["fields"]["message"])
         )
     };
-    lines.iter().map(told).collect()
+    lines.iter().map(reported).collect()
 }

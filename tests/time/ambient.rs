@@ -289,13 +289,13 @@ fn waits(pool: &Pool<'_>) -> Result<(), u32> {
 /// `isolate_blocking` takes neither.
 #[test]
 fn a_job_that_a_waiting_thread_steals() {
-    let (lent, isolated) = (Seen::default(), Seen::default());
+    let (borrowed, isolated) = (Seen::default(), Seen::default());
     let pool = Pool::default();
     for _ in 0..2 {
-        pool.spawn(|| job(&lent));
+        pool.spawn(|| job(&borrowed));
     }
     assert_eq!(waits(&pool), Err(1));
-    assert_eq!(*lent.borrow(), [(true, 3), (true, 1)]);
+    assert_eq!(*borrowed.borrow(), [(true, 3), (true, 1)]);
 
     for _ in 0..2 {
         pool.spawn(|| deadline::isolate_blocking(|| job(&isolated)));

@@ -58,12 +58,12 @@ fn with_a_deadline() {
         work().await
     }
     #[retry(deadline = "500ms", timer = &hand)]
-    async fn told(hand: Hand) -> Result<u32, RetryError<Fault>> {
+    async fn reported(hand: Hand) -> Result<u32, RetryError<Fault>> {
         work().await
     }
     for tick in TICKS {
         assert!(dropped_after_each_poll(|| fetch(Hand::ticking(tick))) > 8);
-        assert!(dropped_after_each_poll(|| told(Hand::ticking(tick))) > 2);
+        assert!(dropped_after_each_poll(|| reported(Hand::ticking(tick))) > 2);
     }
     // Each wait takes the whole time there is.
     assert_eq!(dropped_after_each_poll(|| fetch(Hand::default())), 2);

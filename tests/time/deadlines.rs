@@ -226,7 +226,7 @@ async fn a_hanging_hook() {
 async fn an_inherited_deadline() {
     const SHORT: Policy = Policy::new().deadline(ms(2_000));
     #[retry(policy = SHORT, on(_))]
-    async fn told() -> Result<u32, RetryError<u32>> {
+    async fn reported() -> Result<u32, RetryError<u32>> {
         pending().await
     }
     #[retry(policy = SHORT, on(_))]
@@ -247,7 +247,7 @@ async fn an_inherited_deadline() {
         Err(5)
     }
     let end = Instant::now() + ms(2_000);
-    let failed = told().await.expect_err("cut off");
+    let failed = reported().await.expect_err("cut off");
     assert_eq!(
         (failed.reason(), failed.attempts()),
         (GiveUpReason::Deadline, 1)
@@ -306,7 +306,7 @@ fn a_late_timer() {
         Err(1)
     }
     #[retry(max = 2, base = "90ms", jitter = "none", deadline = "100ms", on(_), timer = hand, on_retry = |_| ())]
-    fn told(hand: &Hand, calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+    fn reported(hand: &Hand, calls: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         calls.set(calls.get() + 1);
         Err(1)
     }
@@ -342,7 +342,7 @@ fn a_late_timer() {
     let found = [
         calls(&|hand, calls| assert!(drive(asynchronous(hand, calls)).is_err())),
         calls(&|hand, calls| assert!(sync(hand, calls).is_err())),
-        calls(&|hand, calls| assert!(told(hand, calls).is_err())),
+        calls(&|hand, calls| assert!(reported(hand, calls).is_err())),
         calls(&run),
         calls(&run_async),
     ];

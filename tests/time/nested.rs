@@ -137,8 +137,8 @@ fn polling_without_a_delay() {
 /// The reason, for whoever asks.
 #[test]
 fn a_collapsed_call_says_so() {
-    #[retry(max = 5, on(_), timer = Still, on_retry = |_| told.set(told.get() + 1))]
-    fn inner(told: &Cell<u32>) -> Result<u32, RetryError<u32>> {
+    #[retry(max = 5, on(_), timer = Still, on_retry = |_| reported.set(reported.get() + 1))]
+    fn inner(reported: &Cell<u32>) -> Result<u32, RetryError<u32>> {
         Err(deadline::attempt())
     }
     #[retry(max = 5, on(_), timer = Still)]
@@ -147,27 +147,27 @@ fn a_collapsed_call_says_so() {
         Err(deadline::attempt())
     }
     #[retry(max = 3, on(_), timer = Still)]
-    async fn outer(told: &Cell<u32>, ends: &RefCell<Vec<End>>) -> Result<u32, u32> {
+    async fn outer(reported: &Cell<u32>, ends: &RefCell<Vec<End>>) -> Result<u32, u32> {
         yield_once().await;
         let end =
             |failed: &RetryError<u32>| (failed.reason(), failed.attempts(), failed.last().copied());
         ends.borrow_mut()
-            .extend(inner(told).as_ref().err().map(end));
+            .extend(inner(reported).as_ref().err().map(end));
         let asynchronous = inner_async().await;
         ends.borrow_mut()
             .extend(asynchronous.as_ref().err().map(end));
         Err(deadline::attempt())
     }
     type End = (GiveUpReason, u32, Option<u32>);
-    let (told, ends) = (Cell::new(0), RefCell::default());
-    assert_eq!(drive(outer(&told, &ends)), Err(3));
+    let (reported, ends) = (Cell::new(0), RefCell::default());
+    assert_eq!(drive(outer(&reported, &ends)), Err(3));
     let whole = (GiveUpReason::Attempts, 5, Some(5));
     let second = (GiveUpReason::Nested, 1, Some(2));
     let third = (GiveUpReason::Nested, 1, Some(3));
     assert_eq!(*ends.borrow(), [whole, whole, second, second, third, third]);
     // Nobody is told of a retry that does not come.
-    assert_eq!(told.get(), 4);
-    let failed = inner(&told).expect_err("always");
+    assert_eq!(reported.get(), 4);
+    let failed = inner(&reported).expect_err("always");
     assert_eq!(failed.reason(), GiveUpReason::Attempts);
     assert_nothing_is_left();
 }

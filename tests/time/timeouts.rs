@@ -76,17 +76,20 @@ async fn retried_counted_and_told() {
             assert!(matches!(retry.cause(), Cause::TimedOut));
             assert!(retry.error().is_none());
             assert_eq!(retry.cause().to_string(), "the attempt timed out");
-            told.borrow_mut().push((retry.attempt(), retry.delay()));
+            reported.borrow_mut().push((retry.attempt(), retry.delay()));
         },
     )]
-    async fn fetch(service: &Service, told: &RefCell<Vec<(u32, Duration)>>) -> Result<u32, Fault> {
+    async fn fetch(
+        service: &Service,
+        reported: &RefCell<Vec<(u32, Duration)>>,
+    ) -> Result<u32, Fault> {
         service.call().await
     }
-    let (told, start) = (RefCell::default(), Instant::now());
-    assert_eq!(fetch(&Service::hanging(2), &told).await, Ok(3));
+    let (reported, start) = (RefCell::default(), Instant::now());
+    assert_eq!(fetch(&Service::hanging(2), &reported).await, Ok(3));
     assert_eq!(start.elapsed(), 23 * SECOND);
-    assert_eq!(*told.borrow(), [(1, SECOND), (2, 2 * SECOND)]);
-    let Err(Fault::Cut(end)) = fetch(&Service::hanging(9), &told).await else {
+    assert_eq!(*reported.borrow(), [(1, SECOND), (2, 2 * SECOND)]);
+    let Err(Fault::Cut(end)) = fetch(&Service::hanging(9), &reported).await else {
         panic!("cut off");
     };
     assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Attempts, 3));
@@ -198,7 +201,7 @@ async fn verified() {
 #[tokio::test(start_paused = true)]
 async fn polled() {
     #[retry(max = 4, base = "1s", jitter = "none", timeout = "1s", on(_), until = |calls| *calls > 2)]
-    async fn told(service: &Service) -> Result<u32, RetryError<Fault>> {
+    async fn reported(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call().await
     }
     #[retry(max = 4, timeout = "1s", on(_), until = |calls| *calls > 2)]
@@ -211,11 +214,11 @@ async fn polled() {
     }
     for hangs in [0, 1, 2, 3] {
         let last = 3.max(hangs + 1);
-        assert_eq!(told(&Service::hanging(hangs)).await, Ok(last));
+        assert_eq!(reported(&Service::hanging(hangs)).await, Ok(last));
         assert_eq!(cut(&Service::hanging(hangs)).await, Ok(last));
         assert_eq!(absent(&Service::hanging(hangs)).await, Some(last));
     }
-    let failed = told(&Service::hanging(4)).await.expect_err("cut off");
+    let failed = reported(&Service::hanging(4)).await.expect_err("cut off");
     assert_eq!(
         (failed.reason(), failed.attempts()),
         (GiveUpReason::Attempts, 4)
@@ -249,7 +252,7 @@ async fn absent() {
 async fn inherited() {
     const POLICY: Policy = Policy::new().timeout(SECOND);
     #[retry(policy = POLICY, on(_))]
-    async fn told(service: &Service) -> Result<u32, RetryError<Fault>> {
+    async fn reported(service: &Service) -> Result<u32, RetryError<Fault>> {
         service.call().await
     }
     #[retry(policy = policy, on(_))]
@@ -271,7 +274,7 @@ async fn inherited() {
     for (hangs, ok) in [(2, true), (3, false)] {
         let service = Service::hanging(hangs);
         let others = [
-            told(&service).await,
+            reported(&service).await,
             block(&Service::hanging(hangs)).await,
             run(&Service::hanging(hangs)).await,
         ];

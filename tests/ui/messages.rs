@@ -85,15 +85,15 @@ pub(crate) fn point_at_a_token(folders: &[&str], but: &[&str]) {
 }
 
 /// Our own messages: lower case, no full stop, the rule and then the mend.
-pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], mends: &[&str]) {
+pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], fixes: &[&str]) {
     let mut faults = Vec::new();
     for message in folders.iter().flat_map(|folder| messages(folder)) {
         let Some(text) = message.text.strip_prefix("error: ") else {
             continue; // the compiler's own have a number
         };
         let upper = text.starts_with(|first: char| first.is_uppercase());
-        let mended = mends.iter().any(|mend| text.contains(mend));
-        if upper || text.ends_with('.') || !mended {
+        let fixed = fixes.iter().any(|fix| text.contains(fix));
+        if upper || text.ends_with('.') || !fixed {
             faults.push(format!("{}: {text}", message.file.display()));
         }
     }

@@ -27,7 +27,7 @@ fn messages_point_at_a_token() {
 
 #[test]
 fn our_messages_name_the_rule_and_the_mend() {
-    let mends = [
+    let fixes = [
         "; ",
         "did you mean",
         "it is called",
@@ -35,7 +35,7 @@ fn our_messages_name_the_rule_and_the_mend() {
         "the kinds are",
         "the verdicts are",
     ];
-    messages::name_the_rule_and_the_mend(&OURS, &mends);
+    messages::name_the_rule_and_the_mend(&OURS, &fixes);
 }
 
 #[test]

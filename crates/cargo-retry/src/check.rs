@@ -33,7 +33,7 @@ const FILE: &str = "retry.toml";
 struct Checked {
     file: String,
     ok: bool,
-    faults: Vec<Told>,
+    faults: Vec<Report>,
     #[serde(flatten)]
     summary: Option<Summary>,
 }
@@ -48,7 +48,7 @@ struct Summary {
 
 /// A fault, as JSON has it.
 #[derive(Debug, Serialize)]
-struct Told {
+struct Report {
     file: String,
     line: Option<usize>,
     column: Option<usize>,
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Shows the faults of a file, and ends with 1.
 pub(crate) fn refuse(faults: &ConfigError, json: bool) -> Result<ExitCode, Box<dyn Error>> {
-    let faults: Vec<_> = faults.iter().map(told).collect();
+    let faults: Vec<_> = faults.iter().map(report).collect();
     if json {
         output::print_json(&serde_json::json!({ "faults": faults }))?;
     } else {
@@ -128,7 +128,7 @@ fn bad(file: &Path, faults: &ConfigError) -> Checked {
     Checked {
         file: file.display().to_string(),
         ok: false,
-        faults: faults.iter().map(told).collect(),
+        faults: faults.iter().map(report).collect(),
         summary: None,
     }
 }
@@ -136,7 +136,7 @@ fn bad(file: &Path, faults: &ConfigError) -> Checked {
 /// A file that is none for reading.
 fn unread(file: &Path, message: String) -> Checked {
     let file = file.display().to_string();
-    let fault = Told {
+    let fault = Report {
         file: file.clone(),
         line: None,
         column: None,
@@ -153,7 +153,7 @@ fn unread(file: &Path, message: String) -> Checked {
 }
 
 /// Where more is said of the first rule that has a page.
-fn more(faults: &mut dyn Iterator<Item = &Told>) -> String {
+fn more(faults: &mut dyn Iterator<Item = &Report>) -> String {
     let mut rules = faults.map(|fault| &fault.rule);
     rules
         .find(|rule| {
@@ -165,8 +165,8 @@ fn more(faults: &mut dyn Iterator<Item = &Told>) -> String {
         .unwrap_or_default()
 }
 
-fn told(fault: &Diagnostic) -> Told {
-    Told {
+fn report(fault: &Diagnostic) -> Report {
+    Report {
         file: fault.source().to_owned(),
         line: fault.line(),
         column: fault.column(),
@@ -177,17 +177,17 @@ fn told(fault: &Diagnostic) -> Told {
 }
 
 /// `retry.toml:3:1: policies.storage.base: message [R17]`
-fn line(told: &Told) -> String {
-    let mut place = vec![told.file.clone()];
-    let numbers = [told.line, told.column].into_iter().flatten();
+fn line(report: &Report) -> String {
+    let mut place = vec![report.file.clone()];
+    let numbers = [report.line, report.column].into_iter().flatten();
     place.extend(numbers.map(|number| number.to_string()));
     let place = place.join(":");
-    let key = if told.key.is_empty() {
+    let key = if report.key.is_empty() {
         String::new()
     } else {
-        format!("{}: ", told.key)
+        format!("{}: ", report.key)
     };
-    format!("{place}: {key}{} [{}]\n", told.message, told.rule)
+    format!("{place}: {key}{} [{}]\n", report.message, report.rule)
 }
 
 fn text(checked: &Checked) -> String {

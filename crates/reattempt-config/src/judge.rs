@@ -44,7 +44,7 @@ impl Reader<'_> {
             return;
         }
         let names: Vec<_> = drafts.policies.keys().map(|name| &**name).collect();
-        let mend = match nearest(name, &names) {
+        let fix = match nearest(name, &names) {
             Some(near) => format!("did you mean `{near}`?"),
             None if names.is_empty() => {
                 let policy = span::shown(&[POLICIES.to_owned(), name.to_owned()]);
@@ -55,7 +55,7 @@ impl Reader<'_> {
         self.fault(
             tag,
             RuleId::X15,
-            format!("there is no policy `{name}`; {mend}"),
+            format!("there is no policy `{name}`; {fix}"),
         );
     }
 

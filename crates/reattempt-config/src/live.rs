@@ -67,7 +67,7 @@ enum Came {
 
 impl Came {
     /// Told to observers, where no lock is held.
-    fn told(self) -> Result<(), ConfigError> {
+    fn report(self) -> Result<(), ConfigError> {
         match self {
             Self::Same => Ok(()),
             Self::Installed { switched, warnings } => {
@@ -76,7 +76,7 @@ impl Came {
                     from: status().from(),
                 });
                 if let Some(on) = switched {
-                    switch::tell(on);
+                    switch::report(on);
                 }
                 warnings.say();
                 Ok(())
@@ -106,7 +106,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<(), ConfigError> {
         let _loading = loading();
         read(path.as_ref(), false)
     };
-    came.told()
+    came.report()
 }
 
 /// Reads again what [`load`] has read.
@@ -124,7 +124,7 @@ pub fn reload() -> Result<(), ConfigError> {
         let from = state().from.clone();
         from.map_or_else(nothing_to_reload, |path| read(&path, true))
     };
-    came.told()
+    came.report()
 }
 
 fn nothing_to_reload() -> Came {
@@ -146,7 +146,7 @@ pub(super) fn load_again(path: &Path) -> Result<(), ConfigError> {
         (Came::Refused(faults), Some(before)) if faults == before => {
             Err(ConfigError::clone(&faults))
         }
-        (came, _) => came.told(),
+        (came, _) => came.report(),
     }
 }
 
@@ -234,7 +234,7 @@ impl Config {
             let _loading = loading();
             install(self, None, None)
         };
-        came.told()
+        came.report()
     }
 }
 

@@ -63,8 +63,8 @@ pub(super) fn over(
             continue;
         };
         let value = read(value);
-        if let Some(mend) = variable::separated(&key, &value) {
-            let message = format!("levels are separated by `{LEVEL}`; write `{mend}`");
+        if let Some(fix) = variable::separated(&key, &value) {
+            let message = format!("levels are separated by `{LEVEL}`; write `{fix}`");
             faults.push(Diagnostic::new(Place::of(name), key, RuleId::R15, message));
         } else if let Some(path) = path(&key) {
             ours.push(Variable { name, path, value });

@@ -30,14 +30,14 @@ use retry_runtime::private::slots::{self, BY_CALL, BY_FILE};
 /// ```
 pub fn stop_retries() {
     if let Some(on) = slots::switch(BY_CALL, false) {
-        tell(on);
+        report(on);
     }
 }
 
 /// Takes [`stop_retries`] back; what the configuration says stays.
 pub fn resume_retries() {
     if let Some(on) = slots::switch(BY_CALL, true) {
-        tell(on);
+        report(on);
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
 }
 
 /// Told to observers, where no lock is held.
-pub(super) fn tell(on: bool) {
+pub(super) fn report(on: bool) {
     #[cfg(feature = "observe")]
     reattempt_observe::report(&reattempt_observe::Event::RetriesSwitched { on });
     #[cfg(not(feature = "observe"))]

@@ -32,12 +32,12 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let line = place
         .line
         .and_then(|line| text.lines().nth(line.saturating_sub(1)));
-    let message = format!("no TOML: {said}; {}", mend(line.unwrap_or_default()));
+    let message = format!("no TOML: {said}; {}", fix(line.unwrap_or_default()));
     Diagnostic::new(place, "", RuleId::Syntax, message)
 }
 
 /// What was most likely meant by a line that is no TOML.
-fn mend(line: &str) -> String {
+fn fix(line: &str) -> String {
     let line = line.split('#').next().unwrap_or_default().trim();
     let is_word = |text: &str| {
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';

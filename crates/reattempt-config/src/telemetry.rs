@@ -34,14 +34,19 @@ impl Reader<'_> {
         let mut telemetry = Telemetry::new();
         for key in TELEMETRY {
             if let Some(value) = table.get(*key) {
-                let set = self.within(key, |this| this.told(key, value, telemetry));
+                let set = self.within(key, |this| this.telemetry_setting(key, value, telemetry));
                 telemetry = set.unwrap_or(telemetry);
             }
         }
         (self.faults.len() == known).then_some(telemetry)
     }
 
-    fn told(&mut self, key: &str, value: &Value, telemetry: Telemetry) -> Option<Telemetry> {
+    fn telemetry_setting(
+        &mut self,
+        key: &str,
+        value: &Value,
+        telemetry: Telemetry,
+    ) -> Option<Telemetry> {
         Some(match key {
             "retry" => telemetry.retry(self.take(value)?),
             "first_retry" => telemetry.first_retry(self.take(value)?),

@@ -32,13 +32,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// [`WatchError::is_refused`] when the file has faults; otherwise the operating system does not let it be watched.
 pub fn watch(path: impl AsRef<Path>) -> Result<WatchHandle, WatchError> {
     let path = path.as_ref();
-    let (tell, told) = channel();
+    let (notify, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
         // Reading it is none.
         let is_change = event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
         if is_change {
             // Nobody listens any more when this ends.
-            let _ = tell.send(());
+            let _ = notify.send(());
         }
     })
     .map_err(|error| unwatched(path, error))?;
@@ -54,7 +54,7 @@ pub fn watch(path: impl AsRef<Path>) -> Result<WatchHandle, WatchError> {
         let (file, last) = (path.to_owned(), Arc::clone(&last));
         std::thread::Builder::new()
             .name("reattempt-config".to_owned())
-            .spawn(move || follow(&file, &told, &last))
+            .spawn(move || follow(&file, &changes, &last))
             .map_err(|error| unwatched(path, notify::Error::io(error)))?
     };
     Ok(WatchHandle {
@@ -84,8 +84,8 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Until the watcher is dropped, which ends the channel.
-fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
-    while told.recv().is_ok() && settles(told) {
+fn follow(path: &Path, changes: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
+    while changes.recv().is_ok() && settles(changes) {
         // An observer that panics ends what it is told, not the watching: the policies hold by then.
         let faults = match catch_unwind(|| live::load_again(path)) {
             Ok(came) => came.err(),
@@ -96,10 +96,10 @@ fn follow(path: &Path, told: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
 }
 
 /// Waits for the end of a write; `false` when nobody watches any more.
-fn settles(told: &Receiver<()>) -> bool {
+fn settles(changes: &Receiver<()>) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        match told.recv_timeout(QUIET) {
+        match changes.recv_timeout(QUIET) {
             Ok(()) => {}
             Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,
@@ -187,12 +187,12 @@ impl fmt::Display for WatchError {
             ErrorKind::PathNotFound => f.write_str("there is none")?,
             _ => write!(f, "{error}")?,
         }
-        let mend = match error.kind {
+        let fix = match error.kind {
             ErrorKind::MaxFilesWatch => "raise the limit, or load the file without watching it",
             _ => "check the path and its permissions",
         };
         let file = RuleId::File;
-        write!(f, "); {mend} [{file}] ({})", file.url())
+        write!(f, "); {fix} [{file}] ({})", file.url())
     }
 }
 
@@ -223,13 +223,13 @@ mod tests {
 
     #[test]
     fn a_write_of_many_pieces_is_one() {
-        let (tell, told) = channel();
+        let (notify, changes) = channel();
         for _ in 0..1000 {
-            let _ = tell.send(());
+            let _ = notify.send(());
         }
-        assert!(settles(&told));
-        assert!(told.try_recv().is_err(), "read before the last piece");
-        drop(tell);
-        assert!(!settles(&told));
+        assert!(settles(&changes));
+        assert!(changes.try_recv().is_err(), "read before the last piece");
+        drop(notify);
+        assert!(!settles(&changes));
     }
 }

@@ -62,8 +62,8 @@ pub fn is_watched() -> bool {
 #[inline(never)]
 pub fn retries(call: Call, attempt: u32, failure: &FailedAttempt, delay: Duration) {
     describe(call, attempt, Some(failure), |facts| {
-        report::tell(&Event::AttemptFailed(facts));
-        report::tell(&Event::Retry(facts, delay));
+        report::deliver(&Event::AttemptFailed(facts));
+        report::deliver(&Event::Retry(facts, delay));
     });
 }
 
@@ -79,9 +79,9 @@ pub fn gives_up(
 ) {
     describe(call, attempt, failure, |facts| {
         if is_after_attempt {
-            report::tell(&Event::AttemptFailed(facts));
+            report::deliver(&Event::AttemptFailed(facts));
         }
-        report::tell(&Event::GaveUp(facts, reason));
+        report::deliver(&Event::GaveUp(facts, reason));
     });
 }
 
@@ -93,14 +93,14 @@ pub fn recovered(call: Call, attempt: u32, times: Times) {
             call_elapsed: times.call,
             ..facts.clone()
         };
-        report::tell(&Event::Recovered(&facts));
+        report::deliver(&Event::Recovered(&facts));
     });
 }
 
 /// Reports that a breaker has changed its state.
 pub fn breaker_changed(change: &dyn Fn() -> Change) {
     if is_watched() {
-        report::tell(&Event::BreakerChanged(&change()));
+        report::deliver(&Event::BreakerChanged(&change()));
     }
 }
 
@@ -108,11 +108,11 @@ fn describe(
     call: Call,
     attempt: u32,
     failure: Option<&FailedAttempt>,
-    tell: impl FnOnce(&CallInfo<'_>),
+    report: impl FnOnce(&CallInfo<'_>),
 ) {
     let request_id = scope::request_id();
     let times = failure.map_or_else(Times::default, |failure| failure.times);
-    tell(&CallInfo {
+    report(&CallInfo {
         operation: call.operation,
         policy: call.policy,
         request_id: request_id.as_deref(),

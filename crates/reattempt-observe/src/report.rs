@@ -50,13 +50,13 @@ fn change(change: impl FnOnce(&mut Vec<(u64, Arc<dyn Observer>)>)) {
 }
 
 thread_local! {
-    /// Whether an observer of this thread is being told something.
-    static TELLING: Cell<bool> = const { Cell::new(false) };
+    /// Whether an event is on its way to the observers of this thread.
+    static REPORTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether anybody is to be told what happens on this thread.
+/// Returns whether anybody observes this thread.
 pub(crate) fn is_anybody_there() -> bool {
-    !is_telling() && (has_sinks() || is_added())
+    !is_reporting() && (has_sinks() || is_added())
 }
 
 /// Returns whether there is an observer of the user's for this thread.
@@ -64,13 +64,13 @@ pub(crate) fn is_added() -> bool {
     COUNT.load(Ordering::Relaxed) > 0 || scope::observes()
 }
 
-/// Tells everybody.
-pub(crate) fn tell(event: &Event<'_>) {
-    let Some(_telling) = Telling::begin() else {
+/// Delivers an event to every observer.
+pub(crate) fn deliver(event: &Event<'_>) {
+    let Some(_reporting) = Reporting::begin() else {
         return;
     };
-    tell_sinks(event);
-    scope::tell(event);
+    deliver_to_sinks(event);
+    scope::report(event);
     if COUNT.load(Ordering::Relaxed) == 0 {
         return;
     }
@@ -83,24 +83,24 @@ pub(crate) fn tell(event: &Event<'_>) {
     }
 }
 
-/// Until this is dropped, also by a panic, nothing is told: an observer that is retried itself does not
+/// Until this is dropped, also by a panic, nothing is reported: an observer that is retried itself does not
 /// observe itself.
-fn is_telling() -> bool {
-    TELLING.try_with(Cell::get).unwrap_or(false)
+fn is_reporting() -> bool {
+    REPORTING.try_with(Cell::get).unwrap_or(false)
 }
 
-struct Telling;
+struct Reporting;
 
-impl Telling {
+impl Reporting {
     fn begin() -> Option<Self> {
-        let before = TELLING.try_with(|telling| telling.replace(true));
+        let before = REPORTING.try_with(|reporting| reporting.replace(true));
         (!before.unwrap_or(false)).then_some(Self)
     }
 }
 
-impl Drop for Telling {
+impl Drop for Reporting {
     fn drop(&mut self) {
-        let _ended = TELLING.try_with(|telling| telling.set(false));
+        let _ended = REPORTING.try_with(|reporting| reporting.set(false));
     }
 }
 
@@ -112,7 +112,7 @@ pub fn invalid_policy(operation: &'static str, violation: &Violation, is_tamed: 
     #[cfg(not(feature = "tracing"))]
     let is_read = is_added();
     if is_read {
-        tell(&Event::InvalidPolicy {
+        deliver(&Event::InvalidPolicy {
             operation,
             violation,
             is_tamed,
@@ -124,7 +124,7 @@ pub fn invalid_policy(operation: &'static str, violation: &Violation, is_tamed: 
 /// Reports an event that is about no call.
 pub fn report(event: &Event<'_>) {
     if is_anybody_there() {
-        tell(event);
+        deliver(event);
     }
 }
 
@@ -140,13 +140,13 @@ fn has_sinks() -> bool {
 }
 
 /// Passes the event to the observers of this crate.
-fn tell_sinks(event: &Event<'_>) {
+fn deliver_to_sinks(event: &Event<'_>) {
     #[cfg(feature = "stats")]
-    crate::stats::tell(event);
+    crate::stats::report(event);
     #[cfg(feature = "metrics")]
-    crate::to_metrics::tell(event);
+    crate::to_metrics::report(event);
     // The last one: it is the code of others, which may panic.
     #[cfg(feature = "tracing")]
-    crate::to_tracing::tell(event);
+    crate::to_tracing::report(event);
     let _ = event;
 }

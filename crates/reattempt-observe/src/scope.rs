@@ -180,7 +180,7 @@ pub(super) fn observes() -> bool {
 }
 
 /// Tells the observers of the scope, the innermost first.
-pub(super) fn tell(event: &Event<'_>) {
+pub(super) fn report(event: &Event<'_>) {
     let observers = look(|here| here.observers.clone()).flatten();
     let mut next = observers.as_deref();
     while let Some(link) = next {

@@ -25,7 +25,7 @@ pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -
 }
 
 #[cfg(any(feature = "tracing", feature = "stats"))]
-pub(super) fn told(message: &str) -> ErrorText {
+pub(super) fn error_text(message: &str) -> ErrorText {
     ErrorText {
         kind: "shop::Unavailable",
         message: Some(message.to_owned()),

@@ -54,7 +54,7 @@ pub fn describe_metrics() {
 }
 
 /// Counts an event.
-pub(super) fn tell(event: &Event<'_>) {
+pub(super) fn report(event: &Event<'_>) {
     static DESCRIBED: Once = Once::new();
     // A recorder that panicked is asked again.
     DESCRIBED.call_once_force(|_| describe_metrics());

@@ -31,7 +31,7 @@ pub(super) fn is_on() -> bool {
 }
 
 /// Writes the line of an event.
-pub(super) fn tell(event: &Event<'_>) {
+pub(super) fn report(event: &Event<'_>) {
     match *event {
         Event::AttemptFailed(facts) => {
             // Told where its retry would be.
@@ -140,7 +140,7 @@ impl<'a> Line<'a> {
         }
         let facts = self.facts;
         let left_out = match self.reason {
-            Some(_) => match may_tell(facts.operation, facts.telemetry.give_up_interval) {
+            Some(_) => match may_report(facts.operation, facts.telemetry.give_up_interval) {
                 Some(left_out) => (left_out > 0).then_some(left_out),
                 None => return,
             },
@@ -208,19 +208,19 @@ fn tell_breaker(change: &Change) {
 
 /// Whether a give-up may be told, by the clock by which deadlines travel; then how many were not since the last
 /// one that was.
-fn may_tell(operation: &'static str, every: Duration) -> Option<u64> {
+fn may_report(operation: &'static str, every: Duration) -> Option<u64> {
     static LINES: Mutex<Lines> = Mutex::new(Lines(BTreeMap::new()));
 
     // The lock goes first, so that the time of others is no later than the one read here.
     let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
-    lines.may_tell(operation, every, process::now())
+    lines.may_report(operation, every, process::now())
 }
 
 /// The last line of each operation, and how many were left out since.
 struct Lines(BTreeMap<&'static str, (Timestamp, u64)>);
 
 impl Lines {
-    fn may_tell(
+    fn may_report(
         &mut self,
         operation: &'static str,
         every: Duration,

@@ -27,7 +27,7 @@ use core::fmt;
 use reattempt_rules::RuleId;
 
 pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
-pub use values::{Attempts, Name, Share, is_unseen, mended};
+pub use values::{Attempts, Name, Share, fixed, is_unseen};
 pub use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
 
 /// What is wrong with a value.

@@ -28,13 +28,13 @@ impl Word for Attempts {
         if text == UNLIMITED {
             return Some(Ok(Self(u32::MAX)));
         }
-        let mend = text.parse::<u32>().map_or_else(
+        let fix = text.parse::<u32>().map_or_else(
             |_| "`max = 3` or `max = \"unlimited\"`".to_owned(),
             |n| format!("`max = {n}`"),
         );
         Some(Err(Wrong::new(
             RuleId::R1,
-            format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {mend}"),
+            format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {fix}"),
         )))
     }
 
@@ -78,12 +78,12 @@ impl Word for Duration {
                 duration::ParseDurationError::NoUnit => RuleId::R17,
                 _ => RuleId::R2,
             };
-            let mend = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
+            let fix = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
             let message = fault.to_string();
             Wrong::new(
                 rule,
-                match (message.split_once("; "), mend) {
-                    (Some((fault, _)), Some(mend)) => format!("{fault}{mend}"),
+                match (message.split_once("; "), fix) {
+                    (Some((fault, _)), Some(fix)) => format!("{fault}{fix}"),
                     _ => message,
                 },
             )
@@ -320,11 +320,11 @@ impl Word for Name {
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(is_unseen) {
-            let mended = mended(text).unwrap_or_else(|| "payments.charge".to_owned());
+            let fixed = fixed(text).unwrap_or_else(|| "payments.charge".to_owned());
             Err(Wrong::new(
                 RuleId::R14,
                 format!(
-                    "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{mended}\"`"
+                    "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{fixed}\"`"
                 ),
             ))
         } else {
@@ -340,7 +340,7 @@ pub fn is_unseen(c: char) -> bool {
 }
 
 /// A name without spaces and control characters that is the nearest to `text`; there may be nothing to go by.
-pub fn mended(text: &str) -> Option<String> {
+pub fn fixed(text: &str) -> Option<String> {
     let words = text.split(is_unseen);
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     (!words.is_empty()).then(|| words.join("_"))
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn knows_what_other_words_mean() {
-        for (text, mended) in [
+        for (text, fixed) in [
             ("1 sec", Some("1s")),
             ("100 MS", Some("100ms")),
             ("1d", Some("24h")),
@@ -405,7 +405,7 @@ mod tests {
             ("250", None),
             ("", None),
         ] {
-            assert_eq!(meant(text).as_deref(), mended, "{text}");
+            assert_eq!(meant(text).as_deref(), fixed, "{text}");
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Model {
     /// Keys whose value is an expression.
     pub unknown: Keys,
     /// Where the budget comes from, unless the inherited policy brings one.
-    pub budget: Option<Purse>,
+    pub budget: Option<BudgetSource>,
     /// `breaker = ...`
     pub breaker: Option<Expr>,
     /// `throttle = ...`
@@ -98,7 +98,7 @@ pub struct Setting {
 
 /// `budget = ...`.
 #[derive(Clone)]
-pub enum Purse {
+pub enum BudgetSource {
     /// The operation's own: the expression of its `static`.
     Own(TokenStream),
     /// A constant: a reference to one, one of the operation's own, or the share of such a one.
@@ -106,7 +106,7 @@ pub enum Purse {
     /// One that a reference to a constant names.
     Shared,
     /// One that only the running program knows.
-    Lent(Expr),
+    Borrowed(Expr),
 }
 
 /// `map_err = ...`.
@@ -167,7 +167,7 @@ impl Model {
                 setting.value = expr.to_token_stream();
             }
         }
-        if let Some(Purse::Lent(budget)) = &mut model.budget {
+        if let Some(BudgetSource::Borrowed(budget)) = &mut model.budget {
             rename(budget, name);
         }
         let code = [

@@ -101,14 +101,14 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
         return item;
     };
     let (flow, answer) = item::flow(&function.signature);
-    let told = answer
+    let typed = answer
         .as_ref()
         .is_some_and(|ty| matches!(Answer::of(ty), Answer::RetryError(..)));
     let bound = arguments
         .clone()
         .into_iter()
         .any(|token| matches!(&*token.to_string(), "context" | "map_err"));
-    let keeps = !(told || bound) || matches!(flow, Flow::Future { .. });
+    let keeps = !(typed || bound) || matches!(flow, Flow::Future { .. });
     let Function {
         attributes,
         visibility,

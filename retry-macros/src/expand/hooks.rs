@@ -92,9 +92,9 @@ impl Parts<'_> {
         };
         let (span, hook) = (code.span(), hook(code));
         let krate = self.model.krate_at(span);
-        let told = self
+        let call = self
             .under_deadline(quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook)));
-        quote_spanned!(at(span)=> #told;)
+        quote_spanned!(at(span)=> #call;)
     }
 
     /// The statements for `before_retry`. No attempt starts after the deadline, however long the hook took.

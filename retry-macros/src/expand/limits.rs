@@ -9,19 +9,19 @@ use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
 use reattempt_syntax::item::mentions;
-use reattempt_syntax::model::{Hedging, Purse, at};
+use reattempt_syntax::model::{BudgetSource, Hedging, at};
 
 impl Parts<'_> {
     /// The `static` of a budget of the operation's own, which the policy names.
     pub(super) fn own_budget(&self) -> TokenStream {
         let krate = &self.krate;
         match &self.model.budget {
-            Some(Purse::Own(budget)) => {
+            Some(BudgetSource::Own(budget)) => {
                 let (span, located) = (budget.span(), self.model.krate_at(budget.span()));
                 let paying = quote_spanned!(at(span)=> #located::__private::paying(#budget));
                 ours!(static __REATTEMPT_BUDGET: #krate::Budget = #paying;)
             }
-            Some(Purse::Named(expr)) => {
+            Some(BudgetSource::Named(expr)) => {
                 let (span, located) = (at(expr.span()), self.model.krate_at(expr.span()));
                 // A `static` cannot be moved: of a `match` the compiler says how it is borrowed.
                 let check = quote_spanned!(span=> { match #expr { budget => #located::__private::BudgetOf(budget).check() } });
@@ -110,7 +110,7 @@ impl Parts<'_> {
     fn budget_gate(&self) -> (TokenStream, TokenStream) {
         let (krate, timer) = (&self.krate, &self.timer);
         match (&self.model.budget, &self.model.inherited) {
-            (Some(Purse::Lent(expr)), _) => {
+            (Some(BudgetSource::Borrowed(expr)), _) => {
                 return self.gate(Some(expr), "budget", "BudgetGate", Some(timer));
             }
             (None, None) if self.model.named.is_none() => return (TokenStream::new(), ours!(())),

@@ -10,7 +10,7 @@ use syn::{Expr, ExprClosure, Ident};
 
 use super::parts::{Parts, method};
 use reattempt_syntax::item::mentions;
-use reattempt_syntax::model::{Inherited, Model, Purse, Setting, at};
+use reattempt_syntax::model::{BudgetSource, Inherited, Model, Setting, at};
 
 impl Parts<'_> {
     /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
@@ -301,7 +301,7 @@ impl Parts<'_> {
 
     /// A budget that the key names, which has to pay for a retry.
     fn check_budget(&self) -> Option<TokenStream> {
-        let Some(Purse::Shared) = self.model.budget else {
+        let Some(BudgetSource::Shared) = self.model.budget else {
             return None;
         };
         let mut settings = self.model.settings.iter();

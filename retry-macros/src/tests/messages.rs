@@ -140,11 +140,11 @@ fn keys_without_effect() {
 
 #[test]
 fn values_in_other_words() {
-    for (written, mend) in [("1 sec", "1s"), ("100 MS", "100ms"), ("1d", "24h")] {
+    for (written, fix) in [("1 sec", "1s"), ("100 MS", "100ms"), ("1d", "24h")] {
         says(
             &format!("base = \"{written}\", cap = \"24h\", on(_)"),
             &format!(
-                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"{mend}\"` [R2]"
+                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"{fix}\"` [R2]"
             ),
         );
     }

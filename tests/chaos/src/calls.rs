@@ -9,7 +9,7 @@ use reattempt::{Classify, GaveUp, Policy, RetryError, Verdict, deadline};
 use crate::log::{self, AttemptEnd, CallEnd, Hook, Id, What};
 use crate::ops::Op;
 use crate::policies;
-use crate::purses::Purse;
+use crate::purses::SharedBudget;
 use crate::random::Random;
 
 /// The numbers of a call that invariants need. Those of a [`Policy`] cannot be read from it.
@@ -24,7 +24,7 @@ pub(crate) struct Spec {
     pub(crate) within: Option<Duration>,
     /// Dropped after this time.
     pub(crate) cancel: Option<Duration>,
-    pub(crate) purse: Option<Purse>,
+    pub(crate) budget: Option<SharedBudget>,
     /// Whether it makes all its attempts inside a retry of another call.
     pub(crate) multiplies: bool,
     /// Of the breaker, where the operation has one.
@@ -40,7 +40,7 @@ impl Spec {
         timeout: None,
         within: None,
         cancel: None,
-        purse: None,
+        budget: None,
         multiplies: false,
         key: 0,
     };

@@ -7,7 +7,7 @@ use reattempt::{Backoff, Jitter, Policy, policy::Nested};
 use crate::calls::Spec;
 use crate::ops::Op;
 use crate::ops::shared::DECIDED;
-use crate::purses::{KEYS, Purse};
+use crate::purses::{KEYS, SharedBudget};
 use crate::random::Random;
 
 /// A call of `op`: its policy, and the same in numbers.
@@ -48,13 +48,18 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
     if spec.multiplies {
         policy = policy.nested(Nested::Multiply);
     }
-    spec.purse = match op {
-        Op::Search | Op::Everything => Some(Purse::Copies),
+    spec.budget = match op {
+        Op::Search | Op::Everything => Some(SharedBudget::Copies),
         _ if !op.may_pay() || random.chance(40) => None,
-        _ => Some(random.one_of(&[Purse::Tight, Purse::Success, Purse::Request, Purse::Tokens])),
+        _ => Some(random.one_of(&[
+            SharedBudget::Tight,
+            SharedBudget::Success,
+            SharedBudget::Request,
+            SharedBudget::Tokens,
+        ])),
     };
-    if let Some(purse) = spec.purse {
-        policy = policy.budget(purse.budget());
+    if let Some(budget) = spec.budget {
+        policy = policy.budget(budget.budget());
     }
     if random.chance(20) {
         spec.within = Some(random.millis(20, 900));
@@ -66,7 +71,7 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
         // A file says the rest.
         Op::Named => {
             (spec.max, spec.cap, spec.deadline) = (NAMED.0, NAMED.1, Some(NAMED.2));
-            (spec.timeout, spec.purse) = (None, None);
+            (spec.timeout, spec.budget) = (None, None);
         }
         // These are keys of theirs.
         Op::Decided => {

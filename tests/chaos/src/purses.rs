@@ -8,7 +8,7 @@ use crate::log::{self, What};
 
 /// Which budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Purse {
+pub(crate) enum SharedBudget {
     /// A tenth of what succeeds, and hardly anything else.
     Tight,
     /// What succeeds, and a little each second.
@@ -30,7 +30,7 @@ static REQUEST: Budget = Budget::per_request(0.2).initial(5).floor(0.0);
 static TOKENS: Budget = Budget::tokens(200);
 static COPIES: Budget = Budget::per_success(0.2).initial(10).floor(1.0);
 
-impl Purse {
+impl SharedBudget {
     pub(crate) const ALL: [Self; 5] = [
         Self::Tight,
         Self::Success,

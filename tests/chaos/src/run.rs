@@ -52,7 +52,7 @@ pub(crate) fn run(plan: Plan, postgres: u16) -> Counts {
             .unwrap();
         connection.close().await.unwrap();
     });
-    let observer = observe::add(told);
+    let observer = observe::add(record_event);
     let tasks = |runtime: &Runtime| runtime.metrics().num_alive_tasks();
     (counts.tasks.0, counts.sockets.0) = (tasks(&runtime), sockets());
     let stalls = stalls::watch(&runtime);
@@ -120,7 +120,7 @@ async fn effects(connection: &mut PgConnection) -> HashMap<Id, u32> {
 }
 
 /// What observers are told of a call goes to the log.
-fn told(event: &Event<'_>) {
+fn record_event(event: &Event<'_>) {
     let Some(facts) = event.facts() else {
         return;
     };

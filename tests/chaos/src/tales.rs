@@ -31,7 +31,7 @@ pub(crate) struct Tale {
     pub(crate) bodies: Vec<Ran>,
     pub(crate) hooks: Vec<(Hook, At)>,
     /// What observers were told, in order.
-    pub(crate) told: Vec<(At, What)>,
+    pub(crate) reported: Vec<(At, What)>,
 }
 
 /// A body of an attempt.
@@ -87,7 +87,7 @@ impl Tale {
             end: CallEnd::Dropped,
             bodies: Vec::new(),
             hooks: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Tale {
             What::Failed { .. }
             | What::Retry { .. }
             | What::GaveUp { .. }
-            | What::Recovered { .. } => self.told.push((at, record.what)),
+            | What::Recovered { .. } => self.reported.push((at, record.what)),
             _ => (),
         }
     }
@@ -140,14 +140,14 @@ impl Tale {
     }
 
     pub(crate) fn gave_up(&self) -> impl Iterator<Item = (At, u32, GiveUpReason)> {
-        self.told.iter().filter_map(|(at, what)| match *what {
+        self.reported.iter().filter_map(|(at, what)| match *what {
             What::GaveUp { attempt, reason } => Some((*at, attempt, reason)),
             _ => None,
         })
     }
 
     pub(crate) fn retries(&self) -> impl Iterator<Item = (At, u32, Duration)> {
-        self.told.iter().filter_map(|(at, what)| match *what {
+        self.reported.iter().filter_map(|(at, what)| match *what {
             What::Retry { attempt, delay } => Some((*at, attempt, delay)),
             _ => None,
         })

@@ -179,51 +179,51 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
 #[test]
 fn a_purse_is_neither_overdrawn_nor_lost() {
     model(2, || {
-        let purse = Arc::new(TokenCount::new(10));
-        assert!(purse.take(3));
+        let tokens = Arc::new(TokenCount::new(10));
+        assert!(tokens.take(3));
         let taken = together(
-            &purse,
+            &tokens,
             [
-                |purse| 5 * count(purse.take(5)),
-                |purse| {
-                    let taken = purse.take(4);
+                |tokens| 5 * count(tokens.take(5)),
+                |tokens| {
+                    let taken = tokens.take(4);
                     if taken {
-                        purse.put(4);
+                        tokens.put(4);
                     }
-                    assert!(purse.balance() <= purse.capacity());
+                    assert!(tokens.balance() <= tokens.capacity());
                     0
                 },
-                |purse| {
-                    purse.put(1);
-                    2 * count(purse.take(2))
+                |tokens| {
+                    tokens.put(1);
+                    2 * count(tokens.take(2))
                 },
             ],
         );
         let taken: u64 = taken.iter().sum();
-        assert_eq!(u64::from(purse.balance()), 8 - taken);
-        assert_eq!(purse.lose(100), 0);
-        assert_eq!(purse.balance(), 0);
+        assert_eq!(u64::from(tokens.balance()), 8 - taken);
+        assert_eq!(tokens.lose(100), 0);
+        assert_eq!(tokens.balance(), 0);
     });
 }
 
 #[test]
 fn a_purse_is_never_above_its_capacity() {
     model(3, || {
-        let purse = Arc::new(TokenCount::new(10));
-        assert!(purse.take(1));
+        let tokens = Arc::new(TokenCount::new(10));
+        assert!(tokens.take(1));
         together(
-            &purse,
+            &tokens,
             [
-                |purse| {
-                    purse.put(2);
+                |tokens| {
+                    tokens.put(2);
                     0
                 },
-                |purse| {
-                    purse.put(3);
+                |tokens| {
+                    tokens.put(3);
                     0
                 },
             ],
         );
-        assert_eq!(purse.balance(), 10);
+        assert_eq!(tokens.balance(), 10);
     });
 }

@@ -194,8 +194,14 @@ async fn a_server_that_is_going_and_gone() {
     let last = PgConnection::connect_with(&options).await.unwrap();
     // Told to end, it waits for its last client, and takes no other.
     let pid = fs::read_to_string(server.folder().join("data/postmaster.pid")).unwrap();
-    let tell = ["-TERM", pid.lines().next().unwrap()];
-    assert!(Command::new("kill").args(tell).status().unwrap().success());
+    let report = ["-TERM", pid.lines().next().unwrap()];
+    assert!(
+        Command::new("kill")
+            .args(report)
+            .status()
+            .unwrap()
+            .success()
+    );
     let going = until_it_fails(&options, |error| !matches!(error, Error::Io(_))).await;
     assert_eq!(judged(Some(&going)), said("57P03", Refused));
     last.close().await.unwrap();

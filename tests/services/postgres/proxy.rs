@@ -124,9 +124,9 @@ impl Session {
             }
             Strike::During => {
                 drop(self.client);
-                let (told, sent) =
+                let (reported, sent) =
                     tokio::join!(killer.execute(kill), self.server.write_all(COMMIT));
-                told.unwrap();
+                reported.unwrap();
                 sent?;
             }
             Strike::Unheard => {

@@ -12,10 +12,10 @@ use crate::servers::free_port;
 /// As often as it takes; mends before the third attempt.
 #[retry(name = "patient", max = 1000, backoff = "fixed", base = "5ms", jitter = "none",
     deadline = "8s", idempotent = false,
-    before_retry = async |retry| if retry.attempt() == 2 { say(connection, mend).await })]
+    before_retry = async |retry| if retry.attempt() == 2 { say(connection, fix).await })]
 async fn patient(
     connection: &mut MultiplexedConnection,
-    mend: &[&str],
+    fix: &[&str],
 ) -> Result<i64, RetryError<RedisError>> {
     connection.incr("orders", 1).await
 }

@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 
 use super::{ask, assert_failed, connect, line, open, say, until, within};
 
-/// Not to be done twice; `mend` is what has to happen before it can be done.
+/// Not to be done twice; `fix` is what has to happen before it can be done.
 #[retry(name = "once", max = 2, base = "1ms", jitter = "none", idempotent = false,
-    before_retry = async |_| say(connection, mend).await)]
-async fn once(connection: &mut MultiplexedConnection, mend: &[&str]) -> RedisResult<i64> {
+    before_retry = async |_| say(connection, fix).await)]
+async fn once(connection: &mut MultiplexedConnection, fix: &[&str]) -> RedisResult<i64> {
     connection.incr("orders", 1).await
 }
 
@@ -36,7 +36,7 @@ async fn turned_away_until_it_is_mended() {
         let mut connection = connect(&client).await.unwrap();
         let replica = "REPLICAOF 127.0.0.1 1";
         let mut orders = 0;
-        for (word, damage, command, mend) in [
+        for (word, damage, command, fix) in [
             ("READONLY", replica, "INCR orders", "REPLICAOF NO ONE"),
             (
                 "READONLY",
@@ -70,7 +70,7 @@ async fn turned_away_until_it_is_mended() {
 
             orders += 1;
             let record = testing::record();
-            assert_eq!(once(&mut connection, &[mend]).await, Ok(orders));
+            assert_eq!(once(&mut connection, &[fix]).await, Ok(orders));
             record.assert(expected);
         }
     })

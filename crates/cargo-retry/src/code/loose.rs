@@ -221,9 +221,9 @@ mod tests {
             "if #[cfg(unix)] { fn a() {} mod b; } else if #[cfg(windows)] {} else { fn c() {} }";
         let items = items(text.parse().expect("these are tokens"));
         assert_eq!(items.len(), 3);
-        let told = crate::code::conditions::of;
+        let conditions = crate::code::conditions::of;
         let conditions = items.iter().map(|item| match item {
-            Item::Fn(item) => told(&item.attrs).join(" and "),
+            Item::Fn(item) => conditions(&item.attrs).join(" and "),
             _ => String::new(),
         });
         let conditions: Vec<_> = conditions.collect();

@@ -55,7 +55,7 @@ pub(crate) struct Unread {
 
 impl Unread {
     /// Why, and what follows from it.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn reported(&self) -> String {
         let lost = if self.is_part {
             "what cannot be read is not listed"
         } else {

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             place.file.shown,
             place.line,
             place.column,
-            unread.told()
+            unread.reported()
         );
         eprintln!("{}", output::shown(&words));
     }

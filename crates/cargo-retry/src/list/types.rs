@@ -115,13 +115,13 @@ impl Types {
     }
 
     fn function(&mut self, signature: &Signature) {
-        let told = match &signature.output {
+        let answer = match &signature.output {
             ReturnType::Type(_, ty) => hint(ty, &bounds(&signature.generics), None),
             ReturnType::Default => None,
         };
         let known = self.functions.entry(signature.ident.unraw().to_string());
-        let known = known.or_insert_with(|| told.clone());
-        if *known != told {
+        let known = known.or_insert_with(|| answer.clone());
+        if *known != answer {
             *known = None;
         }
     }
@@ -188,8 +188,8 @@ impl Types {
             Expr::MethodCall(call) => {
                 let receiver = inner(&call.receiver)?;
                 let name = call.method.unraw().to_string();
-                let told = self.answers.get(&(receiver.clone(), name.clone())).cloned();
-                told.or_else(|| HANDS_ON.contains(&name.as_str()).then_some(receiver))
+                let answer = self.answers.get(&(receiver.clone(), name.clone())).cloned();
+                answer.or_else(|| HANDS_ON.contains(&name.as_str()).then_some(receiver))
             }
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else {
@@ -212,8 +212,8 @@ impl Types {
                 if TRANSPARENT.contains(&ty.as_str()) {
                     return inner(call.args.first()?);
                 }
-                let told = self.answers.get(&(ty.clone(), method)).cloned();
-                Some(told.unwrap_or(ty))
+                let answer = self.answers.get(&(ty.clone(), method)).cloned();
+                Some(answer.unwrap_or(ty))
             }
             Expr::Struct(it) => {
                 let name = it.path.segments.last()?.ident.to_string();

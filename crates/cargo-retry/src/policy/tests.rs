@@ -44,7 +44,7 @@ fn the_keys_may_stand_in_an_attribute_or_alone() {
 
 #[test]
 fn a_name_is_mended_without_what_is_refused() {
-    for (text, mend) in [
+    for (text, fix) in [
         ("name = \"a\\u{7}b\"", "write `name = \"a_b\"`"),
         ("name = \" \\u{1b}\"", "write `name = \"payments.charge\"`"),
         (
@@ -54,7 +54,7 @@ fn a_name_is_mended_without_what_is_refused() {
     ] {
         let given = from_text(text);
         assert!(
-            given.broken.iter().any(|it| it.message.contains(mend)),
+            given.broken.iter().any(|it| it.message.contains(fix)),
             "{text}: {:?}",
             given.broken
         );

@@ -8,7 +8,7 @@ use reattempt_storm::server::Stale;
 use reattempt_storm::summary::Summary;
 use serde_json::{Value, json};
 
-use super::play::{Mend, Play, Played};
+use super::play::{Fix, Play, Played};
 use super::{meaning, setting};
 use crate::policy::{Broken, Given};
 
@@ -25,7 +25,7 @@ pub(super) fn value(play: &Play, notes: &[String]) -> Value {
         },
         "notes": notes,
         "runs": play.all().map(run),
-        "mends": play.mends.iter().map(mend).collect::<Vec<_>>(),
+        "mends": play.fixes.iter().map(fix).collect::<Vec<_>>(),
         "meaning": meaning::sentences(play),
     })
 }
@@ -76,11 +76,11 @@ fn run(played: &Played) -> Value {
     })
 }
 
-fn mend(mend: &Mend) -> Value {
+fn fix(fix: &Fix) -> Value {
     json!({
-        "what": mend.what,
-        "how": mend.how,
-        "summary": summary(&mend.summary),
+        "what": fix.what,
+        "how": fix.how,
+        "summary": summary(&fix.summary),
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reattempt_storm::scene::Kind;
 use reattempt_storm::summary::{GOOD, Summary};
 
-use super::play::{Mend, Play};
+use super::play::{Fix, Play};
 use super::report::rounded;
 use super::setting::noun;
 use super::table::{after, percent};
@@ -28,7 +28,7 @@ pub(super) fn sentences(play: &Play) -> Vec<String> {
     }
     said.push(asked(play));
     said.extend(floor(play));
-    said.extend(mended(play));
+    said.extend(fixed(play));
     said
 }
 
@@ -197,29 +197,29 @@ fn floor(play: &Play) -> Option<String> {
     })
 }
 
-fn mended(play: &Play) -> Option<String> {
+fn fixed(play: &Play) -> Option<String> {
     let noun = noun(play.scene.trigger.kind);
-    let mends = &play.mends;
-    if mends.is_empty() {
+    let fixes = &play.fixes;
+    if fixes.is_empty() {
         return None;
     }
-    let helpful = |mend: &&Mend| match (mend.summary.recovered, play.asked.summary.recovered) {
-        (Some(mended), Some(asked)) => mended < asked,
-        (mended, _) => mended.is_some(),
+    let helpful = |fix: &&Fix| match (fix.summary.recovered, play.asked.summary.recovered) {
+        (Some(fixed), Some(asked)) => fixed < asked,
+        (fixed, _) => fixed.is_some(),
     };
-    let words: Vec<String> = mends
+    let words: Vec<String> = fixes
         .iter()
         .filter(helpful)
-        .map(|mend| {
-            let time = after(mend.summary.recovered.unwrap_or_default());
+        .map(|fix| {
+            let time = after(fix.summary.recovered.unwrap_or_default());
             format!(
                 "{} (`{}`) it is back {time} after the {noun}",
-                mend.what, mend.how
+                fix.what, fix.how
             )
         })
         .collect();
     Some(if words.is_empty() {
-        let tried: Vec<&str> = mends.iter().map(|mend| mend.what).collect();
+        let tried: Vec<&str> = fixes.iter().map(|fix| fix.what).collect();
         format!(
             "Played with {} it is not back sooner: fewer attempts, or more `--capacity`, would be.",
             tried.join(" or with ")

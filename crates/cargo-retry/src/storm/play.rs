@@ -26,7 +26,7 @@ pub(super) struct Played {
 
 /// What would mend a policy, and what comes of it then.
 #[derive(Debug, Clone)]
-pub(super) struct Mend {
+pub(super) struct Fix {
     pub(super) what: &'static str,
     pub(super) how: String,
     pub(super) summary: Summary,
@@ -43,7 +43,7 @@ pub(super) struct Play {
     pub(super) immediate: Played,
     pub(super) asked: Played,
     /// What was tried because the policy did worse than no retry.
-    pub(super) mends: Vec<Mend>,
+    pub(super) fixes: Vec<Fix>,
 }
 
 impl Play {
@@ -74,8 +74,8 @@ pub(super) fn play_within(
     let never = stage.play(Contender::no_retry())?;
     let immediate = stage.play(Contender::immediate())?;
     let asked = stage.play(asked)?;
-    let mends = if is_worse(&asked.summary, &never.summary) {
-        stage.mends(&asked.contender)?
+    let fixes = if is_worse(&asked.summary, &never.summary) {
+        stage.fixes(&asked.contender)?
     } else {
         Vec::new()
     };
@@ -86,7 +86,7 @@ pub(super) fn play_within(
         never,
         immediate,
         asked,
-        mends,
+        fixes,
     })
 }
 
@@ -123,7 +123,7 @@ impl Stage {
         let progress = &mut self.progress;
         let record = run_watched(&self.scene, &clients, |course| {
             let part = course.elapsed.as_secs_f64() / length;
-            progress.tell(name, (done + part) / RUNS);
+            progress.report(name, (done + part) / RUNS);
             if course.attempts > most {
                 too_many = Some(course);
                 return ControlFlow::Break(());
@@ -149,42 +149,42 @@ impl Stage {
         )
     }
 
-    fn mends(&mut self, asked: &Contender) -> Result<Vec<Mend>, String> {
-        let mut mends = Vec::new();
-        let mut mend = |what, how, contender| {
+    fn fixes(&mut self, asked: &Contender) -> Result<Vec<Fix>, String> {
+        let mut fixes = Vec::new();
+        let mut fix = |what, how, contender| {
             let summary = self.play(contender)?.summary;
-            mends.push(Mend { what, how, summary });
+            fixes.push(Fix { what, how, summary });
             Ok::<_, String>(())
         };
         if !asked.is_budgeted() {
-            let mended = Contender {
+            let fixed = Contender {
                 name: "with a budget",
                 budget: Some(Allowance::new(SHARE)),
                 ..asked.clone()
             };
-            mend("a budget of 10 %", format!("budget = {SHARE}"), mended)?;
+            fix("a budget of 10 %", format!("budget = {SHARE}"), fixed)?;
         }
         if let Some(allowance) = asked.budget.filter(|it| it.floor > 0.0) {
             let allowance = allowance.without_floor();
-            let mended = Contender {
+            let fixed = Contender {
                 name: "without a floor",
                 budget: Some(allowance),
                 ..asked.clone()
             };
-            mend("a floor of 0", format!("budget = {allowance}"), mended)?;
+            fix("a floor of 0", format!("budget = {allowance}"), fixed)?;
         }
         if !asked.breaker {
-            let mended = Contender {
+            let fixed = Contender {
                 name: "with a breaker",
                 breaker: true,
                 ..asked.clone()
             };
-            mend(
+            fix(
                 "a breaker of the last 20 calls",
                 "breaker = &BREAKER".to_owned(),
-                mended,
+                fixed,
             )?;
         }
-        Ok(mends)
+        Ok(fixes)
     }
 }

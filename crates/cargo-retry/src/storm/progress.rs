@@ -29,7 +29,7 @@ impl Progress {
     }
 
     /// This part of the run `name` is done.
-    pub(super) fn tell(&mut self, name: &'static str, part: f64) {
+    pub(super) fn report(&mut self, name: &'static str, part: f64) {
         if !self.wanted || self.started.elapsed() < PATIENCE {
             return;
         }

@@ -20,8 +20,8 @@ pub(super) fn text(play: &Play, notes: &[String], files: &[PathBuf], look: Look)
         parts.push(plot::draw(&chart, look));
     }
     parts.push(table::table(play, look));
-    let told = meaning::sentences(play).join(" ");
-    parts.push(filled(&[told], look.width));
+    let text = meaning::sentences(play).join(" ");
+    parts.push(filled(&[text], look.width));
     if !files.is_empty() {
         let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
         parts.push(files.join("\n"));

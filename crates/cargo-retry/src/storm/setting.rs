@@ -111,21 +111,21 @@ fn times(times: f64) -> Result<f64, String> {
     ))
 }
 
-fn rate(rate: f64, key: &str, does: &str, mend: &str) -> Result<(), String> {
+fn rate(rate: f64, key: &str, does: &str, fix: &str) -> Result<(), String> {
     if rate > 0.0 && rate.is_finite() {
         return Ok(());
     }
     Err(if rate == 0.0 {
-        format!("a {key} of 0 {does}; give `{mend}`")
+        format!("a {key} of 0 {does}; give `{fix}`")
     } else {
-        format!("a {key} is a number above 0, and {rate} is none; give `{mend}`")
+        format!("a {key} is a number above 0, and {rate} is none; give `{fix}`")
     })
 }
 
-fn positive(time: Duration, key: &str, mend: &str) -> Result<(), String> {
+fn positive(time: Duration, key: &str, fix: &str) -> Result<(), String> {
     if time.is_zero() {
         return Err(format!(
-            "`--{key}` of no time is nothing to look at; give `--{key} {mend}`"
+            "`--{key}` of no time is nothing to look at; give `--{key} {fix}`"
         ));
     }
     Ok(())

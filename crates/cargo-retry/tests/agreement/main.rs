@@ -114,23 +114,25 @@ fn agrees(text: &str, said: &Said, ran: &Ran) {
             continue;
         };
         assert_eq!(attempt.number, number, "{text}");
-        let told = attempt.start;
+        let reported = attempt.start;
         assert!(
-            told.earliest_ns <= start + ROUNDING,
-            "{text}: attempt {number} at {start}, {told:?}"
+            reported.earliest_ns <= start + ROUNDING,
+            "{text}: attempt {number} at {start}, {reported:?}"
         );
         assert!(
-            start <= told.latest_ns + ROUNDING * u64::from(number),
-            "{text}: attempt {number} at {start}, {told:?}"
+            start <= reported.latest_ns + ROUNDING * u64::from(number),
+            "{text}: attempt {number} at {start}, {reported:?}"
         );
     }
     for (number, delay) in (2..).zip(&ran.delays) {
         let delay = run::nanos(*delay);
         let attempt = said.attempts.get(attempts(number));
-        let told = attempt.and_then(|attempt| attempt.delay);
+        let reported = attempt.and_then(|attempt| attempt.delay);
         let rest = said.rest.map(|rest| (rest.least_ns, rest.longest_ns));
-        let told = told.map(|told| (told.least_ns, told.longest_ns)).or(rest);
-        let (least, longest) = told.unwrap();
+        let reported = reported
+            .map(|reported| (reported.least_ns, reported.longest_ns))
+            .or(rest);
+        let (least, longest) = reported.unwrap();
         assert!(
             least <= delay + 1 && delay <= longest + 1,
             "{text}: {delay} before attempt {number}, {least}..{longest}"
@@ -178,17 +180,17 @@ fn agrees(text: &str, said: &Said, ran: &Ran) {
 
 /// Over the seeds the delays come near both ends. Of those that the deadline may cut off only some are seen.
 fn is_tight(text: &str, said: &Said, ends: &[[u64; 2]]) -> usize {
-    let told = said
+    let reported = said
         .attempts
         .iter()
         .filter(|attempt| attempt.start.is_certain);
-    let told = told.filter_map(|attempt| Some((attempt.number, attempt.delay?)));
+    let reported = reported.filter_map(|attempt| Some((attempt.number, attempt.delay?)));
     let mut spread = 0;
-    for ((number, told), [least, most]) in told.zip(ends) {
-        let room = (told.longest_ns - told.least_ns) / 10;
-        let place = || format!("{text}: {least}..{most} before attempt {number}, {told:?}");
-        assert!(*least <= told.least_ns + room + 1, "{}", place());
-        assert!(*most + room + 1 >= told.longest_ns, "{}", place());
+    for ((number, reported), [least, most]) in reported.zip(ends) {
+        let room = (reported.longest_ns - reported.least_ns) / 10;
+        let place = || format!("{text}: {least}..{most} before attempt {number}, {reported:?}");
+        assert!(*least <= reported.least_ns + room + 1, "{}", place());
+        assert!(*most + room + 1 >= reported.longest_ns, "{}", place());
         spread += usize::from(room > 0);
     }
     spread

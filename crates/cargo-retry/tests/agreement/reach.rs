@@ -20,19 +20,19 @@ fn the_bounds_are_reached() {
         // The least that chance can do.
         let ran = run::under(policy, Random::Always(0), Duration::ZERO, ENOUGH);
         agrees(text, said, &ran);
-        for (told, start) in said.attempts.iter().zip(&ran.starts) {
+        for (reported, start) in said.attempts.iter().zip(&ran.starts) {
             assert!(
-                close(told.start.earliest_ns, run::nanos(*start)),
-                "{text}: {start:?}, {told:?}"
+                close(reported.start.earliest_ns, run::nanos(*start)),
+                "{text}: {start:?}, {reported:?}"
             );
         }
         // The most, with attempts that take all the time they have.
         let ran = run::under(policy, Random::Always(u64::MAX), said.timeout(), ENOUGH);
         agrees(text, said, &ran);
-        for (told, start) in said.attempts.iter().zip(&ran.starts) {
+        for (reported, start) in said.attempts.iter().zip(&ran.starts) {
             assert!(
-                close(told.start.latest_ns, run::nanos(*start)),
-                "{text}: {start:?}, {told:?}"
+                close(reported.start.latest_ns, run::nanos(*start)),
+                "{text}: {start:?}, {reported:?}"
             );
         }
         let Some(attempts) = worst.attempts.filter(|attempts| *attempts < ENOUGH) else {
@@ -68,13 +68,13 @@ fn the_bounds_are_reached() {
 fn each_delay_can_be_as_long_as_explain_says() {
     let mut cut = 0_usize;
     for (text, policy, said) in all() {
-        let told: Vec<_> = said
+        let reported: Vec<_> = said
             .attempts
             .iter()
             .filter_map(|attempt| attempt.delay)
             .take(8)
             .collect();
-        for (last, delay) in told.iter().enumerate() {
+        for (last, delay) in reported.iter().enumerate() {
             // A hair less, or the deadline comes first.
             let longest = delay.longest_ns as f64;
             let wanted = (longest * (1.0 - 1e-6)).min(longest - 2.0);
@@ -84,7 +84,7 @@ fn each_delay_can_be_as_long_as_explain_says() {
                 Random::Each(growing(
                     policy,
                     text.contains("fast_first = true"),
-                    &told,
+                    &reported,
                     last,
                     wanted,
                 )),
@@ -108,14 +108,14 @@ fn each_delay_can_be_as_long_as_explain_says() {
 fn growing(
     policy: &Policy,
     is_fast: bool,
-    told: &[said::Delay],
+    reported: &[said::Delay],
     last: usize,
     wanted: f64,
 ) -> Vec<u64> {
     let is_grown = matches!(policy.shape(), Backoff::Decorrelated);
     let mut bits = Vec::new();
     let mut before = f64::NAN;
-    for (retry, delay) in told.iter().enumerate().take(last + 1) {
+    for (retry, delay) in reported.iter().enumerate().take(last + 1) {
         let (low, high) = policy.delay_bounds(u32::try_from(retry).unwrap());
         let (low, mut high) = (run::nanos(low) as f64, run::nanos(high) as f64);
         if is_fast && retry == 0 {

@@ -83,7 +83,7 @@ fn every_broken_rule_is_shown_under_the_text() {
     let (code, _, err) = run(&["explain", "max=5", "base=200ms"]);
     assert_eq!(code, 2);
     assert!(err.contains("put all of it into single quotes"), "{err}");
-    for (given, mend) in [
+    for (given, fix) in [
         ("base=200ms", "put the whole policy into single quotes"),
         ("storage", "`--config retry.toml storage`"),
         ("retry.toml", "`cargo retry check retry.toml`"),
@@ -91,7 +91,7 @@ fn every_broken_rule_is_shown_under_the_text() {
     ] {
         let (_, out, _) = run(&["explain", given]);
         let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(out.contains(mend), "{given}: {out}");
+        assert!(out.contains(fix), "{given}: {out}");
     }
     for unreadable in ["max = (", "\"", "5", "max 5", "é"] {
         let (code, out, err) = run(&["explain", unreadable]);

@@ -124,7 +124,7 @@ fn a_module_of_several_files() {
     );
     let listing = json(&folder, &[]);
     let rows = listing["policies"].as_array().expect("policies");
-    let told = rows.iter().map(|row| {
+    let reported = rows.iter().map(|row| {
         let conditions = row["conditions"].as_array().into_iter().flatten();
         let conditions: Vec<_> = conditions.filter_map(|it| it.as_str()).collect();
         format!("{}: {}.", row["operation"], conditions.join(" and "))
@@ -135,7 +135,7 @@ fn a_module_of_several_files() {
         "several::one::one": .
         "several::imp::unix": unix.
         "several::imp::windows": windows."#]]
-    .assert_eq(&told.collect::<Vec<_>>().join("\n"));
+    .assert_eq(&reported.collect::<Vec<_>>().join("\n"));
     let outer = rows.iter().find(|row| row["operation"] == "several::outer");
     let calls = &outer.expect("it is listed")["calls"];
     assert_eq!(calls[0]["operation"], "several::one::one");

@@ -45,11 +45,11 @@ fn findings_have_names() {
         let folder = written("prints", &[("src/lib.rs", &text), ("../outside.rs", ONE)]);
         let log = sound(&folder);
         let results = log["runs"][0]["results"].as_array().expect("results");
-        let told = results.iter().map(|it| {
+        let reported = results.iter().map(|it| {
             let print = it["partialFingerprints"]["operation/v1"].as_str();
             print.expect("a name").to_owned()
         });
-        (told.collect::<Vec<_>>(), log)
+        (reported.collect::<Vec<_>>(), log)
     };
     let (here, log) = prints("");
     assert_eq!(here, prints("\n\n// More.\n").0);

@@ -6,5 +6,5 @@ mod command;
 mod forms;
 mod nested;
 mod projects;
+mod reported;
 mod run;
-mod told;

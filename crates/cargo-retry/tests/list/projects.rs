@@ -6,8 +6,8 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
+use crate::reported::{Markers, reported};
 use crate::run::{json, project};
-use crate::told::{Markers, told};
 
 fn whole(name: &str, expected: &Expect) {
     let project = project(name);
@@ -18,7 +18,7 @@ fn whole(name: &str, expected: &Expect) {
     let rows: Vec<_> = rows
         .map(|row| {
             assert_eq!(row["faults"], Value::Null, "{row}");
-            told(&project, row, &mut markers)
+            reported(&project, row, &mut markers)
         })
         .collect();
     expected.assert_eq(&format!("{}\n", rows.join("\n")));

@@ -97,10 +97,11 @@ fn wait(delay: Duration) -> Asked {
 /// The time of the service where it tells.
 fn now(headers: &HeaderMap) -> SystemTime {
     let text = |name| headers.get(name)?.to_str().ok();
-    let told = text(DATE).and_then(|date| parse_http_date(date).ok());
+    let date_sent = text(DATE).and_then(|date| parse_http_date(date).ok());
     // For so long it lay in a cache.
     let age = text(AGE).and_then(number).map(Duration::from_secs);
-    told.and_then(|date| date.checked_add(age.unwrap_or_default()))
+    date_sent
+        .and_then(|date| date.checked_add(age.unwrap_or_default()))
         .unwrap_or_else(SystemTime::now)
 }
 

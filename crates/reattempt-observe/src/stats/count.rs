@@ -17,8 +17,8 @@ const MESSAGE: usize = 500;
 static COUNTED: Operations = Operations::new();
 
 /// Counts an event.
-pub(crate) fn tell(event: &Event<'_>) {
-    COUNTED.tell(event);
+pub(crate) fn report(event: &Event<'_>) {
+    COUNTED.report(event);
 }
 
 /// What was counted so far.
@@ -43,7 +43,7 @@ impl Operations {
         }
     }
 
-    pub(super) fn tell(&self, event: &Event<'_>) {
+    pub(super) fn report(&self, event: &Event<'_>) {
         let Some(facts) = event.facts() else {
             return;
         };

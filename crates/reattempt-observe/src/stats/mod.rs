@@ -9,8 +9,8 @@ mod words;
 
 #[doc(hidden)]
 pub use crate::time::rfc3339;
+pub(crate) use count::report;
 pub use count::reset;
-pub(crate) use count::tell;
 pub use snapshot::{LastError, OperationStats, Stats};
 #[doc(hidden)]
 pub use words::{is_harmless, rounded};

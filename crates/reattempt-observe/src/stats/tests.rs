@@ -8,7 +8,7 @@ use super::count::Operations;
 use super::words::{OneLine, rounded};
 use super::{OperationStats, Stats};
 use crate::event::{CallInfo, Event};
-use crate::support::{facts, told};
+use crate::support::{error_text, facts};
 use reattempt_core::GiveUpReason;
 
 const AT: SystemTime = UNIX_EPOCH;
@@ -19,7 +19,7 @@ fn of(operations: &Operations) -> Stats {
 
 /// Two calls: one that recovers after two failures, one that gives up.
 fn two_calls(operations: &Operations) {
-    let error = told("503 from shop");
+    let error = error_text("503 from shop");
     let facts = facts("shop.pay", Some(&error));
     for event in [
         Event::AttemptFailed(&facts),
@@ -30,7 +30,7 @@ fn two_calls(operations: &Operations) {
         Event::AttemptFailed(&facts),
         Event::GaveUp(&facts, GiveUpReason::Deadline),
     ] {
-        operations.tell(&event);
+        operations.report(&event);
     }
 }
 
@@ -62,7 +62,7 @@ fn reasons_are_counted_each_by_itself() {
         GiveUpReason::Budget,
         GiveUpReason::Throttle,
     ] {
-        operations.tell(&Event::GaveUp(&facts, reason));
+        operations.report(&Event::GaveUp(&facts, reason));
     }
     let stats = of(&operations);
     let reasons = stats.operations()[0].give_ups();
@@ -79,15 +79,15 @@ fn the_last_error_stays_where_a_later_failure_has_none() {
     let operations = Operations::new();
     two_calls(&operations);
     let nothing = facts("shop.pay", None);
-    operations.tell(&Event::AttemptFailed(&nothing));
+    operations.report(&Event::AttemptFailed(&nothing));
     assert!(of(&operations).operations()[0].last_error().is_some());
 }
 
 #[test]
 fn messages_are_cut_off_between_characters() {
     let operations = Operations::new();
-    let error = told(&"ä€😀".repeat(400));
-    operations.tell(&Event::AttemptFailed(&facts("long", Some(&error))));
+    let error = error_text(&"ä€😀".repeat(400));
+    operations.report(&Event::AttemptFailed(&facts("long", Some(&error))));
     let stats = of(&operations);
     let message = stats.operations()[0]
         .last_error()
@@ -102,10 +102,10 @@ fn operations_are_in_order_and_bounded() {
     let operations = Operations::new();
     for number in (0..1200).rev() {
         let name: &'static str = format!("operation {number:04}").leak();
-        operations.tell(&Event::Recovered(&facts(name, None)));
+        operations.report(&Event::Recovered(&facts(name, None)));
     }
     // One that is known keeps its own numbers.
-    operations.tell(&Event::Recovered(&facts("operation 1199", None)));
+    operations.report(&Event::Recovered(&facts("operation 1199", None)));
     let stats = of(&operations);
     assert_eq!(stats.operations().len(), 1001);
     let names = stats.operations().iter().map(OperationStats::name);
@@ -167,9 +167,9 @@ fn a_table_reads_well() {
     );
     two_calls(&operations);
     let long = facts("a.much.longer.name", None);
-    operations.tell(&Event::Retry(&long, Duration::from_secs(90)));
-    operations.tell(&Event::GaveUp(&long, GiveUpReason::Budget));
-    operations.tell(&Event::GaveUp(&long, GiveUpReason::Attempts));
+    operations.report(&Event::Retry(&long, Duration::from_secs(90)));
+    operations.report(&Event::GaveUp(&long, GiveUpReason::Budget));
+    operations.report(&Event::GaveUp(&long, GiveUpReason::Attempts));
     assert_eq!(
         of(&operations).to_string(),
         "\
@@ -182,8 +182,8 @@ shop.pay                2                3        2          1  1 (deadline 1)  
 #[test]
 fn a_table_has_a_line_for_each_whatever_errors_say() {
     let operations = Operations::new();
-    let error = told("\u{1b}[31mred\nnext\r\u{202e}dlrow");
-    operations.tell(&Event::AttemptFailed(&facts("hostile", Some(&error))));
+    let error = error_text("\u{1b}[31mred\nnext\r\u{202e}dlrow");
+    operations.report(&Event::AttemptFailed(&facts("hostile", Some(&error))));
     let table = of(&operations).to_string();
     assert_eq!(table.lines().count(), 2);
     assert!(
@@ -214,8 +214,8 @@ fn durations_are_as_exact_as_they_need_be() {
 fn json_has_this_shape() {
     let operations = Operations::new();
     two_calls(&operations);
-    let untold: CallInfo<'_> = facts("untold", None);
-    operations.tell(&Event::Recovered(&untold));
+    let silent: CallInfo<'_> = facts("untold", None);
+    operations.report(&Event::Recovered(&silent));
     let expected = serde_json::json!({
         "at": "1970-01-01T00:00:00.000Z",
         "operations": [
@@ -256,7 +256,7 @@ fn json_has_this_shape() {
 #[test]
 fn events_of_the_process_are_counted() {
     let facts = facts("stats_of_the_process", None);
-    crate::report::tell(&Event::Recovered(&facts));
+    crate::report::deliver(&Event::Recovered(&facts));
     let stats = super::stats();
     assert_eq!(
         stats

@@ -12,10 +12,10 @@ use crate::support::{change, facts};
 use reattempt_core::GiveUpReason;
 
 /// Everything that is recorded: name and labels, and the value.
-fn recorded(tell: impl FnOnce()) -> BTreeMap<String, DebugValue> {
+fn recorded(report: impl FnOnce()) -> BTreeMap<String, DebugValue> {
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
-    with_local_recorder(&recorder, tell);
+    with_local_recorder(&recorder, report);
     let all = snapshotter.snapshot().into_vec().into_iter();
     all.map(|(key, _, _, value)| {
         let key = key.key();
@@ -37,11 +37,11 @@ fn counted<const N: usize>(counters: [(&str, u64); N]) -> BTreeMap<String, Debug
 fn a_call_that_recovers() {
     let facts = facts("pay", None);
     let mut metrics = recorded(|| {
-        report::tell(&Event::AttemptFailed(&facts));
-        report::tell(&Event::Retry(&facts, Duration::from_millis(1500)));
-        report::tell(&Event::AttemptFailed(&facts));
-        report::tell(&Event::Retry(&facts, Duration::from_millis(250)));
-        report::tell(&Event::Recovered(&facts));
+        report::deliver(&Event::AttemptFailed(&facts));
+        report::deliver(&Event::Retry(&facts, Duration::from_millis(1500)));
+        report::deliver(&Event::AttemptFailed(&facts));
+        report::deliver(&Event::Retry(&facts, Duration::from_millis(250)));
+        report::deliver(&Event::Recovered(&facts));
     });
     let delays = metrics.remove("retry_delay_seconds{operation=pay}");
     let delays = delays.map(|delays| format!("{delays:?}"));
@@ -59,10 +59,10 @@ fn a_call_that_recovers() {
 fn a_call_that_gives_up() {
     let facts = facts("pay", None);
     let metrics = recorded(|| {
-        report::tell(&Event::AttemptFailed(&facts));
-        report::tell(&Event::GaveUp(&facts, GiveUpReason::Permanent));
+        report::deliver(&Event::AttemptFailed(&facts));
+        report::deliver(&Event::GaveUp(&facts, GiveUpReason::Permanent));
         // Turned away: no attempt.
-        report::tell(&Event::GaveUp(&facts, GiveUpReason::BreakerOpen));
+        report::deliver(&Event::GaveUp(&facts, GiveUpReason::BreakerOpen));
     });
     assert_eq!(
         metrics,
@@ -82,13 +82,13 @@ fn the_balance_of_a_budget() {
         let balance = metrics.get("retry_budget_balance{operation=pay}");
         balance.map(|balance| format!("{balance:?}"))
     };
-    let without = recorded(|| report::tell(&Event::Retry(&facts, Duration::ZERO)));
+    let without = recorded(|| report::deliver(&Event::Retry(&facts, Duration::ZERO)));
     assert_eq!(balance(&without), None);
     facts.budget_balance = Some(7.5);
-    let paid = recorded(|| report::tell(&Event::Retry(&facts, Duration::ZERO)));
+    let paid = recorded(|| report::deliver(&Event::Retry(&facts, Duration::ZERO)));
     assert_eq!(balance(&paid).as_deref(), Some("Gauge(7.5)"));
     facts.budget_balance = Some(0.0);
-    let refused = recorded(|| report::tell(&Event::GaveUp(&facts, GiveUpReason::Budget)));
+    let refused = recorded(|| report::deliver(&Event::GaveUp(&facts, GiveUpReason::Budget)));
     assert_eq!(balance(&refused).as_deref(), Some("Gauge(0.0)"));
 }
 
@@ -104,7 +104,7 @@ fn the_state_of_a_breaker() {
         ),
     ];
     let states = changes.iter().map(|change| {
-        let metrics = recorded(|| report::tell(&Event::BreakerChanged(change)));
+        let metrics = recorded(|| report::deliver(&Event::BreakerChanged(change)));
         format!(
             "{:?}",
             metrics["retry_breaker_state{breaker=metrics_breaker}"]
@@ -123,8 +123,8 @@ fn every_metric_has_a_unit() {
     let snapshotter = recorder.snapshotter();
     with_local_recorder(&recorder, || {
         describe_metrics();
-        report::tell(&Event::Retry(&facts, Duration::from_secs(1)));
-        report::tell(&Event::Recovered(&facts));
+        report::deliver(&Event::Retry(&facts, Duration::from_secs(1)));
+        report::deliver(&Event::Recovered(&facts));
     });
     let all = snapshotter.snapshot().into_vec();
     assert_eq!(all.len(), 3);

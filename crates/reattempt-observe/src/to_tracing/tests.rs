@@ -11,7 +11,7 @@ use tracing::{Metadata, Subscriber, subscriber::with_default};
 
 use super::*;
 use crate::report;
-use crate::support::{change, facts, told};
+use crate::support::{change, error_text, facts};
 use crate::telemetry::Telemetry;
 use reattempt_core::GiveUpReason;
 
@@ -22,9 +22,9 @@ type Fields = BTreeMap<&'static str, String>;
 struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
 
 impl Kept {
-    fn read(tell: impl FnOnce()) -> Vec<(String, Fields)> {
+    fn read(report: impl FnOnce()) -> Vec<(String, Fields)> {
         let kept = Self::default();
-        with_default(kept.clone(), tell);
+        with_default(kept.clone(), report);
         kept.0.lock().expect("no panic").clone()
     }
 
@@ -88,9 +88,9 @@ fn fields<const N: usize>(fields: [(&'static str, &str); N]) -> Fields {
 
 #[test]
 fn a_retry_has_every_field() {
-    let error = told("503 from \"shop\"");
+    let error = error_text("503 from \"shop\"");
     let facts = facts("tracing_retry", Some(&error));
-    let lines = Kept::read(|| report::tell(&Event::Retry(&facts, Duration::from_millis(1500))));
+    let lines = Kept::read(|| report::deliver(&Event::Retry(&facts, Duration::from_millis(1500))));
     let expected = fields([
         ("message", "retry"),
         ("operation", "tracing_retry"),
@@ -115,7 +115,7 @@ fn what_is_not_known_is_left_out() {
     facts.max = None;
     facts.elapsed = None;
     facts.call_elapsed = None;
-    let lines = Kept::read(|| report::tell(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
+    let lines = Kept::read(|| report::deliver(&Event::GaveUp(&facts, GiveUpReason::Throttle)));
     let expected = fields([
         ("message", "gave up"),
         ("operation", "tracing_unknown"),
@@ -134,10 +134,10 @@ fn levels_are_those_of_the_policy() {
         facts.telemetry = telemetry.give_up_interval(Duration::ZERO);
         facts.attempt = attempt;
         let lines = Kept::read(|| {
-            report::tell(&Event::AttemptFailed(&facts));
-            report::tell(&Event::Retry(&facts, Duration::ZERO));
-            report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
-            report::tell(&Event::Recovered(&facts));
+            report::deliver(&Event::AttemptFailed(&facts));
+            report::deliver(&Event::Retry(&facts, Duration::ZERO));
+            report::deliver(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+            report::deliver(&Event::Recovered(&facts));
         });
         let lines = lines.iter();
         lines
@@ -179,7 +179,7 @@ fn a_breaker_that_opens_is_a_warning() {
     ];
     let lines = Kept::read(|| {
         for change in &changes {
-            report::tell(&Event::BreakerChanged(change));
+            report::deliver(&Event::BreakerChanged(change));
         }
     });
     let opened = fields([
@@ -209,7 +209,7 @@ fn a_breaker_says_how_long_it_cools_down() {
         State::Open,
         Some(cooldown),
     );
-    let lines = Kept::read(|| report::tell(&Event::BreakerChanged(&change)));
+    let lines = Kept::read(|| report::deliver(&Event::BreakerChanged(&change)));
     let (level, fields) = &lines[0];
     let cooldown = cooldown.as_secs_f64();
     assert_eq!((level.as_str(), &*fields["to"]), ("WARN", "open"));
@@ -221,16 +221,16 @@ fn repeated_give_ups_are_left_out_and_counted() {
     let every = Duration::from_secs(10);
     let at = |seconds| Timestamp::from_origin(Duration::from_secs(seconds));
     let mut lines = Lines(BTreeMap::new());
-    assert_eq!(lines.may_tell("a", every, at(100)), Some(0));
-    assert_eq!(lines.may_tell("a", every, at(100)), None);
-    assert_eq!(lines.may_tell("b", every, at(101)), Some(0));
-    assert_eq!(lines.may_tell("a", every, at(109)), None);
-    assert_eq!(lines.may_tell("a", every, at(110)), Some(2));
-    assert_eq!(lines.may_tell("a", every, at(130)), Some(0));
-    assert_eq!(lines.may_tell("a", Duration::ZERO, at(130)), Some(0));
+    assert_eq!(lines.may_report("a", every, at(100)), Some(0));
+    assert_eq!(lines.may_report("a", every, at(100)), None);
+    assert_eq!(lines.may_report("b", every, at(101)), Some(0));
+    assert_eq!(lines.may_report("a", every, at(109)), None);
+    assert_eq!(lines.may_report("a", every, at(110)), Some(2));
+    assert_eq!(lines.may_report("a", every, at(130)), Some(0));
+    assert_eq!(lines.may_report("a", Duration::ZERO, at(130)), Some(0));
     // Another clock: nothing is known of the time between.
-    assert_eq!(lines.may_tell("a", every, at(7)), Some(0));
-    assert_eq!(lines.may_tell("a", every, at(8)), None);
+    assert_eq!(lines.may_report("a", every, at(7)), Some(0));
+    assert_eq!(lines.may_report("a", every, at(8)), None);
 }
 
 #[test]
@@ -240,21 +240,21 @@ fn operations_beyond_the_bound_share_a_limit() {
     let mut lines = Lines(BTreeMap::new());
     for number in 0..OPERATIONS {
         let name = format!("operation {number}").leak();
-        assert_eq!(lines.may_tell(name, every, now), Some(0));
+        assert_eq!(lines.may_report(name, every, now), Some(0));
     }
-    assert_eq!(lines.may_tell("one more", every, now), Some(0));
-    assert_eq!(lines.may_tell("another", every, now), None);
-    assert_eq!(lines.may_tell("operation 7", every, now), None);
+    assert_eq!(lines.may_report("one more", every, now), Some(0));
+    assert_eq!(lines.may_report("another", every, now), None);
+    assert_eq!(lines.may_report("operation 7", every, now), None);
     assert_eq!(lines.0.len(), OPERATIONS + 1);
 }
 
 #[test]
 fn the_next_line_says_how_many_were_left_out() {
     let facts = facts("tracing_left_out", None);
-    let tell = |times| {
+    let report = |times| {
         let lines = Kept::read(|| {
             for _ in 0..times {
-                report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+                report::deliver(&Event::GaveUp(&facts, GiveUpReason::Attempts));
             }
         });
         lines
@@ -262,10 +262,10 @@ fn the_next_line_says_how_many_were_left_out() {
             .map(|(_, fields)| fields.get("left_out").cloned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(tell(6), [None]);
+    assert_eq!(report(6), [None]);
     let mut seldom = facts.clone();
     seldom.telemetry = seldom.telemetry.give_up_interval(Duration::ZERO);
-    let lines = Kept::read(|| report::tell(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
+    let lines = Kept::read(|| report::deliver(&Event::GaveUp(&seldom, GiveUpReason::Attempts)));
     assert_eq!(lines[0].1["left_out"], "5");
 }
 
@@ -276,8 +276,8 @@ fn nothing_is_counted_that_nobody_would_read() {
     let mut quiet = facts.clone();
     quiet.telemetry = Telemetry::quiet();
     let lines = Kept::read(|| {
-        report::tell(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
-        report::tell(&Event::GaveUp(&facts, GiveUpReason::Attempts));
+        report::deliver(&Event::GaveUp(&quiet, GiveUpReason::Attempts));
+        report::deliver(&Event::GaveUp(&facts, GiveUpReason::Attempts));
     });
     assert_eq!(lines.len(), 1);
     assert!(!lines[0].1.contains_key("left_out"));

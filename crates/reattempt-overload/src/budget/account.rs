@@ -96,7 +96,7 @@ impl Budget {
                 Held::RESERVE => deposits.give_back(Source::Reserve),
                 _ => {}
             },
-            Kind::Tokens(tokens) => tokens.purse.put(held.cost()),
+            Kind::Tokens(tokens) => tokens.count.put(held.cost()),
             Kind::Grpc(_) => {}
         }
     }
@@ -153,7 +153,7 @@ impl Budget {
     pub(crate) fn note(&self, verdict: Verdict) -> bool {
         match &self.kind {
             Kind::Grpc(grpc) if verdict != Verdict::Permanent => {
-                grpc.purse.lose(THOUSANDTHS) > grpc.purse.capacity() / 2
+                grpc.count.lose(THOUSANDTHS) > grpc.count.capacity() / 2
             }
             _ => true,
         }
@@ -175,7 +175,7 @@ impl Budget {
                     FailureClass::TimedOut => tokens.timeout_cost,
                     FailureClass::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
                 };
-                if !tokens.purse.take(cost) {
+                if !tokens.count.take(cost) {
                     return None;
                 }
                 Held::tokens(cost)
@@ -220,7 +220,7 @@ impl Budget {
     /// Whether there is enough where no failure has been the price.
     fn is_well(&self) -> bool {
         match &self.kind {
-            Kind::Grpc(grpc) => grpc.purse.balance() > grpc.purse.capacity() / 2,
+            Kind::Grpc(grpc) => grpc.count.balance() > grpc.count.capacity() / 2,
             _ => true,
         }
     }
@@ -231,7 +231,7 @@ impl Budget {
     pub(crate) fn succeeded(&self) -> bool {
         match &self.kind {
             Kind::PerSuccess(deposits) => deposits.deposit(),
-            Kind::Tokens(tokens) => !tokens.purse.is_full(),
+            Kind::Tokens(tokens) => !tokens.count.is_full(),
             _ => self.is_unsettled(),
         }
     }
@@ -241,7 +241,7 @@ impl Budget {
     fn is_unsettled(&self) -> bool {
         match &self.kind {
             Kind::PerSuccess(_) | Kind::PerRequest(_) | Kind::Tokens(_) => false,
-            Kind::Grpc(grpc) => !grpc.purse.is_full(),
+            Kind::Grpc(grpc) => !grpc.count.is_full(),
         }
     }
 
@@ -251,8 +251,8 @@ impl Budget {
     pub(super) fn settle(&self, paid: Paid, clock: &impl Clock) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
-            Kind::Tokens(tokens) => tokens.purse.put(paid.0.max(1)),
-            Kind::Grpc(grpc) => grpc.purse.put(grpc.gain),
+            Kind::Tokens(tokens) => tokens.count.put(paid.0.max(1)),
+            Kind::Grpc(grpc) => grpc.count.put(grpc.gain),
         }
     }
 }

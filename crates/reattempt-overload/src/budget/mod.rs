@@ -1,6 +1,6 @@
 //! Whether the service as a whole is well enough for another retry: one count of tokens for all calls
 //! that share it. What one call does with it is in `account`, the words that threads share are in `credit`,
-//! `samples`, `reserve` and `purse`.
+//! `samples`, `reserve` and `count`.
 
 mod account;
 mod credit;
@@ -66,7 +66,7 @@ enum Kind {
 
 #[derive(Debug)]
 struct Tokens {
-    purse: TokenCount,
+    count: TokenCount,
     cost: u32,
     timeout_cost: u32,
     throttled_cost: Option<u32>,
@@ -75,7 +75,7 @@ struct Tokens {
 /// In thousandths of a token.
 #[derive(Debug)]
 struct Grpc {
-    purse: TokenCount,
+    count: TokenCount,
     gain: u32,
 }
 
@@ -147,7 +147,7 @@ impl Budget {
         }
         Self {
             kind: Kind::Tokens(Tokens {
-                purse: TokenCount::new(capacity),
+                count: TokenCount::new(capacity),
                 cost: 5,
                 timeout_cost: 10,
                 throttled_cost: None,
@@ -203,7 +203,7 @@ impl Budget {
         }
         Self {
             kind: Kind::Grpc(Grpc {
-                purse: TokenCount::new(max_tokens.saturating_mul(THOUSANDTHS)),
+                count: TokenCount::new(max_tokens.saturating_mul(THOUSANDTHS)),
                 gain: thousandths(token_ratio),
             }),
         }
@@ -222,7 +222,7 @@ impl Budget {
     /// Returns how many tokens there are, and how many a retry takes; `None` for other budgets than those of tokens.
     const fn capacity_and_cost(&self) -> Option<(u32, u32)> {
         match &self.kind {
-            Kind::Tokens(tokens) => Some((tokens.purse.capacity(), tokens.cost)),
+            Kind::Tokens(tokens) => Some((tokens.count.capacity(), tokens.cost)),
             _ => None,
         }
     }
@@ -236,8 +236,8 @@ impl Budget {
     pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
-            Kind::Tokens(tokens) => f64::from(tokens.purse.balance()),
-            Kind::Grpc(grpc) => f64::from(grpc.purse.balance()) / f64::from(THOUSANDTHS),
+            Kind::Tokens(tokens) => f64::from(tokens.count.balance()),
+            Kind::Grpc(grpc) => f64::from(grpc.count.balance()) / f64::from(THOUSANDTHS),
         }
     }
 
@@ -262,8 +262,8 @@ impl Budget {
     pub fn reset(&self) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.reset(),
-            Kind::Tokens(Tokens { purse, .. }) | Kind::Grpc(Grpc { purse, .. }) => {
-                purse.put(purse.capacity());
+            Kind::Tokens(Tokens { count, .. }) | Kind::Grpc(Grpc { count, .. }) => {
+                count.put(count.capacity());
             }
         }
     }
@@ -276,13 +276,13 @@ impl Budget {
             Kind::PerSuccess(deposits) => Kind::PerSuccess(deposits.another()),
             Kind::PerRequest(deposits) => Kind::PerRequest(deposits.another()),
             Kind::Tokens(tokens) => Kind::Tokens(Tokens {
-                purse: TokenCount::new(tokens.purse.capacity()),
+                count: TokenCount::new(tokens.count.capacity()),
                 cost: tokens.cost,
                 timeout_cost: tokens.timeout_cost,
                 throttled_cost: tokens.throttled_cost,
             }),
             Kind::Grpc(grpc) => Kind::Grpc(Grpc {
-                purse: TokenCount::new(grpc.purse.capacity()),
+                count: TokenCount::new(grpc.count.capacity()),
                 gain: grpc.gain,
             }),
         };

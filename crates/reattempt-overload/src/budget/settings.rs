@@ -152,7 +152,7 @@ impl Budget {
                     .push(" is for budgets of tokens; drop it, or write `Budget::tokens(500)`"),
             )
         };
-        let capacity = tokens.purse.capacity();
+        let capacity = tokens.count.capacity();
         if cost == 0 || cost > capacity {
             let text = Text::new().key(setting).push(" is from 1 to the ");
             let text = text

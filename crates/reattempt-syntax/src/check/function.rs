@@ -36,14 +36,14 @@ pub(super) fn signature(
     }
     second_attribute(function, faults);
     track_caller(function, faults);
-    let mends =
+    let fixes =
         "return `Result` or `Option`, or add `until = |value| ...` to say which values are final";
     match answer {
         Answer::Other(ty) if args.until.is_none() => faults.push(
             ty.span(),
             RuleId::S1,
             format!(
-                "a retry needs to know what failed, and `{}` does not tell; {mends}",
+                "a retry needs to know what failed, and `{}` does not tell; {fixes}",
                 text(ty)
             ),
         ),
@@ -54,7 +54,7 @@ pub(super) fn signature(
                 signature.paren_token.span.close(),
                 RuleId::S1,
                 format!(
-                    "a retry needs to know what failed, and this function returns nothing; {mends}"
+                    "a retry needs to know what failed, and this function returns nothing; {fixes}"
                 ),
             );
         }

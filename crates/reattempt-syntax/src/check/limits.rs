@@ -11,7 +11,7 @@ use super::{constant, running};
 use crate::args::{Args, Given, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::{Copies, Literal as _, Share};
-use crate::model::{Hedging, Purse, Setting, at, located};
+use crate::model::{BudgetSource, Hedging, Setting, at, located};
 
 impl Draft<'_> {
     /// Where the budget comes from; a constant one becomes part of the policy.
@@ -19,29 +19,31 @@ impl Draft<'_> {
         &mut self,
         value: Option<Value<Share>>,
         parameters: &[(Ident, bool)],
-    ) -> Option<Purse> {
+    ) -> Option<BudgetSource> {
         let Value { key, given } = value?;
-        let (purse, reference, place) = match given {
+        let (source, reference, place) = match given {
             Given::Wrong(fault) => {
                 self.faults.add(fault);
                 return None;
             }
-            Given::Literal(share, place) => {
-                (Purse::Own(share.tokens(&self.krate)), own_budget(), place)
-            }
+            Given::Literal(share, place) => (
+                BudgetSource::Own(share.tokens(&self.krate)),
+                own_budget(),
+                place,
+            ),
             Given::Expression(expr) => {
                 let (span, place) = (expr.span(), Place::of(&expr));
                 if constant::builds(&expr, "Budget") {
-                    (Purse::Own(ours!(#expr)), own_budget(), place)
+                    (BudgetSource::Own(ours!(#expr)), own_budget(), place)
                 } else if !constant::names_static(&expr, parameters) {
-                    (Purse::Lent(expr), TokenStream::new(), place)
+                    (BudgetSource::Borrowed(expr), TokenStream::new(), place)
                 } else if matches!(expr, Expr::Path(_)) {
                     let krate = located(self.krate.clone(), span);
                     let own = own_budget();
                     let chosen = quote_spanned!(at(span)=> match #expr { budget => #krate::__private::BudgetOf(budget).or(#own) });
-                    (Purse::Named(expr), chosen, place)
+                    (BudgetSource::Named(expr), chosen, place)
                 } else {
-                    (Purse::Shared, ours!(#expr), place)
+                    (BudgetSource::Shared, ours!(#expr), place)
                 }
             }
         };
@@ -55,7 +57,7 @@ impl Draft<'_> {
             expression: None,
             running: None,
         });
-        Some(purse)
+        Some(source)
     }
 }
 

@@ -198,7 +198,7 @@ fn policy(
     let cut_off = cut_off::cut_off(&args, faults);
     let krate = args.krate.take().and_then(|path| keep(path.0, faults));
     let policy = args.policy.take().and_then(|code| expression(code, faults));
-    let (inherited, named) = named::told_apart(policy, parameters, faults);
+    let (inherited, named) = named::inherited_or_named(policy, parameters, faults);
     let mut draft = Draft {
         parameters,
         known,

@@ -1,6 +1,6 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
-use reattempt_parse::{is_unseen, mended};
+use reattempt_parse::{fixed, is_unseen};
 use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
@@ -11,7 +11,7 @@ use crate::item::mentions;
 use crate::model::{Inherited, Model};
 
 /// A policy that is an expression, or the name of one.
-pub(super) fn told_apart(
+pub(super) fn inherited_or_named(
     policy: Option<Expr>,
     parameters: &[(Ident, bool)],
     faults: &mut Diagnostics,
@@ -56,12 +56,12 @@ fn name_of(expr: &Expr, faults: &mut Diagnostics) -> Option<LitStr> {
             "the name of a policy is not empty; write `policy = \"storage\"`",
         );
     } else if !is_policy_name(&text) {
-        let mended = mended(&text).unwrap_or_else(|| "storage".to_owned());
+        let fixed = fixed(&text).unwrap_or_else(|| "storage".to_owned());
         faults.push(
             name.span(),
             RuleId::R14,
             format!(
-                "the name of a policy has no spaces or control characters; write `policy = \"{mended}\"`"
+                "the name of a policy has no spaces or control characters; write `policy = \"{fixed}\"`"
             ),
         );
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Violation;
 use crate::log::{At, CallEnd};
-use crate::purses::{Purse, Rule};
+use crate::purses::{Rule, SharedBudget};
 use crate::tales::{Run, Tale};
 
 /// What was paid and what was paid in, each in order of time.
@@ -17,12 +17,12 @@ struct Book {
 }
 
 impl Book {
-    fn of(run: &Run<'_>, purse: Purse) -> Self {
+    fn of(run: &Run<'_>, budget: SharedBudget) -> Self {
         let mut book = Self::default();
         for tale in run
             .tales
             .values()
-            .filter(|tale| tale.spec.purse == Some(purse))
+            .filter(|tale| tale.spec.budget == Some(budget))
         {
             book.add(tale);
         }
@@ -83,8 +83,8 @@ fn most(rule: &Rule, book: &Book, from: At, to: At) -> f64 {
 pub(super) fn paid(run: &Run<'_>) -> Vec<Violation> {
     const STEP: Duration = Duration::from_secs(1);
     let mut found = Vec::new();
-    for purse in Purse::ALL {
-        let (rule, book) = (purse.rule(), Book::of(run, purse));
+    for budget in SharedBudget::ALL {
+        let (rule, book) = (budget.rule(), Book::of(run, budget));
         let mut from = Duration::ZERO;
         while book.payments.last().is_some_and(|last| from < *last) {
             for to in book.payments.iter().filter(|at| **at > from) {
@@ -92,7 +92,7 @@ pub(super) fn paid(run: &Run<'_>) -> Vec<Violation> {
                 let most = most(&rule, &book, from, *to);
                 if cost > most + 1e-6 {
                     let what = format!(
-                        "{purse:?}: {cost} tokens were spent from {from:?} to {to:?}, and there were at most {most:.1}"
+                        "{budget:?}: {cost} tokens were spent from {from:?} to {to:?}, and there were at most {most:.1}"
                     );
                     found.push(Violation::new(*to, 0, what));
                     break;

@@ -44,12 +44,14 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
     {
         let seen = tale.attempts();
         for (_, attempt, reason) in tale.gave_up() {
-            if let CallEnd::Failed(Some(told)) = tale.end
-                && told != (reason, attempt)
+            if let CallEnd::Failed(Some(reported)) = tale.end
+                && reported != (reason, attempt)
             {
                 found.push(violation(
                     tale,
-                    &format!("its caller was told {told:?}, observers {reason:?} and {attempt}"),
+                    &format!(
+                        "its caller was told {reported:?}, observers {reason:?} and {attempt}"
+                    ),
                 ));
             }
             // An attempt may be cut off before its body is first polled.
@@ -62,7 +64,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             }
         }
         let recovered: Vec<_> = tale
-            .told
+            .reported
             .iter()
             .filter_map(|(_, what)| match what {
                 What::Recovered { attempt } => Some(*attempt),
@@ -84,7 +86,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             ));
         }
         let failed = tale
-            .told
+            .reported
             .iter()
             .filter(|(_, what)| matches!(what, What::Failed { .. }))
             .count();
@@ -133,7 +135,7 @@ fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GiveUpReason) -> b
                 AttemptEnd::Err(Verdict::Throttled(Some(_)) | Verdict::TransientAfter(_))
             )
         }),
-        GiveUpReason::Budget => spec.purse.is_some() || spec.op == Op::Named,
+        GiveUpReason::Budget => spec.budget.is_some() || spec.op == Op::Named,
         GiveUpReason::BreakerOpen => spec.op.is_guarded(),
         GiveUpReason::Throttle => spec.op.is_adaptive(),
         GiveUpReason::Strategy => spec.op == Op::Decided && attempt == 3,

@@ -88,8 +88,8 @@ pub(super) async fn pay_verified(call: &Call) -> Result<(), RetryError<Wrong>> {
 async fn verified(call: &Call) -> Verified<()> {
     let _hook = call.hook(Hook::Verify);
     let fence = call.below(Op::Fence, |_, policy| policy);
-    let told = observe::request(fence.id.to_string(), fence_off(&fence, call));
-    let answer = told.await;
+    let request = observe::request(fence.id.to_string(), fence_off(&fence, call));
+    let answer = request.await;
     fence.ended(&answer);
     let is_there = sqlx::query_scalar::<_, String>(
         "SELECT kind FROM payment WHERE call = $1 AND attempt = $2",

@@ -25,8 +25,8 @@ pub(super) fn client() -> Client {
 pub(super) async fn layer(call: &Arc<Call>) -> bool {
     let world = World::get();
     let client = world.hyper.lock().await.clone().unwrap();
-    let told = Arc::clone(call);
-    let inner = service_fn(move |request| attempt(client.clone(), Arc::clone(&told), request));
+    let shared = Arc::clone(call);
+    let inner = service_fn(move |request| attempt(client.clone(), Arc::clone(&shared), request));
     let service = RetryLayer::http(call.policy).name("layer").layer(inner);
     let url = format!("http://127.0.0.1:{}/put/{}", world.port, call.id);
     let request = Request::put(url).body(Full::default()).unwrap();
@@ -55,7 +55,7 @@ async fn attempt(
     headers.insert("x-attempt", HeaderValue::from(number));
     let answer = client.request(request).await;
     // The layer judges the answer; here it is only told.
-    let told = match &answer {
+    let shared = match &answer {
         Ok(answer) if answer.status().is_success() => Ok(()),
         Ok(answer) => {
             let verdict = Statuses::STANDARD.verdict(answer.status(), answer.headers());
@@ -63,6 +63,6 @@ async fn attempt(
         }
         Err(error) => Err(Wrong::of(error)),
     };
-    let _ = body.end(told);
+    let _ = body.end(shared);
     answer
 }

@@ -84,10 +84,10 @@ pub(crate) async fn succeeds(call: &Arc<Call>) -> bool {
 }
 
 async fn below<T>(call: &Call, work: impl Future<Output = T>) -> T {
-    let told = observe::request(call.id.to_string(), work);
+    let work = observe::request(call.id.to_string(), work);
     match call.spec.within {
-        Some(limit) => deadline::within(limit, told).await,
-        None => told.await,
+        Some(limit) => deadline::within(limit, work).await,
+        None => work.await,
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) async fn outer(call: &Call) -> Result<(), RetryError<Wrong>> {
         }
         policy
     });
-    let told = observe::request(below.id.to_string(), inner(&below));
-    let answer = told.await;
+    let request = observe::request(below.id.to_string(), inner(&below));
+    let answer = request.await;
     below.ended(&answer);
     body.end(answer.map_err(|failed| Wrong::of(&failed)))
 }
@@ -45,8 +45,8 @@ pub(crate) async fn downstream(id: Id) -> Answer {
     let (mut spec, policy) = policies::draw(&mut random, Op::RelayInner);
     spec.within = deadline::remaining();
     let call = Call::begin(id, spec, policy);
-    let told = observe::request(call.id.to_string(), flaky(&call));
-    let answer = told.await;
+    let request = observe::request(call.id.to_string(), flaky(&call));
+    let answer = request.await;
     call.ended(&answer);
     answer
 }

@@ -58,7 +58,7 @@ pub async fn shared(least: u32) -> Result<u32, RetryError<Fault>> {
 /// As told.
 #[inline]
 #[retry(budget = Arc::clone(budget), breaker = breaker, hedge = quantile(0.95))]
-pub async fn lent(
+pub async fn borrowed(
     budget: &Arc<Budget>,
     breaker: &Breaker,
     least: u32,

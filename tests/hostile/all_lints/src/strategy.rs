@@ -48,7 +48,7 @@ pub const fn stop(_: &FailedAttempt<'_, Fault>) -> Decision {
 /// As told.
 #[inline]
 #[retry(max = 30, strategy = mine, timer = Still, on_retry = seen, fallback = |_| 7)]
-pub fn lent(mine: &Mine, answer: Option<u32>) -> Result<u32, Fault> {
+pub fn borrowed(mine: &Mine, answer: Option<u32>) -> Result<u32, Fault> {
     answer.ok_or(Fault::Busy)
 }
 

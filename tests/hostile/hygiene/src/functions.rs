@@ -227,7 +227,7 @@ pub fn limited(
 
 // The same, lent by expressions that name the parameters.
 #[again(max = 4, base = "1us", budget = own(limits), breaker = turns(breaker), hedge = "10ms", on(_))]
-pub async fn lent(
+pub async fn borrowed(
     limits: &::reattempt::Budget,
     breaker: &::reattempt::Breaker,
     make: ::core::primitive::u32,

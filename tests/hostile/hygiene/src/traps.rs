@@ -73,7 +73,7 @@ pub(crate) trait Taking: ::core::marker::Sized {
     fn policy(self) {}
     fn cause(self) {}
     fn end(self) {}
-    fn tell(self) {}
+    fn report(self) {}
     fn max(self) {}
     fn base(self) {}
     fn unwrap(self) {}

@@ -97,5 +97,5 @@ async fn limited_functions_retry() {
         reattempt::Budget::per_success(0.1),
         reattempt::Breaker::count_window(1),
     );
-    assert_eq!(functions::lent(&budget, &breaker, 1, 2).await, Ok(3));
+    assert_eq!(functions::borrowed(&budget, &breaker, 1, 2).await, Ok(3));
 }

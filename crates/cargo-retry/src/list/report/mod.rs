@@ -47,7 +47,7 @@ struct Missing {
     column: usize,
     why: String,
     #[serde(skip)]
-    told: String,
+    reported: String,
 }
 
 /// A place that retries.
@@ -91,7 +91,7 @@ struct Row {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Below>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    faults: Vec<Told>,
+    faults: Vec<Reported>,
 }
 
 #[derive(Serialize)]
@@ -159,7 +159,7 @@ struct Below {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct Reported {
     rule: &'static str,
     message: String,
     line: usize,
@@ -200,7 +200,7 @@ impl Listing {
             line: it.place.line,
             column: it.place.column,
             why: it.why.clone(),
-            told: it.told(),
+            reported: it.reported(),
         });
         Self {
             policies,
@@ -301,12 +301,12 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
     }
 }
 
-fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
+fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Reported> {
     let of = |fault: &Fault| {
         // A fault of the whole has no token to point at; none can stand where a file begins.
         let is_placed = (fault.place.line, fault.place.column) != (1, 1);
         let place = if is_placed { &fault.place } else { &site.place };
-        Told {
+        Reported {
             rule: fault.rule,
             message: fault.message.clone(),
             line: place.line,
@@ -314,20 +314,20 @@ fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Told> {
         }
     };
     let violated = effective.into_iter().flat_map(|it| &it.violations);
-    let constant = violated.map(|(rule, message)| Told {
+    let constant = violated.map(|(rule, message)| Reported {
         rule,
         message: message.clone(),
         line: site.place.line,
         column: site.place.column,
     });
     let all = site.reading.faults.iter().map(of).chain(constant);
-    let mut told: Vec<Told> = Vec::new();
+    let mut reported: Vec<Reported> = Vec::new();
     for fault in all {
-        if !told.iter().any(|known| known.message == fault.message) {
-            told.push(fault);
+        if !reported.iter().any(|known| known.message == fault.message) {
+            reported.push(fault);
         }
     }
-    told
+    reported
 }
 
 fn schedule(effective: &Effective) -> Schedule {

@@ -29,7 +29,7 @@ pub(super) fn text(listing: &Listing) -> Result<String, Box<dyn Error>> {
         .map(|it| {
             json!({
                 "level": "warning",
-                "message": { "text": it.told },
+                "message": { "text": it.reported },
                 "locations": [location(&it.file, it.line, it.column)],
             })
         })
@@ -75,7 +75,7 @@ fn rule(id: &str) -> Value {
 type Known = HashMap<String, usize>;
 
 fn results(row: &Row, known: &mut Known) -> Vec<Value> {
-    let mut told = |rule: &str, level: &str, text: &str, of: &str, place: (usize, usize)| {
+    let mut reported = |rule: &str, level: &str, text: &str, of: &str, place: (usize, usize)| {
         let mut print = format!("{rule}:{of}");
         let count = known.entry(print.clone()).or_insert(0);
         *count = count.saturating_add(1);
@@ -93,7 +93,7 @@ fn results(row: &Row, known: &mut Known) -> Vec<Value> {
     };
     let own = row.identity.as_str();
     let here = (row.line, row.column);
-    let mut all = vec![told("policy", "note", &words(row), own, here)];
+    let mut all = vec![reported("policy", "note", &words(row), own, here)];
     for below in &row.calls {
         let level = if below.recursive || multiplies(row, below) {
             "warning"
@@ -102,11 +102,11 @@ fn results(row: &Row, known: &mut Known) -> Vec<Value> {
         };
         let text = format!("{}.", super::cells::nested(row, below));
         let both = format!("{own} -> {}", below.identity);
-        all.push(told("nested", level, &text, &both, here));
+        all.push(reported("nested", level, &text, &both, here));
     }
     for fault in &row.faults {
         let place = (fault.line, fault.column);
-        all.push(told(fault.rule, "error", &fault.message, own, place));
+        all.push(reported(fault.rule, "error", &fault.message, own, place));
     }
     all
 }

@@ -118,9 +118,9 @@ fn levels(calls: &[(&Row, &Below)]) -> comfy_table::Table {
 
 /// What `COLUMNS` says, or that of the terminal; a file is wide.
 fn width() -> u16 {
-    let told = std::env::var("COLUMNS").ok().and_then(|it| it.parse().ok());
+    let columns = std::env::var("COLUMNS").ok().and_then(|it| it.parse().ok());
     let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
-    told.or_else(terminal).unwrap_or(160).max(60)
+    columns.or_else(terminal).unwrap_or(160).max(60)
 }
 
 fn summary(listing: &Listing) -> String {

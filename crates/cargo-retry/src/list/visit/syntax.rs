@@ -139,7 +139,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_local(&mut self, local: &'ast Local) {
         syn::visit::visit_local(self, local);
         let owner = self.owner.as_ref().and_then(|owner| owner.name.clone());
-        let (pattern, told) = match &local.pat {
+        let (pattern, written) = match &local.pat {
             Pat::Type(typed) => (
                 &*typed.pat,
                 types::hint(&typed.ty, &HashMap::new(), owner.as_deref()),
@@ -148,7 +148,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         };
         let Pat::Ident(name) = pattern else { return };
         let init = local.init.as_ref().map(|init| &init.expr);
-        let ty = told.or_else(|| {
+        let ty = written.or_else(|| {
             self.types
                 .expression(init?, &self.variables, owner.as_deref())
         });

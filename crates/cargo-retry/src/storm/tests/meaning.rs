@@ -39,11 +39,11 @@ fn a_storm_goes_on_and_has_a_mend() {
     assert!(said.contains(&format!(
         "without retries it is back {without} after the outage"
     )));
-    for mend in &play.mends {
-        let back = mend.summary.recovered.map(after);
+    for fix in &play.fixes {
+        let back = fix.summary.recovered.map(after);
         let claim = format!(
             "(`{}`) it is back {}",
-            mend.how,
+            fix.how,
             back.clone().unwrap_or_default()
         );
         assert_eq!(said.contains(&claim), back.is_some(), "{said}");
@@ -78,15 +78,15 @@ fn a_floor_that_is_too_high_has_a_mend() {
         let play = long(&line.replace("BUDGET", floored));
         let said = said(&play);
         assert_eq!(play.asked.summary.recovered, None);
-        let mend = play.mends.first().expect("there is one");
-        assert_eq!(mend.how, format!("budget = {chain}"));
-        let back = after(mend.summary.recovered.expect("it is"));
+        let fix = play.fixes.first().expect("there is one");
+        assert_eq!(fix.how, format!("budget = {chain}"));
+        let back = after(fix.summary.recovered.expect("it is"));
         let claim = format!("With a floor of 0 (`budget = {chain}`) it is back {back}");
         assert!(said.contains(&claim), "{said}");
         assert!(said.contains("in 10 processes that is 10, and the queue could shrink by 20"));
         // It is the same where somebody follows the advice.
-        let mended = long(&line.replace("BUDGET", chain)).asked.summary;
-        assert_eq!(mended.recovered, mend.summary.recovered);
+        let fixed = long(&line.replace("BUDGET", chain)).asked.summary;
+        assert_eq!(fixed.recovered, fix.summary.recovered);
     }
 }
 
@@ -94,7 +94,7 @@ fn a_floor_that_is_too_high_has_a_mend() {
 fn a_policy_that_is_well_says_so() {
     let play = says("'max = 4, breaker = &B'", &["sooner than without retries"]);
     assert!(play.asked.summary.recovered < play.never.summary.recovered);
-    assert!(play.mends.is_empty());
+    assert!(play.fixes.is_empty());
     let play = says(
         "'max = 4' --budget 0.02 --clients 1",
         &["the goodput is back"],
@@ -135,7 +135,7 @@ fn what_nobody_feels_is_said() {
         "--burst 5s --times 1.1",
     ] {
         let play = says(line, &["is hardly felt"]);
-        assert!(play.mends.is_empty());
+        assert!(play.fixes.is_empty());
         assert!(text(&play).contains("hardly felt"));
     }
 }

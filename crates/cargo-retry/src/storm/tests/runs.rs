@@ -18,17 +18,17 @@ fn with_nothing_at_all_it_shows_a_storm_and_its_mend() {
     assert!((play.immediate.summary.peak_amplification - 4.0).abs() < 1e-9);
     assert!((play.asked.summary.peak_amplification - 3.0).abs() < 1e-9);
     assert!(play.immediate.summary.peak_load > 3.0 * play.scene.capacity);
-    let mended: Vec<_> = play
-        .mends
+    let fixed: Vec<_> = play
+        .fixes
         .iter()
         .map(|it| (&*it.how, it.summary.recovered))
         .collect();
-    assert_eq!(mended.len(), 2);
+    assert_eq!(fixed.len(), 2);
     assert!(
-        mended.iter().all(|(_, recovered)| recovered.is_some()),
-        "{mended:?}"
+        fixed.iter().all(|(_, recovered)| recovered.is_some()),
+        "{fixed:?}"
     );
-    assert_eq!(mended[0].0, "budget = 0.1");
+    assert_eq!(fixed[0].0, "budget = 0.1");
 }
 
 #[test]

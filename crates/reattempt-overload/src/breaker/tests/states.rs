@@ -260,12 +260,12 @@ fn observers_made_at_run_time() {
     play(&one, &clock, "F");
     play(&two, &clock, "S");
     two.force_open();
-    let told: Vec<_> = seen
+    let reported: Vec<_> = seen
         .try_iter()
         .map(|change| (change.name().to_owned(), change.to()))
         .collect();
     let expected = [("host 1", State::Open), ("host 2", State::ForcedOpen)];
-    assert_eq!(told, expected.map(|(name, to)| (name.to_owned(), to)));
+    assert_eq!(reported, expected.map(|(name, to)| (name.to_owned(), to)));
     assert!(format!("{one:?}").contains("host 1"), "{one:?}");
 }
 

@@ -26,7 +26,7 @@ impl Markers {
 }
 
 /// Milliseconds; ranges from the least to the longest.
-pub(crate) fn told(project: &Path, row: &Value, markers: &mut Markers) -> String {
+pub(crate) fn reported(project: &Path, row: &Value, markers: &mut Markers) -> String {
     let ms = |value: &Value| value.as_f64().map(|nanos| nanos / 1e6);
     let (file, line) = place(row);
     let schedule = &row["schedule"];
