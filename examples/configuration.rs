@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Err(faults) = config::reload() {
         println!("{faults}");
     }
-    assert!(config::status().last_faults().is_some());
+    assert!(config::status().last_error().is_some());
     assert_eq!(attempts(), (3, GiveUpReason::Attempts));
 
     // The service is down, and everybody retries: enough of it.

@@ -2,7 +2,7 @@
 #![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// What can panic is mended or listed in `docs/panics.md`.
+// `docs/panics.md` lists what can panic.
 #![cfg_attr(
     not(test),
     warn(

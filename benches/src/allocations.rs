@@ -1,5 +1,5 @@
 //! Allocations of a call, and the bytes that are held at once, counted by a global
-//! allocator that looks away until it is told to count.
+//! allocator that counts from a switch on.
 #![allow(unsafe_code, reason = "`GlobalAlloc` is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -49,7 +49,7 @@ pub(crate) fn find(name: &str) -> Option<Run> {
     Some(*run)
 }
 
-/// A small error, told apart by a function.
+/// A small error, which a function classifies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     Busy,
@@ -95,7 +95,7 @@ pub(crate) fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy
 }
 
-/// The body of every case: fails as often as it is told to, then succeeds.
+/// The body of every case: fails as often as its parameter says, then succeeds.
 #[derive(Default)]
 pub(crate) struct Script {
     failures: Cell<u32>,

@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_simple_exporter(opentelemetry_stdout::SpanExporter::default())
         .with_simple_exporter(spans.clone())
         .build();
-    // The first retry of a call is told at the level DEBUG.
+    // The first retry of a call is logged at the level DEBUG.
     let layer = tracing_opentelemetry::layer().with_tracer(tracers.tracer("shop"));
     tracing_subscriber::registry()
         .with(layer.with_filter(LevelFilter::DEBUG))

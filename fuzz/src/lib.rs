@@ -46,7 +46,7 @@ impl Jump {
     }
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock that stands still until a test moves it.
 #[derive(Debug)]
 pub struct HandClock {
     now: Cell<u64>,

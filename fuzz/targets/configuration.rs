@@ -37,7 +37,7 @@ fn variable(line: &str) -> Option<(String, String)> {
     Some((name, value.to_owned()))
 }
 
-/// A fault names a rule and a mend, and a place that exists.
+/// An error names a rule, a fix, and a place that exists.
 fn placed(fault: &Diagnostic, text: &str, variables: &[(String, String)]) {
     assert!(!fault.rule().as_str().is_empty() && !fault.message().is_empty());
     let of_file = fault.source() == "retry.toml";

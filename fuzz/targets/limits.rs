@@ -34,7 +34,7 @@ enum Kind {
 enum Operation {
     Permit,
     Wait(u8),
-    /// Waits as long as it is told to, again and again.
+    /// Waits for the delay that it gets, again and again.
     Out(u8),
     Spend(u8),
     Succeed(u8),
@@ -184,7 +184,7 @@ impl Run<'_> {
         );
     }
 
-    /// Whoever waits as long as it is told gets a turn.
+    /// A caller that waits for its delay gets a turn.
     fn out(&mut self, at: u8) {
         let Some(index) = self.index(at) else {
             return;

@@ -1,7 +1,7 @@
 //! The attribute and the macros of the `reattempt` crate, which re-exports them.
 //!
 //! The stages: tokens -> [`reattempt_syntax`], which parses and checks them -> `expand`.
-// What can panic is mended or listed in `docs/panics.md`.
+// `docs/panics.md` lists what can panic.
 #![cfg_attr(
     not(test),
     warn(

@@ -4,7 +4,7 @@
 //! together with the attribute.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// What can panic is mended or listed in `docs/panics.md`.
+// `docs/panics.md` lists what can panic.
 #![cfg_attr(
     not(test),
     warn(

@@ -79,7 +79,7 @@ impl Site {
         self.name
     }
 
-    /// Returns what the operation is told from others by.
+    /// Returns what tells the operation from others.
     pub fn id(&self) -> OperationId {
         OperationId(match self.identity {
             Identity::Site => core::ptr::from_ref(self).addr() as u64,
@@ -190,7 +190,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Returns what it is told from others by.
+    /// Returns what tells it from others.
     #[inline]
     pub(crate) fn id(&self) -> OperationId {
         self.site.id()

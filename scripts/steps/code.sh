@@ -48,8 +48,8 @@ step_projects() {
     cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$hostile" -p shop-service --test attempts
 }
 
-# Nothing of what is told is in a program that has not asked for it; not optimised, where nothing that is there is lost.
-step_untold() {
+# A program without `observe` has no code of events in it. It is not optimised, so that nothing is removed.
+step_lean() {
     cargo build --quiet -p reattempt-benches
     # As names of modules are written in symbols.
     local module

@@ -1,4 +1,4 @@
-//! What the error index, `docs/errors.md`, shows of files: refused by the rule above it, and mended.
+//! What the error index, `docs/errors.md`, shows of files: refused by the rule above it, and fixed.
 
 use reattempt::config::{Config, Diagnostic};
 use reattempt::policy::rules::RuleId;

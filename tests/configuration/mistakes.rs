@@ -1,4 +1,4 @@
-//! Every mistake has its line, its key, its rule and its mend; and the nearest file without it is accepted.
+//! Every mistake has its line, its key, its rule and its fix; and the nearest file without it is accepted.
 
 use reattempt::config::Config;
 use reattempt::policy::rules::Rule;
@@ -61,7 +61,7 @@ impl Block {
         );
         for (fault, (_, part)) in found.iter().zip(&self.faults) {
             assert!(fault.message().contains(part), "{part}\n{fault}");
-            assert!(fault.message().contains([';', '?']), "no mend: {fault}");
+            assert!(fault.message().contains([';', '?']), "no fix: {fault}");
         }
         if let Err(faults) = Config::from_toml(&self.good) {
             panic!("{}\n{faults}", self.good);

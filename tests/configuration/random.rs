@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// A file that was cut off anywhere is a fault, a good file, or told as cut off; never a panic.
+/// A file that was cut off anywhere is a fault, a good file, or reported as cut off; never a panic.
 #[test]
 fn every_truncation() {
     assert!(Config::from_toml(GOOD).is_ok());

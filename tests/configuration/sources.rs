@@ -130,7 +130,7 @@ fn a_name_with_dots_in_a_variable() {
             "{said}"
         );
     }
-    // Of several the one that the fault is told of.
+    // Of several, the one that the error names.
     let faults = over(&[
         ("REATTEMPT_OPERATIONS__A__B__MAX", "2"),
         ("REATTEMPT_OPERATIONS__A__B__BASE", "2s"),

@@ -385,7 +385,7 @@ fn stopped_in_any_wait(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
     no(calls)
 }
 
-/// An end after a wait is told like any other.
+/// An end after a wait is reported like any other.
 #[test]
 fn who_ends_after_a_wait_says_so() {
     let (_turn, _time) = sync_turn();

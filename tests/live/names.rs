@@ -91,7 +91,7 @@ struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Whoever is told may ask: no lock is held.
+        // An observer may ask: no lock is held.
         let _ = config::status();
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())

@@ -82,7 +82,7 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     let places: Vec<_> = places.collect();
     assert_eq!(places, [("X1", Some(3), "policies.broken.cap")]);
     assert_eq!(
-        config::status().last_faults().unwrap().to_string(),
+        config::status().last_error().unwrap().to_string(),
         faults.to_string()
     );
     // What held before holds on.
@@ -92,7 +92,7 @@ fn what_breaks_a_rule_together_with_the_code_is_refused() {
     // Keys that do nothing any more break nothing.
     file.write("[policies.broken]\nmax = 1\n");
     config::reload().unwrap();
-    assert!(config::status().last_faults().is_none());
+    assert!(config::status().last_error().is_none());
     let _ = above(&calls);
     assert_eq!(calls.take(), 1);
 }
@@ -164,7 +164,7 @@ fn an_operation_that_comes_later_keeps_its_own_keys_and_says_so_once() {
     added.remove();
     assert_eq!((calls.take(), reported.load(Ordering::Relaxed)), (6, 1));
     let status = config::status();
-    assert!(status.last_faults().unwrap().to_string().contains("[X1]"));
+    assert!(status.last_error().unwrap().to_string().contains("[X1]"));
 }
 
 /// Only attempts whose error says so.
@@ -200,5 +200,5 @@ fn an_operation_that_is_switched_off_is_so_by_a_policy_that_is_refused() {
         "[operations.\"{name}\"]\nenabled = false\nbase = \"2s\"\n"
     ));
     assert_eq!(clashes().unwrap_err().reason(), GiveUpReason::Disabled);
-    assert!(config::status().last_faults().is_some());
+    assert!(config::status().last_error().is_some());
 }

@@ -11,7 +11,7 @@ use crate::support::{File, turn};
 
 const BOUND: Duration = Duration::from_secs(10);
 
-/// What became of each configuration, as it is told.
+/// The event of each configuration.
 fn events() -> (Receiver<String>, observe::ObserverHandle) {
     let (send, events) = channel();
     let send = std::sync::Mutex::new(send);
@@ -53,14 +53,14 @@ fn a_file_that_changes_is_loaded_again() {
         "{said}"
     );
     assert_eq!(max(), Some(4));
-    assert!(config::status().last_faults().is_some());
+    assert!(config::status().last_error().is_some());
 
     // Cut off, and then whole.
     file.write("[policies.watched]\nmax = 5");
     assert!(next().contains("cut off"));
     file.write("[policies.watched]\nmax = 5\n");
     assert_eq!((next().as_str(), max()), ("reloaded", Some(5)));
-    assert!(config::status().last_faults().is_none());
+    assert!(config::status().last_error().is_none());
 
     // Nobody looks any more.
     drop(watching);
@@ -85,7 +85,7 @@ fn an_observer_that_panics_ends_nothing() {
     let next = || events.recv_timeout(BOUND).unwrap();
     file.write("[policies.watched]\nmax = 0\n");
     assert!(next().contains("R1"));
-    // Whoever comes after the one that panics is not told.
+    // The observers after the one that panics see nothing.
     file.write("[policies.watched]\nmax = 3\n");
     let start = Instant::now();
     while max() != Some(3) {
@@ -136,7 +136,7 @@ fn what_cannot_be_watched() {
     assert!(error.is_refused() && error.faults().is_some());
     assert!(error.to_string().contains("R1"), "{error}");
     assert_eq!(format!("{error:?}"), error.to_string());
-    // A missing file and a missing folder are told of alike.
+    // A missing file and a missing folder are reported alike.
     let missing = file.folder().join("missing.toml");
     let error = config::watch(&missing).unwrap_err().to_string();
     let fix = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#file)";

@@ -44,7 +44,7 @@ impl Network {
 struct Session;
 
 impl Session {
-    /// Serves for an hour, and is lost; the last one is told that the worker is no longer wanted.
+    /// Serves for an hour, and is lost; the last one learns that the worker is no longer wanted.
     async fn serve(self, network: &mut Network) -> Result<(), ConnectionError> {
         network.sessions += 1;
         sleep(Duration::from_secs(3600)).await;

@@ -39,7 +39,7 @@ async fn ends<R>(what: &str, call: impl Future<Output = R>) -> (R, Duration) {
 
 /// What a call says that ended without an answer.
 trait Said {
-    /// The reason, where it is told.
+    /// The reason, where the error has it.
     fn reason(self) -> Option<GiveUpReason>;
 }
 
@@ -123,7 +123,7 @@ macro_rules! drivers {
                 retry_block!($($keys)*, on(_), async || -> io::Result<u8> { pending().await }).await
             }
 
-            async fn untold_block($($parameter: $type),*) -> io::Result<u8> {
+            async fn untyped_block($($parameter: $type),*) -> io::Result<u8> {
                 retry_block!($($keys)*, on(_), async { pending::<io::Result<u8>>().await }).await
             }
 
@@ -154,7 +154,7 @@ macro_rules! drivers {
                 ends!(polled);
                 ends!(hedged);
                 ends!(block);
-                ends!(untold_block);
+                ends!(untyped_block);
                 ends!(fallback_block);
             }
         }

@@ -194,7 +194,7 @@ fn boxed_match(script: &Script, left: bool) -> BoxFuture<'_, Answer> {
     }
 }
 
-// The answer is told by `RetryError`.
+// The answer is a `RetryError`.
 #[retry(max = 3, on(_))]
 fn failed(
     script: &Script,

@@ -67,7 +67,7 @@ fn instrument_cloned(script: &Script, text: String) -> Result<u32, Fault> {
     script.step()
 }
 
-// An answer told by `RetryError`, above.
+// An answer of `RetryError`, above.
 #[instrument(skip_all)]
 #[retry(max = 3, backoff = "none", on(_))]
 fn instrument_failed_above(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {

@@ -92,7 +92,7 @@ fn a_deadline_from_above_ends_it() {
     let answer = deadline::within_blocking(half, || fetch(&timer, &service, &mut left));
     assert_eq!(reason(answer), (GiveUpReason::Deadline, 1));
     assert_eq!(left, [Some(half)]);
-    // And without one it is told so.
+    // And without one it learns so.
     let bound = Service::failing(1);
     assert_eq!(fetch(&timer, &bound, &mut left).unwrap(), 2);
     assert_eq!(left, [Some(half), None]);

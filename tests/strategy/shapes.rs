@@ -140,7 +140,7 @@ async fn async_method() {
     assert_eq!(client.refreshed, 3);
 }
 
-/// Of any error, and lent by the caller.
+/// Of any error, and borrowed from the caller.
 #[retry(on(_), strategy = strategy, timer = Recorder::default())]
 fn generic<E: From<u32>, S: Strategy<E>>(calls: &Cell<u32>, strategy: &S) -> Result<(), E> {
     calls.set(calls.get() + 1);

@@ -165,7 +165,7 @@ fn a_collapsed_call_says_so() {
     let second = (GiveUpReason::Nested, 1, Some(2));
     let third = (GiveUpReason::Nested, 1, Some(3));
     assert_eq!(*ends.borrow(), [whole, whole, second, second, third, third]);
-    // Nobody is told of a retry that does not come.
+    // A retry that does not come is not reported.
     assert_eq!(reported.get(), 4);
     let failed = inner(&reported).expect_err("always");
     assert_eq!(failed.reason(), GiveUpReason::Attempts);

@@ -108,7 +108,7 @@ impl Timer for Still {
     }
 }
 
-/// A clock that goes on only while somebody sleeps, or when it is told to; a wait of
+/// A clock that goes on only while somebody sleeps, or when a test moves it; a wait of
 /// an async function goes on by a tick with each poll, or, without one, is pending
 /// once.
 #[derive(Debug, Clone)]

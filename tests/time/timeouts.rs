@@ -63,7 +63,7 @@ impl Service {
     }
 }
 
-/// It is a failure like others: retried, counted, told.
+/// It is a failure like others: retried, counted, reported.
 #[tokio::test(start_paused = true)]
 async fn retried_counted_and_told() {
     #[retry(

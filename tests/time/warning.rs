@@ -48,7 +48,7 @@ impl Subscriber for Messages {
         if metadata.target() == "reattempt" && !is_about_call {
             assert_eq!(*metadata.level(), Level::WARN);
             event.record(&mut self.clone());
-            // As one that sends what it is told to somewhere else.
+            // As one that sends its events somewhere else.
             assert_eq!(shipped(), Err(1));
         }
     }

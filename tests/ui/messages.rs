@@ -84,7 +84,7 @@ pub(crate) fn point_at_a_token(folders: &[&str], but: &[&str]) {
     report(&faults, "these stand at the whole");
 }
 
-/// Our own messages: lower case, no full stop, the rule and then the mend.
+/// Our own messages: lower case, no full stop, the rule and then the fix.
 pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], fixes: &[&str]) {
     let mut faults = Vec::new();
     for message in folders.iter().flat_map(|folder| messages(folder)) {
@@ -97,7 +97,7 @@ pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], fixes: &[&str]) {
             faults.push(format!("{}: {text}", message.file.display()));
         }
     }
-    report(&faults, "these name no mend, or are no fragment");
+    report(&faults, "these name no fix, or are no fragment");
 }
 
 /// The last line of our own messages says where the rule is explained; the first is about the user's value alone.

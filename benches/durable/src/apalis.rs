@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::flood::flood;
 
-/// How often a queue is looked at, beside what it is told: more often costs more than it brings.
+/// How often a queue is looked at, beside its notifications: more often costs more than it brings.
 const POLL: Duration = Duration::from_millis(5);
 
 /// Who waits for a workflow. Its last step tells them here: to ask the store would be slower.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Before anything is counted: connections, statements, caches.
 const WARM_UP: Duration = Duration::from_millis(700);
 
-/// Workflows a second. Those under way at the end are waited for and count, as does the time they take. `run` is told whether it counts.
+/// Workflows a second. Those under way at the end are waited for and count, as does the time they take. `run` learns whether it counts.
 pub async fn flood<F, R>(in_flight: usize, measured: Duration, run: F) -> f64
 where
     F: Fn(bool) -> R + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! retrying: an attribute. Exponential delays have no jitter, and errors are told apart by patterns
+//! retrying: an attribute. Exponential delays have no jitter, and patterns classify errors
 //! only, so that every `io::Error` is retried.
 
 use std::future::ready as at_once;

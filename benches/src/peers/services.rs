@@ -110,7 +110,7 @@ fn withdrawn(retries: u32, calls: u64, budget: &'static Budget) {
     }
 }
 
-/// A number of attempts, told apart by the error, with a budget and delays.
+/// A number of attempts, by the error, with a budget and delays.
 #[derive(Clone)]
 struct Limited<B, D> {
     left: u32,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::time::sleep;
 
-use super::request::{Request, answered, most_waiting};
+use super::request::{Request, answer_count, most_waiting};
 use crate::allocations::most_held;
 
 pub(super) type Run = fn(tasks: u32, weighed: bool) -> Result<Figures, Box<dyn Error>>;
@@ -78,7 +78,7 @@ where
             for request in requests {
                 tokio::spawn(call(request));
             }
-            while answered() < tasks {
+            while answer_count() < tasks {
                 sleep(Duration::from_millis(10)).await;
             }
         });

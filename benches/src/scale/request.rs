@@ -74,7 +74,7 @@ fn answers() {
     ANSWERED.fetch_add(1, Ordering::Release);
 }
 
-pub(super) fn answered() -> u32 {
+pub(super) fn answer_count() -> u32 {
     ANSWERED.load(Ordering::Acquire)
 }
 

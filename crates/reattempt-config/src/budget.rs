@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use figment::value::Value;
 
 use super::reader::{Reader, read};
-use reattempt_parse::{self as parse, Share, Whole, Word, Wrong};
+use reattempt_parse::{self as parse, ParseError, Share, Whole, Word};
 use reattempt_rules::budget as rules;
 use retry_runtime::budget::Budget;
 use retry_runtime::rules::{RuleId, Violation};
@@ -177,7 +177,7 @@ impl Reader<'_> {
         rule: impl Fn(&T) -> Option<Violation>,
     ) -> Option<T> {
         let read = read::<T>(value).and_then(|read| match rule(&read) {
-            Some(refusal) => Err(Wrong::new(refusal.rule(), refusal.message())),
+            Some(refusal) => Err(ParseError::new(refusal.rule(), refusal.message())),
             None => Ok(read),
         });
         self.sound(value.tag(), read)
@@ -235,7 +235,7 @@ struct Count(u128);
 impl Word for Count {
     const EXAMPLE: &'static str = "a whole number; write `500`";
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         number.digits.parse().ok().map(|count| Ok(Self(count)))
     }
 }

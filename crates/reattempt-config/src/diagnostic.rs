@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: where, which key, which rule, and the mend.
+//! What is wrong with a configuration: where, which key, which rule, and the fix.
 
 use core::fmt;
 use std::error::Error;
@@ -74,7 +74,7 @@ impl Diagnostic {
         self.rule
     }
 
-    /// The rule in words, then the mend.
+    /// The rule in words, then the fix.
     pub fn message(&self) -> &str {
         &self.message
     }

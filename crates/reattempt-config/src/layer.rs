@@ -106,7 +106,7 @@ impl Reader<'_> {
         draft.policy.with(key, value)
     }
 
-    /// A shape; what only code can have is no mend here.
+    /// A shape; what only code can have is not a fix here.
     fn shape(&mut self, value: &Value) -> Option<Backoff> {
         let read = read::<Backoff>(value).map_err(|mut wrong| {
             if let Some(rest) = wrong.message.strip_suffix(OWN_BACKOFF) {

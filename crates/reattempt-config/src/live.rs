@@ -22,7 +22,7 @@ struct State {
     /// The text of the file, to tell whether it changed, and to find lines in.
     read: Option<Read>,
     loaded_at: Option<SystemTime>,
-    last_faults: Option<Arc<ConfigError>>,
+    last_error: Option<Arc<ConfigError>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -31,7 +31,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     from: None,
     read: None,
     loaded_at: None,
-    last_faults: None,
+    last_error: None,
 });
 
 /// Held by whoever reads and installs, so that an older text never comes after a newer one.
@@ -66,7 +66,7 @@ enum Came {
 }
 
 impl Came {
-    /// Told to observers, where no lock is held.
+    /// Reports it to observers, where no lock is held.
     fn report(self) -> Result<(), ConfigError> {
         match self {
             Self::Same => Ok(()),
@@ -133,13 +133,13 @@ fn nothing_to_reload() -> Came {
     Came::Refused(Arc::new(fault.into()))
 }
 
-/// As [`reload`], whatever was loaded in between. What was refused for the same faults before is told once: anything
+/// As [`reload`], whatever was loaded in between. What was refused for the same errors before is reported once: anything
 /// that is written beside the file asks again.
 #[cfg(feature = "watch")]
 pub(super) fn load_again(path: &Path) -> Result<(), ConfigError> {
     let (came, before) = {
         let _loading = loading();
-        let before = state().last_faults.clone();
+        let before = state().last_error.clone();
         (read(path, true), before)
     };
     match (came, before) {
@@ -167,7 +167,7 @@ pub fn policy(name: &str) -> Option<Policy> {
 pub struct Status {
     loaded_at: Option<SystemTime>,
     from: Option<PathBuf>,
-    last_faults: Option<Arc<ConfigError>>,
+    last_error: Option<Arc<ConfigError>>,
     missing: Vec<MissingPolicy>,
     unused: Vec<String>,
     ignored_timeouts: Vec<&'static str>,
@@ -185,8 +185,8 @@ impl Status {
     }
 
     /// Why the last load was refused; `None` after a good one.
-    pub fn last_faults(&self) -> Option<&ConfigError> {
-        self.last_faults.as_deref()
+    pub fn last_error(&self) -> Option<&ConfigError> {
+        self.last_error.as_deref()
     }
 
     /// The policies that code asks for and the configuration does not have, in the order of their names. None before
@@ -218,7 +218,7 @@ pub fn status() -> Status {
         ignored_timeouts: ignored_timeouts(&state.sites),
         loaded_at: state.loaded_at,
         from: state.from.clone(),
-        last_faults: state.last_faults.clone(),
+        last_error: state.last_error.clone(),
     }
 }
 
@@ -259,7 +259,7 @@ fn read(path: &Path, again: bool) -> Came {
 
 fn refuse(faults: ConfigError) -> Came {
     let faults = Arc::new(faults);
-    state().last_faults = Some(Arc::clone(&faults));
+    state().last_error = Some(Arc::clone(&faults));
     Came::Refused(faults)
 }
 
@@ -286,7 +286,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
     state.config = Some(Arc::new(config));
     state.read = read;
     state.from = from;
-    state.last_faults = None;
+    state.last_error = None;
     if is_same {
         return Came::Same;
     }
@@ -324,7 +324,7 @@ fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
             warnings = Warnings::of(&[site], config);
         }
         if let Some(fault) = &fault {
-            state.last_faults = Some(Arc::new(fault.clone().into()));
+            state.last_error = Some(Arc::new(fault.clone().into()));
         }
         set
     };
@@ -344,7 +344,7 @@ mod tests {
     use super::load_again;
     use reattempt_observe::{self as observe, Event};
 
-    /// Whatever is written beside a broken file makes a watcher read it again: that is told once.
+    /// Whatever is written beside a broken file makes a watcher read it again: that is reported once.
     #[test]
     fn the_same_faults_are_told_once() {
         let path =

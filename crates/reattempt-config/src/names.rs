@@ -11,7 +11,7 @@ use retry_runtime::private::slots::NamedPolicy;
 
 /// A policy that code asks for by name, and that the configuration does not have: the keys in the code hold.
 ///
-/// `Display` says so, with the mend.
+/// `Display` says so, with the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPolicy {
     name: &'static str,

@@ -64,7 +64,7 @@ fn unreadable(error: &Error) -> Diagnostic {
         }
     }
     let said = error.kind.to_string().trim().replace('\n', "; ");
-    let message = format!("{said}; mend the source");
+    let message = format!("{said}; fix the source");
     Diagnostic::new(
         Place::of(source),
         error.path.join("."),

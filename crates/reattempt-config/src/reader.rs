@@ -1,7 +1,7 @@
 //! Reads values and tables, and collects what is wrong with them.
 
 use figment::value::{Dict, Num, Tag, Value};
-use reattempt_parse::{Whole, Word, Written, Wrong};
+use reattempt_parse::{ParseError, Whole, Word, Written};
 use retry_runtime::rules::RuleId;
 
 use super::diagnostic::Diagnostic;
@@ -50,7 +50,7 @@ impl Reader<'_> {
     }
 
     /// What was read, or a fault.
-    pub(super) fn sound<T>(&mut self, tag: Tag, read: Result<T, Wrong>) -> Option<T> {
+    pub(super) fn sound<T>(&mut self, tag: Tag, read: Result<T, ParseError>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(wrong) => {
@@ -62,7 +62,7 @@ impl Reader<'_> {
 }
 
 /// Reads a value in the words that attributes have, too.
-pub(super) fn read<T: Word>(value: &Value) -> Result<T, Wrong> {
+pub(super) fn read<T: Word>(value: &Value) -> Result<T, ParseError> {
     let digits;
     let mut char = [0; 4];
     let written = match value {

@@ -52,7 +52,7 @@ pub(super) fn set_by_file(is_enabled: bool) -> Option<bool> {
     slots::switch(BY_FILE, is_enabled)
 }
 
-/// Told to observers, where no lock is held.
+/// Reports it to observers, where no lock is held.
 pub(super) fn report(on: bool) {
     #[cfg(feature = "observe")]
     reattempt_observe::report(&reattempt_observe::Event::RetriesSwitched { on });

@@ -8,7 +8,7 @@ use super::{OPERATIONS, POLICIES};
 use reattempt_parse::nearest;
 use retry_runtime::rules::{Key, RuleId};
 
-/// What is no TOML: toml says what it expected, which is the mend.
+/// What is no TOML: toml says what it expected, which is the fix.
 pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let place = match error.span() {
         Some(span) => Place::at(name, text, span.start),

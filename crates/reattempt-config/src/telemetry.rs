@@ -1,4 +1,4 @@
-//! What is told of the calls of a policy: a word, or a table.
+//! What is reported of the calls of a policy: a word, or a table.
 
 use figment::value::Value;
 

@@ -28,7 +28,7 @@ pub(super) fn separated(key: &str, value: &Value) -> Option<String> {
         let Some(rest) = key.strip_prefix(kind) else {
             continue;
         };
-        // A table in place of a key is told of as one.
+        // A table in place of a key is reported as one.
         let (rest, is_level) = match rest.strip_prefix(LEVEL) {
             Some(rest) if rest.contains(LEVEL) || matches!(value, Value::Dict(..)) => return None,
             Some(rest) => (rest, true),

@@ -86,10 +86,10 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 /// Until the watcher is dropped, which ends the channel.
 fn follow(path: &Path, changes: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
     while changes.recv().is_ok() && settles(changes) {
-        // An observer that panics ends what it is told, not the watching: the policies hold by then.
+        // An observer that panics ends the report, not the watching: the policies hold by then.
         let faults = match catch_unwind(|| live::load_again(path)) {
             Ok(came) => came.err(),
-            Err(_) => live::status().last_faults().cloned(),
+            Err(_) => live::status().last_error().cloned(),
         };
         *last.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }

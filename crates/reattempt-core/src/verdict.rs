@@ -166,7 +166,7 @@ pub trait Classify {
     ///
     /// # Default
     ///
-    /// `None`: the type of the error is all that is told.
+    /// `None`: events have the type of the error alone.
     fn message(&self) -> Option<&dyn fmt::Display> {
         None
     }

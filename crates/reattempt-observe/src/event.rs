@@ -1,4 +1,4 @@
-//! What observers are told: one event for each thing that happens to a call.
+//! What observers receive: one event for each thing that happens to a call.
 
 use core::error::Error;
 use core::fmt;

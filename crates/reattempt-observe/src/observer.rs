@@ -4,10 +4,10 @@ use core::fmt;
 
 use super::event::Event;
 
-/// Is told of what happens to calls that do not succeed at once.
+/// Receives the events of calls that do not succeed at once.
 ///
-/// It is told on the thread of the call, before the delay: what takes long belongs elsewhere. What it
-/// calls itself and what fails there is not told. A panic goes through the call.
+/// The thread of the call runs it, before the delay: what takes long belongs elsewhere. What it
+/// calls itself and what fails there is not reported. A panic goes through the call.
 ///
 /// # Examples
 ///

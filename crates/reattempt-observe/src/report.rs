@@ -32,7 +32,7 @@ pub struct ObserverHandle {
 }
 
 impl ObserverHandle {
-    /// Removes the observer: what happens from now on it is not told.
+    /// Removes the observer: from now on it receives nothing.
     pub fn remove(self) {
         change(|list| list.retain(|(number, _)| *number != self.number));
     }
@@ -44,7 +44,7 @@ fn change(change: impl FnOnce(&mut Vec<(u64, Arc<dyn Observer>)>)) {
         let mut observers = list.as_deref().cloned().unwrap_or_default();
         change(&mut observers);
         COUNT.store(observers.len(), Ordering::Relaxed);
-        // Dropped outside the lock: an observer that ends may do what is told, or remove another.
+        // Dropped outside the lock: an observer that ends may make calls, or remove another.
         list.replace(Arc::new(observers))
     };
 }

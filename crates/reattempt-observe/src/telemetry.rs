@@ -6,7 +6,7 @@ use core::time::Duration;
 /// How loud an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Not told at all.
+    /// Nothing is logged.
     Off,
     /// For whoever looks for a fault.
     Trace,
@@ -20,10 +20,10 @@ pub enum Level {
     Error,
 }
 
-/// What is told of the calls of a policy: the levels of its events in `tracing`,
+/// What is reported of the calls of a policy: the levels of its events in `tracing`,
 /// whether each attempt is timed, and whether each has a span of its own.
 ///
-/// Without a feature that tells somebody it has no effect. Observers, metrics and statistics are told
+/// Without a feature that reports events it has no effect. Observers, metrics and statistics receive
 /// everything, whatever the levels.
 ///
 /// # Default

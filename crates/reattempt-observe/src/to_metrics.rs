@@ -9,8 +9,7 @@ use crate::breaker::State;
 
 /// Describes the metrics to the recorder that is installed: their units, and a sentence about each.
 ///
-/// The first event does that by itself. Only a recorder that is installed after something has failed has
-/// to be told.
+/// The first event does that by itself. Call it for a recorder that is installed after something has failed.
 pub fn describe_metrics() {
     use metrics::{describe_counter, describe_gauge, describe_histogram};
 

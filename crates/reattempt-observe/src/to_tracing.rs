@@ -34,7 +34,7 @@ pub(super) fn is_on() -> bool {
 pub(super) fn report(event: &Event<'_>) {
     match *event {
         Event::AttemptFailed(facts) => {
-            // Told where its retry would be.
+            // Logged where its retry would be.
             let level = level_of_retry(facts).min(Level::Trace);
             Line::new("attempt failed", level, facts).write();
         }
@@ -206,7 +206,7 @@ fn tell_breaker(change: &Change) {
     );
 }
 
-/// Whether a give-up may be told, by the clock by which deadlines travel; then how many were not since the last
+/// Whether a give-up may be logged, by the clock by which deadlines travel; then how many were not since the last
 /// one that was.
 fn may_report(operation: &'static str, every: Duration) -> Option<u64> {
     static LINES: Mutex<Lines> = Mutex::new(Lines(BTreeMap::new()));

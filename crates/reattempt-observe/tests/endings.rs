@@ -13,7 +13,7 @@ fn fails() -> Result<(), u8> {
     policy.on(|_: &u8| true).run(|| Err(1))
 }
 
-/// Makes a call that is told while it is dropped, as one that has something left to send.
+/// Makes a call that is reported while it is dropped, as one that has something left to send.
 struct Sends;
 
 impl Observer for Sends {

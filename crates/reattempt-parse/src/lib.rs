@@ -32,14 +32,14 @@ pub use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMI
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ParseError {
     /// The rule that it breaks; [`RuleId::Type`] for a value of another type.
     pub rule: RuleId,
-    /// The rule in words, then the mend.
+    /// The rule in words, then the fix.
     pub message: String,
 }
 
-impl Wrong {
+impl ParseError {
     /// A value that breaks `rule`.
     pub fn new(rule: RuleId, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -47,7 +47,7 @@ impl Wrong {
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
@@ -88,22 +88,22 @@ pub trait Word: Sized {
     const EXAMPLE_IN_FILE: &'static str = Self::EXAMPLE;
 
     /// A text.
-    fn from_text(_: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(_: &str) -> Option<Result<Self, ParseError>> {
         None
     }
 
     /// A whole number.
-    fn from_whole(_: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(_: Whole<'_>) -> Option<Result<Self, ParseError>> {
         None
     }
 
     /// Any other number.
-    fn from_number(_: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(_: f64) -> Option<Result<Self, ParseError>> {
         None
     }
 
     /// `true` or `false`.
-    fn from_flag(_: bool) -> Option<Result<Self, Wrong>> {
+    fn from_flag(_: bool) -> Option<Result<Self, ParseError>> {
         None
     }
 
@@ -112,7 +112,7 @@ pub trait Word: Sized {
     /// # Errors
     ///
     /// What is wrong with the value.
-    fn read(written: Written<'_>, example: &str) -> Result<Self, Wrong> {
+    fn read(written: Written<'_>, example: &str) -> Result<Self, ParseError> {
         let read = match written {
             Written::Text(text) => Self::from_text(text),
             Written::Whole(number) => Self::from_whole(number),
@@ -120,6 +120,6 @@ pub trait Word: Sized {
             Written::Flag(value) => Self::from_flag(value),
             Written::Other => None,
         };
-        read.unwrap_or_else(|| Err(Wrong::new(RuleId::Type, format!("expected {example}"))))
+        read.unwrap_or_else(|| Err(ParseError::new(RuleId::Type, format!("expected {example}"))))
     }
 }

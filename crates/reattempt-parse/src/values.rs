@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use super::{Whole, Word, Wrong, keys};
+use super::{ParseError, Whole, Word, keys};
 use reattempt_rules::RuleId;
 use reattempt_rules::budget::ratio as budget_share;
 use retry_runtime::{Backoff, Jitter, Level, Nested, Telemetry};
@@ -24,7 +24,7 @@ pub const UNLIMITED: &str = "unlimited";
 impl Word for Attempts {
     const EXAMPLE: &'static str = "a number of attempts; write `max = 3` or `max = \"unlimited\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         if text == UNLIMITED {
             return Some(Ok(Self(u32::MAX)));
         }
@@ -32,17 +32,17 @@ impl Word for Attempts {
             |_| "`max = 3` or `max = \"unlimited\"`".to_owned(),
             |n| format!("`max = {n}`"),
         );
-        Some(Err(Wrong::new(
+        Some(Err(ParseError::new(
             RuleId::R1,
             format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {fix}"),
         )))
     }
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         // The largest number is how a policy keeps "unlimited".
         let read = number.digits.parse().ok().filter(|max| *max < u32::MAX);
         Some(read.map(Self).ok_or_else(|| {
-            Wrong::new(
+            ParseError::new(
                 RuleId::R1,
                 format!(
                     "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"`",
@@ -52,14 +52,14 @@ impl Word for Attempts {
         }))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         // `-1` was written without a fraction, `3.0` with one.
         let written = if value < 0.0 {
             value.to_string()
         } else {
             format!("{value:?}")
         };
-        Some(Err(Wrong::new(
+        Some(Err(ParseError::new(
             RuleId::R1,
             format!(
                 "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
@@ -71,7 +71,7 @@ impl Word for Attempts {
 impl Word for Duration {
     const EXAMPLE: &'static str = "a duration; write `\"250ms\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         let read = duration::parse(text);
         Some(read.map_err(|fault| {
             let rule = match fault {
@@ -80,7 +80,7 @@ impl Word for Duration {
             };
             let fix = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
             let message = fault.to_string();
-            Wrong::new(
+            ParseError::new(
                 rule,
                 match (message.split_once("; "), fix) {
                     (Some((fault, _)), Some(fix)) => format!("{fault}{fix}"),
@@ -90,23 +90,23 @@ impl Word for Duration {
         }))
     }
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         // `5s` without quotes is a number with a suffix.
         Some(Err(match number.suffix {
             "" => bare(number.digits),
-            _ => Wrong::new(
+            _ => ParseError::new(
                 RuleId::R17,
                 format!("a duration is a text; write `\"{}\"`", number.written),
             ),
         }))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         if !value.is_finite() {
             return None;
         }
         Some(Err(if value < 0.0 {
-            Wrong::new(
+            ParseError::new(
                 RuleId::R2,
                 "a duration is not negative and has a unit; write `\"250ms\"`",
             )
@@ -154,8 +154,8 @@ fn known_unit(word: &str) -> Option<&'static str> {
     })
 }
 
-fn bare(number: impl fmt::Display) -> Wrong {
-    Wrong::new(
+fn bare(number: impl fmt::Display) -> ParseError {
+    ParseError::new(
         RuleId::R17,
         format!("a bare number is no duration; write `\"{number}ms\"` or `\"{number}s\"`"),
     )
@@ -164,11 +164,11 @@ fn bare(number: impl fmt::Display) -> Wrong {
 impl Word for f64 {
     const EXAMPLE: &'static str = "a number; write `2.0`";
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         number.digits.parse().ok().map(Ok)
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         Some(Ok(value))
     }
 }
@@ -183,18 +183,18 @@ pub const JITTERS: &[(&str, Jitter)] = &[
 impl Word for Jitter {
     const EXAMPLE: &'static str = "a share or a kind; write `jitter = 0.2` or `jitter = \"full\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(named(text, JITTERS).ok_or_else(|| {
             let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
-            Wrong::new(RuleId::R5, message)
+            ParseError::new(RuleId::R5, message)
         }))
     }
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         f64::from_whole(number).map(|ratio| ratio.map(Self::Ratio))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         Some(Ok(Self::Ratio(value)))
     }
 }
@@ -222,7 +222,7 @@ const FOREIGN_SHAPES: &[(&str, &str)] = &[
 impl Word for Backoff {
     const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(named(text, SHAPES).ok_or_else(|| {
             let foreign = FOREIGN_SHAPES.iter().find(|(theirs, _)| *theirs == text);
             let message = match foreign {
@@ -231,7 +231,7 @@ impl Word for Backoff {
                 }
                 None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
             };
-            Wrong::new(RuleId::R9, message)
+            ParseError::new(RuleId::R9, message)
         }))
     }
 }
@@ -248,10 +248,10 @@ pub const NESTED: &[(&str, Nested)] = &[
 impl Word for Nested {
     const EXAMPLE: &'static str = "a kind of nesting; write `nested = \"multiply\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(
             named(text, NESTED)
-                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("nested", text, NESTED, ""))),
+                .ok_or_else(|| ParseError::new(RuleId::Word, unknown("nested", text, NESTED, ""))),
         )
     }
 }
@@ -269,15 +269,15 @@ pub const LEVELS: &[(&str, Level)] = &[
 impl Word for Level {
     const EXAMPLE: &'static str = "a level; write `\"info\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(
             named(text, LEVELS)
-                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("level", text, LEVELS, ""))),
+                .ok_or_else(|| ParseError::new(RuleId::Word, unknown("level", text, LEVELS, ""))),
         )
     }
 }
 
-/// What is told, in a word.
+/// The telemetry, in a word.
 pub const TELEMETRY: &[(&str, Telemetry)] = &[
     ("default", Telemetry::new()),
     ("quiet", Telemetry::quiet()),
@@ -289,11 +289,10 @@ impl Word for Telemetry {
     const EXAMPLE: &'static str = "a kind of telemetry, or an expression of type `Telemetry`; write `telemetry = \"quiet\"` or `telemetry = Telemetry::new().give_up(Level::Error)`";
     const EXAMPLE_IN_FILE: &'static str = "a kind of telemetry, or a table; write `telemetry = \"quiet\"` or `telemetry = { give_up = \"error\" }`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
-        Some(
-            named(text, TELEMETRY)
-                .ok_or_else(|| Wrong::new(RuleId::Word, unknown("telemetry", text, TELEMETRY, ""))),
-        )
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(named(text, TELEMETRY).ok_or_else(|| {
+            ParseError::new(RuleId::Word, unknown("telemetry", text, TELEMETRY, ""))
+        }))
     }
 }
 
@@ -301,7 +300,7 @@ impl Word for bool {
     const EXAMPLE: &'static str = "a flag; write `true` or `false`, or the key alone";
     const EXAMPLE_IN_FILE: &'static str = "a flag; write `true` or `false`";
 
-    fn from_flag(value: bool) -> Option<Result<Self, Wrong>> {
+    fn from_flag(value: bool) -> Option<Result<Self, ParseError>> {
         Some(Ok(value))
     }
 }
@@ -313,15 +312,15 @@ pub struct Name(pub String);
 impl Word for Name {
     const EXAMPLE: &'static str = "a text; write `name = \"payments.charge\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(if text.is_empty() {
-            Err(Wrong::new(
+            Err(ParseError::new(
                 RuleId::R14,
                 "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(is_unseen) {
             let fixed = fixed(text).unwrap_or_else(|| "payments.charge".to_owned());
-            Err(Wrong::new(
+            Err(ParseError::new(
                 RuleId::R14,
                 format!(
                     "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{fixed}\"`"
@@ -354,19 +353,19 @@ impl Word for Share {
     const EXAMPLE: &'static str = "a share of the successful calls, or a budget; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
     const EXAMPLE_IN_FILE: &'static str = "a share of the successful calls, or a table; write `budget = 0.1` or `budget = { per_request = 0.1 }`";
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         f64::from_whole(number).map(|share| share.and_then(|share| Self(share).checked()))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         Some(Self(value).checked())
     }
 }
 
 impl Share {
-    fn checked(self) -> Result<Self, Wrong> {
+    fn checked(self) -> Result<Self, ParseError> {
         match budget_share(self.0) {
-            Some(refusal) => Err(Wrong::new(refusal.rule(), refusal.message())),
+            Some(refusal) => Err(ParseError::new(refusal.rule(), refusal.message())),
             None => Ok(self),
         }
     }

@@ -12,7 +12,7 @@ const NANOS_PER_SEC: f64 = 1e9;
 /// The longest duration that a policy may name: 24 hours.
 pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why a text is no duration; its `Display` names the mend.
+/// Why a text is not a duration; its `Display` names the fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseDurationError {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 pub use svg::svg;
 
-/// Told apart by those, too, who see few colours (Okabe and Ito).
+/// People who see few colours distinguish them, too (Okabe and Ito).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "colours")]
 pub enum Colour {
@@ -62,9 +62,9 @@ pub struct Limit {
 pub struct Chart {
     /// What stands over it.
     pub title: Cow<'static, str>,
-    /// What is told from left to right.
+    /// The label of the horizontal axis.
     pub across: Cow<'static, str>,
-    /// What is told upwards.
+    /// The label of the vertical axis.
     pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,

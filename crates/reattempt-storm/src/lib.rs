@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
 //! In the repository, `cargo run --release -p reattempt-storm` prints the figures and draws the pictures of `docs/storms`.
-// What can panic is mended or listed in `docs/panics.md`.
+// `docs/panics.md` lists what can panic.
 #![cfg_attr(
     not(test),
     warn(

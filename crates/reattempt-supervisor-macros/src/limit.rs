@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{Whole, Word, Wrong};
+use reattempt_parse::{ParseError, Whole, Word};
 use retry_runtime::duration::{self, LONGEST, ParseDurationError};
 use retry_runtime::rules::RuleId;
 
@@ -24,7 +24,7 @@ pub(crate) struct Limit(pub(crate) Duration);
 impl Word for Limit {
     const EXAMPLE: &'static str = "a duration; write `\"30s\"`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         let (days, rest) = match text.split_once('d') {
             Some((days, rest)) => (Some(days.trim()), rest.trim()),
             None => (None, text),
@@ -52,24 +52,24 @@ impl Word for Limit {
                 )));
             }
             Err(ParseDurationError::UnknownUnit) => {
-                return Some(Err(Wrong::new(
+                return Some(Err(ParseError::new(
                     RuleId::R2,
                     "the unit of `complete_by` is one of `ms`, `s`, `m`, `h`, `d`; write `\"30s\"`",
                 )));
             }
             Err(fault @ ParseDurationError::NoUnit) => {
-                return Some(Err(Wrong::new(RuleId::R17, fault.to_string())));
+                return Some(Err(ParseError::new(RuleId::R17, fault.to_string())));
             }
-            Err(fault) => return Some(Err(Wrong::new(RuleId::R2, fault.to_string()))),
+            Err(fault) => return Some(Err(ParseError::new(RuleId::R2, fault.to_string()))),
         };
         Some(Ok(Self(LONGEST.saturating_mul(days).saturating_add(rest))))
     }
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         Duration::from_whole(number).map(|read| read.map(Self))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         Duration::from_number(value).map(|read| read.map(Self))
     }
 }
@@ -80,6 +80,6 @@ impl Literal for Limit {
     }
 }
 
-fn wrong(message: &str) -> Wrong {
-    Wrong::new(RuleId::D2, message)
+fn wrong(message: &str) -> ParseError {
+    ParseError::new(RuleId::D2, message)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use reattempt_parse::Wrong;
+use reattempt_parse::ParseError;
 use retry_runtime::rules::RuleId;
 
 /// The tokens that a fault is about, from the first to the last: the compiler underlines all of them.
@@ -60,7 +60,7 @@ impl Diagnostic {
     }
 
     /// What is wrong with the value at `place`.
-    pub fn of(place: impl Into<Place>, wrong: Wrong) -> Self {
+    pub fn of(place: impl Into<Place>, wrong: ParseError) -> Self {
         Self {
             place: place.into(),
             rule: wrong.rule,
@@ -83,7 +83,7 @@ impl Diagnostic {
         self.rule
     }
 
-    /// The rule with the user's value, then the mend.
+    /// The rule with the user's value, then the fix.
     pub fn message(&self) -> &str {
         &self.message
     }

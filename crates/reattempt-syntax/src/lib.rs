@@ -3,7 +3,7 @@
 //!
 //! The stages: tokens -> [`args`] and [`item`] -> [`check`] -> [`model`]. It follows the macros from version to version
 //! and promises nothing to anybody else.
-// What can panic is mended or listed in `docs/panics.md`.
+// `docs/panics.md` lists what can panic.
 #![cfg_attr(
     not(test),
     warn(

@@ -88,7 +88,7 @@ pub struct Setting {
     pub word: Span,
     /// Where its value stands.
     pub place: Span,
-    /// What the builder is told.
+    /// What the builder sets.
     pub value: TokenStream,
     /// The span of an expression, which the macro cannot evaluate.
     pub expression: Option<Span>,

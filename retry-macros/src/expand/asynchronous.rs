@@ -171,7 +171,7 @@ fn step(parts: &Parts<'_>) -> Step {
     }
 }
 
-/// One attempt. Its type is told by a return that is never taken, so that `?`
+/// One attempt. A return that is never taken gives it its type, so that `?`
 /// and `into` in the body know where to go.
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let (krate, statements) = (&parts.krate, parts.statements(body));

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! retry_block!(on(_), { BODY })                    ->  { loop { ... BODY ... } }
-//! retry_block!(on(_), || -> R { BODY })            ->  the same, with its type told
+//! retry_block!(on(_), || -> R { BODY })            ->  the same, with its type
 //! retry_block!(on(_), async { BODY })              ->  async { loop { ... } }
-//! retry_block!(on(_), async || -> R { BODY })      ->  the same, with its type told
+//! retry_block!(on(_), async || -> R { BODY })      ->  the same, with its type
 //! ```
 
 use proc_macro2::TokenStream;

@@ -67,7 +67,7 @@ pub(super) fn expand(
     faults.finish(ours!(#head #body))
 }
 
-/// The path of this crate; faults in the arguments are told by the methods.
+/// The path of this crate; the methods report errors in the arguments.
 fn krate(arguments: &TokenStream) -> TokenStream {
     let arguments = args::parse(arguments.clone(), &mut Diagnostics::default());
     let path = arguments.krate.and_then(|path| path.0.ok());

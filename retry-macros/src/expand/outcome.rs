@@ -1,5 +1,5 @@
 //! An attempt and what it came to: success leaves the loop, anything else is
-//! bound as `cause`, and told when the call gives up.
+//! bound as `cause`, and reported when the call gives up.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;

@@ -390,7 +390,7 @@ fn makes_duration(function: &Expr) -> bool {
     owner.is_some_and(|owner| owner.ident == "Duration")
 }
 
-/// `Backoff::Custom(...)`; a closure is told the type of its parameter.
+/// `Backoff::Custom(...)`; a closure gets the type of its parameter.
 fn custom_backoff(krate: &TokenStream, value: &TokenStream, span: Span) -> TokenStream {
     let closure = syn::parse2::<ExprClosure>(value.clone()).is_ok();
     let make = if closure {

@@ -53,7 +53,7 @@ impl Parts<'_> {
         ours!(live = #krate::__private::Site::renew(&__REATTEMPT_SITE, live);)
     }
 
-    /// The same for an attempt that may have been cut off, which is told at once.
+    /// The same for an attempt that may have been cut off, which ends the call at once.
     pub(super) fn renewed_if_cut(&self) -> TokenStream {
         let renewed = self.renewed();
         if renewed.is_empty() {

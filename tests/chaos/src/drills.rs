@@ -27,7 +27,7 @@ impl Body {
     async fn run(self) -> Result<(), Wrong> {
         match self {
             Self::Well => Ok(()),
-            Self::Fails(verdict) => Err(Wrong::new(verdict, "as it was told")),
+            Self::Fails(verdict) => Err(Wrong::new(verdict, "as planned")),
             Self::Never => pending().await,
         }
     }

@@ -97,7 +97,7 @@ pub(crate) enum AttemptEnd {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum CallEnd {
     Ok,
-    /// What the caller was told, where its error says so.
+    /// The reason that the caller got, where its error says so.
     Failed(Option<(GiveUpReason, u32)>),
     Dropped,
 }

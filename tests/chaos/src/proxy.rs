@@ -1,4 +1,4 @@
-//! A TCP proxy that misbehaves as it is told, each connection in its own way.
+//! A TCP proxy that misbehaves as planned, each connection in its own way.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

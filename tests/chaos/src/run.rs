@@ -119,7 +119,7 @@ async fn effects(connection: &mut PgConnection) -> HashMap<Id, u32> {
     rows.into_iter().map(counted).collect()
 }
 
-/// What observers are told of a call goes to the log.
+/// The events of a call go to the log.
 fn record_event(event: &Event<'_>) {
     let Some(facts) = event.facts() else {
         return;

@@ -1,4 +1,4 @@
-//! The HTTP server: it does what it is asked for, remembers what it has done, and misbehaves as it is told.
+//! The HTTP server: it does what it is asked for, remembers what it has done, and misbehaves on request.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

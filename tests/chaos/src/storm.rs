@@ -88,7 +88,7 @@ fn act(plan: Plan, other: &Other) -> usize {
                 assert_eq!(read.is_err(), FILES[file].contains("max = 0"));
                 log::note(0, What::Reloaded);
             }
-            // Told after they are off, and before they are on: in between they are off.
+            // Reported after they are off, and before they are on: in between they are off.
             Act::RetriesOn(false) => {
                 config::stop_retries();
                 log::note(0, What::RetriesOn(false));

@@ -1,4 +1,4 @@
-//! The log, told call by call.
+//! The log, call by call.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) struct Tale {
     pub(crate) end: CallEnd,
     pub(crate) bodies: Vec<Ran>,
     pub(crate) hooks: Vec<(Hook, At)>,
-    /// What observers were told, in order.
+    /// The events, in order.
     pub(crate) reported: Vec<(At, What)>,
 }
 
@@ -71,7 +71,7 @@ impl<'c> Run<'c> {
         self.stalls.tolerance(from, to)
     }
 
-    /// What is told of no call, such as the changes of breakers.
+    /// Events without a call, such as the changes of breakers.
     pub(crate) fn common(&self) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(|record| record.call == 0)
     }

@@ -74,7 +74,7 @@ fn is_not_stuck(word: &Word, probes: u8) {
     assert_eq!(word.seen().kind(), Kind::Closed);
 }
 
-/// Three calls come when the cool-down is over: no more than `probes` get a permit, one of them is told that it made
+/// Three calls come when the cool-down is over: no more than `probes` get a permit, one of them learns that it made
 /// it half-open.
 #[test]
 fn no_more_probes_than_allowed() {

@@ -192,7 +192,7 @@ async fn a_server_that_is_going_and_gone() {
     };
     let options = connecting(&server);
     let last = PgConnection::connect_with(&options).await.unwrap();
-    // Told to end, it waits for its last client, and takes no other.
+    // When it is stopped, it waits for its last client, and takes no other.
     let pid = fs::read_to_string(server.folder().join("data/postmaster.pid")).unwrap();
     let report = ["-TERM", pid.lines().next().unwrap()];
     assert!(

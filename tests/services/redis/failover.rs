@@ -9,7 +9,7 @@ use redis::{RedisError, RedisResult, Value, pipe};
 use super::{ask, assert_failed, connect, line, open, say, until, within};
 use crate::servers::free_port;
 
-/// As often as it takes; mends before the third attempt.
+/// As often as it takes; recovers before the third attempt.
 #[retry(name = "patient", max = 1000, backoff = "fixed", base = "5ms", jitter = "none",
     deadline = "8s", idempotent = false,
     before_retry = async |retry| if retry.attempt() == 2 { say(connection, fix).await })]

@@ -79,7 +79,7 @@ async fn turned_away_until_it_is_mended() {
 
 #[tokio::test]
 async fn a_script_that_does_not_end() {
-    /// Told to stop, a script goes on for a moment.
+    /// A script that is stopped goes on for a moment.
     #[retry(name = "once", base = "1ms", jitter = "none", idempotent = false,
         before_retry = async |_| {
             say(connection, &["SCRIPT KILL"]).await;

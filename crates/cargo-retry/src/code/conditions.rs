@@ -1,4 +1,4 @@
-//! Under which `cfg` something is compiled: told, not decided.
+//! Under which `cfg` something is compiled: shown, not decided.
 
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use retry_runtime::{Backoff, Policy};
 use serde::{Serialize, Serializer};
 
-/// Attempts that are told one by one.
+/// Attempts that are shown one by one.
 const LISTED: usize = 256;
 
 /// All attempts of a call that fails each time.

@@ -103,7 +103,7 @@ impl<'a> Constants<'a> {
             Expr::Block(it) => only(&it.block).and_then(inner),
             Expr::Binary(it) => calculated(inner(&it.left)?, &it.op, inner(&it.right)?),
             Expr::Path(path) => named(&path.path).or_else(|| self.constant(&path.path, at, depth)),
-            Expr::Call(call) => self.made(call, at, depth),
+            Expr::Call(call) => self.constructed(call, at, depth),
             Expr::MethodCall(call) => self.changed(call, at, depth),
             _ => None,
         }
@@ -162,7 +162,7 @@ impl<'a> Constants<'a> {
     }
 
     /// `Duration::from_millis(100)`, `Policy::new()`, `Jitter::Ratio(0.2)`.
-    fn made(&self, call: &ExprCall, at: Standing<'_>, depth: usize) -> Option<Value> {
+    fn constructed(&self, call: &ExprCall, at: Standing<'_>, depth: usize) -> Option<Value> {
         let Expr::Path(path) = &*call.func else {
             return None;
         };

@@ -16,7 +16,7 @@ pub(crate) struct Look {
     pub(crate) width: u16,
     /// In lines, axes, titles and legend included.
     pub(crate) height: u16,
-    /// Whether lines are told apart by colours; else they are by their characters.
+    /// Whether colours distinguish lines; else their characters do.
     pub(crate) colours: bool,
     /// Whether nothing but ASCII is written.
     pub(crate) ascii: bool,

@@ -25,7 +25,7 @@ const fn indexed(colour: Colour) -> u8 {
 /// Sky blue, as in the pictures.
 const BAND: u8 = 74;
 
-/// Where there are no colours, lines are told apart by these.
+/// Where there are no colours, these distinguish lines.
 const SIGNS: [char; 5] = ['*', '+', 'x', 'o', '#'];
 
 /// How something is drawn, on the grid and in the legend.
@@ -79,7 +79,7 @@ impl Ink {
 
     /// Of each line of `chart`.
     pub(super) fn lines(chart: &Chart, look: Look) -> impl Iterator<Item = Self> {
-        // One line needs no sign to be told from others.
+        // One line needs no sign of its own.
         let is_fine = !look.ascii && (look.colours || chart.lines.len() == 1);
         chart.colours().zip(SIGNS).map(move |(colour, sign)| Self {
             colour: Color::Indexed(indexed(colour)),

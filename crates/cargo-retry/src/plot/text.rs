@@ -20,7 +20,7 @@ pub(super) struct Frame<'a> {
     pub(super) rows: u16,
 }
 
-/// Lines besides the grid and the legend: title, what is told upwards, the axis, its numbers, what is told across.
+/// Lines besides the grid and the legend: title, label of the vertical axis, the axis, its numbers, label of the horizontal axis.
 const AROUND: u16 = 5;
 
 impl<'a> Frame<'a> {

@@ -107,13 +107,13 @@ fn read(expression: &Expr) -> Option<Allowance> {
     match expression {
         Expr::Reference(it) => read(&it.expr),
         Expr::Paren(it) => read(&it.expr),
-        Expr::Call(call) => made(call),
+        Expr::Call(call) => allowance_of(call),
         Expr::MethodCall(call) => changed(call),
         _ => None,
     }
 }
 
-fn made(call: &ExprCall) -> Option<Allowance> {
+fn allowance_of(call: &ExprCall) -> Option<Allowance> {
     let [names @ .., constructor] = &*path(&call.func)? else {
         return None;
     };

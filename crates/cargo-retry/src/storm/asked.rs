@@ -1,4 +1,4 @@
-//! The policy that was asked about: from its keys or from a file, with what cannot be played told.
+//! The policy that was asked about: from its keys or from a file, with a report of what cannot be played.
 
 use retry_runtime::rules::budget_share;
 

@@ -25,7 +25,7 @@ pub(super) fn value(play: &Play, notes: &[String]) -> Value {
         },
         "notes": notes,
         "runs": play.all().map(run),
-        "mends": play.fixes.iter().map(fix).collect::<Vec<_>>(),
+        "fixes": play.fixes.iter().map(fix).collect::<Vec<_>>(),
         "meaning": meaning::sentences(play),
     })
 }

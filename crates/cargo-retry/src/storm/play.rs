@@ -1,4 +1,4 @@
-//! The runs: three side by side, and, where the policy does worse than no retry, what would mend it.
+//! The runs: three side by side, and, where the policy does worse than no retry, what would fix it.
 
 use std::ops::ControlFlow;
 
@@ -24,7 +24,7 @@ pub(super) struct Played {
     pub(super) summary: Summary,
 }
 
-/// What would mend a policy, and what comes of it then.
+/// What would fix a policy, and what comes of it then.
 #[derive(Debug, Clone)]
 pub(super) struct Fix {
     pub(super) what: &'static str,
@@ -102,7 +102,7 @@ fn is_worse(asked: &Summary, never: &Summary) -> bool {
 /// What is later than this is not by chance.
 const LATE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Runs that there are if there is something to mend.
+/// The runs where there is something to fix.
 const RUNS: f64 = 5.0;
 
 struct Stage {

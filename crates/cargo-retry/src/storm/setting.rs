@@ -1,4 +1,4 @@
-//! The arguments as a scene, or what is wrong with them and how it is mended.
+//! The arguments as a scene, or what is wrong with them and the fix.
 
 use std::time::Duration;
 

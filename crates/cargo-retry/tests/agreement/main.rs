@@ -106,7 +106,7 @@ fn agrees(text: &str, said: &Said, ran: &Ran) {
         let Some(attempt) = said.attempts.get(attempts(number)) else {
             let rest = said
                 .rest
-                .unwrap_or_else(|| panic!("{text}: attempt {number} is not told of"));
+                .unwrap_or_else(|| panic!("{text}: attempt {number} is not shown"));
             assert!(
                 number >= rest.from && rest.to.is_none_or(|to| number <= to),
                 "{text}"

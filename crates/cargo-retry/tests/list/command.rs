@@ -215,7 +215,7 @@ fn what_cannot_be_begun() {
         ),
     ] {
         let (code, out, err) = texts(&list(&folder, arguments));
-        // A configuration that breaks a rule is told as a policy that does.
+        // A configuration that breaks a rule is reported as a policy that does.
         let status = if err.contains("[R1]") { 1 } else { 2 };
         assert_eq!((code, out.as_str()), (status, ""));
         expected.assert_eq(err.trim_end());

@@ -1,4 +1,4 @@
-//! The forms in which the list is told.
+//! The forms of the list.
 
 use std::fs;
 use std::path::Path;

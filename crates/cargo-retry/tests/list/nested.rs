@@ -1,4 +1,4 @@
-//! Retries in retries: places, loops, and what is told of them.
+//! Retries in retries: places, loops, and what the list says of them.
 
 use serde_json::{Value, json as value};
 

@@ -45,7 +45,7 @@ impl Classify for redis1::RedisError {
     }
 }
 
-/// By the first word of an error that the server answered with.
+/// By the first word of an error that the server server_error with.
 fn of_word(word: &str, text: &str) -> Verdict {
     match word {
         // Not ready, or not the one to ask: fewer requests would change nothing.
@@ -162,7 +162,7 @@ mod tests {
         ),
     ];
 
-    /// What the commands of a pipeline are answered with.
+    /// What the commands of a pipeline are server_error with.
     type Pipelines = &'static [(&'static [&'static str], Verdict)];
 
     /// Where all failures are known.
@@ -175,7 +175,7 @@ mod tests {
         (&["-EXECABORT"], PERMANENT),
     ];
 
-    fn answered(text: &str) -> RedisError {
+    fn server_error(text: &str) -> RedisError {
         let value = redis1::parse_redis_value(format!("-{text}\r\n").as_bytes());
         value.unwrap().extract_error().unwrap_err()
     }
@@ -188,7 +188,7 @@ mod tests {
     fn words() {
         for &(verdict, answers) in ANSWERS {
             for text in answers {
-                assert_eq!(answered(text).classify(), verdict, "{text}");
+                assert_eq!(server_error(text).classify(), verdict, "{text}");
             }
         }
     }
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// The verdict on a pipeline whose commands are answered so.
+    /// The verdict on a pipeline whose commands are server_error so.
     fn pipeline(answers: &[&str]) -> Verdict {
         let values = answers
             .iter()

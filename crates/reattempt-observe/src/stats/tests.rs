@@ -214,7 +214,7 @@ fn durations_are_as_exact_as_they_need_be() {
 fn json_has_this_shape() {
     let operations = Operations::new();
     two_calls(&operations);
-    let silent: CallInfo<'_> = facts("untold", None);
+    let silent: CallInfo<'_> = facts("silent", None);
     operations.report(&Event::Recovered(&silent));
     let expected = serde_json::json!({
         "at": "1970-01-01T00:00:00.000Z",
@@ -235,7 +235,7 @@ fn json_has_this_shape() {
                 },
             },
             {
-                "operation": "untold",
+                "operation": "silent",
                 "calls": 1,
                 "failed_attempts": 0,
                 "retries": 0,

@@ -1,4 +1,4 @@
-//! What a recorder is told of an event.
+//! What a recorder gets of an event.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -315,7 +315,7 @@ fn tick(moment: Timestamp) -> u32 {
     (moment.as_nanos() / 1_000_000) as u32
 }
 
-/// An observer that panics leaves nothing half done: the change is complete when it is told.
+/// An observer that panics leaves nothing half done: the change is complete when observers are called.
 impl RefUnwindSafe for Breaker {}
 
 impl fmt::Debug for Breaker {

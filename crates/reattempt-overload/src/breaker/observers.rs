@@ -1,4 +1,4 @@
-//! What is told to a breaker that is made at run time, such as one of many keys: a name and an observer of its own.
+//! The settings of a breaker that is made at run time, such as one of many keys: a name and an observer of its own.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl BreakerObservers {
 }
 
 impl Breaker {
-    /// The name that observers are told, made at run time; it counts more than that of [`name`](Self::name).
+    /// The name in events, made at run time; it counts more than that of [`name`](Self::name).
     ///
     /// # Examples
     ///
@@ -60,7 +60,7 @@ impl Breaker {
         self
     }
 
-    /// A closure that is told of each change of the state, as with [`on_change`](Self::on_change), in whose place
+    /// A closure that is called at each change of the state, as with [`on_change`](Self::on_change), in whose place
     /// it comes.
     ///
     /// # Examples

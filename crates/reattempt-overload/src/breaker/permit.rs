@@ -42,7 +42,7 @@ impl Pass {
 }
 
 impl Breaker {
-    /// Asks for a permit to call the service; how the call ended is told to the permit.
+    /// Asks for a permit to call the service; the permit takes how the call ended.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(crate) struct Counts {
 }
 
 /// A bit for each of the last calls.
-// Relaxed throughout: a bit and the count are told nothing but their own order. The count follows what an exchange
+// Relaxed throughout: a bit and the count have no order but their own. The count follows what an exchange
 // has really changed, so that it is the number of set bits once nobody is in the middle of a change, whatever the
 // order was. Before that it may be off by those in the middle, as if they had not come yet.
 #[derive(Debug)]

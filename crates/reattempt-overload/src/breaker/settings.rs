@@ -1,4 +1,4 @@
-//! What a breaker is told when it is made.
+//! The settings of a breaker.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::time::Duration;
@@ -265,7 +265,7 @@ impl Breaker {
         self
     }
 
-    /// The name that observers are told; [`named`](Self::named) takes one that is made at run time.
+    /// The name in events; [`named`](Self::named) takes one that is made at run time.
     ///
     /// # Default
     ///
@@ -275,7 +275,7 @@ impl Breaker {
         self
     }
 
-    /// A function that is told of each change of the state, once, on the thread of the call that caused it;
+    /// A function that is called at each change of the state, once, on the thread of the call that caused it;
     /// [`observed`](Self::observed) takes a closure that is made at run time.
     ///
     /// # Examples

@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     ForcedClosed,
 }
 
-/// What a breaker was told about probes and waiting; times in milliseconds.
+/// The settings of a breaker for probes and waiting; times in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// The probes that have to succeed.

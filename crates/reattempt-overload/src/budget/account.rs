@@ -46,7 +46,7 @@ pub(crate) struct Reservation<'b> {
     held: Held,
 }
 
-/// In one number, so that none at all is told by the reference beside it: a loop would copy the parts of an `enum`.
+/// In one number, and the reference beside it says whether there is one: a loop would copy the parts of an `enum`.
 /// 0 is nothing, 1 and 2 are where a token of deposits came from, and other tokens are counted in the upper half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held(u64);
@@ -262,7 +262,7 @@ impl Budget {
 /// A loop tells it of every failed attempt, withdraws before the delay, says when the retry starts, and
 /// at the end if the call succeeded.
 #[derive(Debug)]
-#[must_use = "an account does nothing unless it is told how the call goes"]
+#[must_use = "an account does nothing until its methods are called"]
 pub struct Account<'b> {
     budget: &'b Budget,
     paid: Paid,

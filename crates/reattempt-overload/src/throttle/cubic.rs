@@ -86,7 +86,7 @@ impl Cubic {
         let first_place = held.first_place;
         let limit = held
             .limit
-            .get_or_insert_with(|| Limit::begun(measured, now, first_place));
+            .get_or_insert_with(|| Limit::starting(measured, now, first_place));
         self.on.store(1, Ordering::Relaxed);
         let rate = limit.curve.throttled(measured.min(limit.fill()), now);
         limit.set_rate(rate.min(2.0 * measured), now);

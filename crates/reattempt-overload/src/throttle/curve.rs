@@ -18,7 +18,7 @@ pub(super) struct Curve {
 
 impl Curve {
     /// The service throttled at this rate for the first time.
-    pub(super) const fn begun(rate: f64, now: Timestamp) -> Self {
+    pub(super) const fn starting(rate: f64, now: Timestamp) -> Self {
         Self {
             last_max: rate,
             throttled_at: now,
@@ -55,7 +55,7 @@ mod tests {
     }
 
     fn calculate(steps: &[Step]) {
-        let mut curve = Curve::begun(10.0, second(5));
+        let mut curve = Curve::starting(10.0, second(5));
         let mut rate = 0.0;
         for (at, throttles, expected) in steps {
             rate = if *throttles {

@@ -29,9 +29,9 @@ pub(super) struct Limit {
 
 impl Limit {
     /// Empty: the service has just had too much.
-    pub(super) const fn begun(measured: f64, now: Timestamp, first_place: u64) -> Self {
+    pub(super) const fn starting(measured: f64, now: Timestamp, first_place: u64) -> Self {
         Self {
-            curve: Curve::begun(measured, now),
+            curve: Curve::starting(measured, now),
             fill: measured,
             capacity: LEAST_CAPACITY,
             balance: 0.0,
@@ -119,7 +119,7 @@ mod tests {
     fn limit(fill: f64) -> Limit {
         Limit {
             fill,
-            ..Limit::begun(0.0, second(1), 1)
+            ..Limit::starting(0.0, second(1), 1)
         }
     }
 
@@ -183,7 +183,7 @@ mod tests {
         limit = Limit {
             fill: 1.0,
             balance: 1.0 - 2e-9,
-            ..Limit::begun(0.0, second(1), 1)
+            ..Limit::starting(0.0, second(1), 1)
         };
         let (place, wait) = limit.take(second(1));
         assert_eq!(wait, Duration::from_nanos(3));

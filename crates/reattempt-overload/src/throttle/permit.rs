@@ -40,7 +40,7 @@ impl<'t> Permit<'t> {
     ///
     /// # Units and ranges
     ///
-    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later are told
+    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later get
     /// later moments. It is a forecast: answers make it shorter, failures longer.
     pub fn wait(&self) -> Duration {
         self.wait
@@ -101,7 +101,7 @@ impl<'t> Permit<'t> {
     pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Duration {
         const SLICE: Duration = Duration::from_millis(500);
         let Some(place) = self.place else {
-            // It has begun, or there is no line.
+            // It has starting, or there is no line.
             return Duration::ZERO;
         };
         if !self.wait.is_zero()

@@ -1,4 +1,4 @@
-//! What an adaptive throttle is told when it is made. What is wrong with a value is said in `checks`.
+//! The settings of an adaptive throttle. `checks` says what is wrong with a value.
 
 use core::time::Duration;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{Share, Whole, Word, Wrong};
+use reattempt_parse::{ParseError, Share, Whole, Word};
 use retry_runtime::rules::{RuleId, Violation, hedge_delay, hedge_quantile};
 use syn::Expr;
 
@@ -29,13 +29,13 @@ impl Word for Copies {
     const EXAMPLE: &'static str =
         "a duration or a quantile; write `hedge = \"50ms\"` or `hedge = quantile(0.95)`";
 
-    fn from_text(text: &str) -> Option<Result<Self, Wrong>> {
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         if let Some(percent) = percentile(text) {
             let message = format!(
                 "a share of the calls is no duration; write `hedge = quantile({})`",
                 percent / 100.0
             );
-            return Some(Err(Wrong::new(RuleId::R12, message)));
+            return Some(Err(ParseError::new(RuleId::R12, message)));
         }
         Duration::from_text(text).map(|delay| {
             let delay = delay?;
@@ -43,34 +43,34 @@ impl Word for Copies {
         })
     }
 
-    fn from_whole(number: Whole<'_>) -> Option<Result<Self, Wrong>> {
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
         Duration::from_whole(number).map(|wrong| wrong.map(Self::After))
     }
 
-    fn from_number(value: f64) -> Option<Result<Self, Wrong>> {
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         let message = format!(
             "a bare number is no delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
         );
-        Some(Err(Wrong::new(RuleId::R12, message)))
+        Some(Err(ParseError::new(RuleId::R12, message)))
     }
 }
 
 impl Literal for Copies {
-    fn from_call(call: &syn::ExprCall) -> Option<Result<Self, Wrong>> {
+    fn from_call(call: &syn::ExprCall) -> Option<Result<Self, ParseError>> {
         match &*call.func {
             Expr::Path(path) if path.path.is_ident("quantile") => {}
             _ => return None,
         }
         let quantile = match call.args.first() {
             Some(first) if call.args.len() == 1 => read::<f64>(first),
-            _ => Some(Err(Wrong::new(
+            _ => Some(Err(ParseError::new(
                 RuleId::R12,
                 "`quantile` takes one number; write `hedge = quantile(0.95)`",
             ))),
         };
         // A constant is for `Hedge::quantile`.
         let quantile = quantile.unwrap_or_else(|| {
-            Err(Wrong::new(
+            Err(ParseError::new(
                 RuleId::R12,
                 "`quantile` takes a literal; write `hedge = quantile(0.95)`, or `Hedge::quantile(...)` with a constant",
             ))
@@ -97,8 +97,8 @@ fn percentile(text: &str) -> Option<f64> {
     number.trim().parse().ok()
 }
 
-fn refused(violation: Option<&Violation>) -> Result<(), Wrong> {
+fn refused(violation: Option<&Violation>) -> Result<(), ParseError> {
     violation.map_or(Ok(()), |violation| {
-        Err(Wrong::new(violation.rule(), violation.message()))
+        Err(ParseError::new(violation.rule(), violation.message()))
     })
 }

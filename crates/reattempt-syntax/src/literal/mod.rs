@@ -6,7 +6,7 @@ mod limits;
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{Whole, Word, Written, Wrong};
+use reattempt_parse::{ParseError, Whole, Word, Written};
 use retry_runtime::rules::RuleId;
 use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
@@ -17,7 +17,7 @@ pub use reattempt_parse::{Attempts, Name, Share};
 /// A type that can be written as a literal.
 pub trait Literal: Word {
     /// A call that stands for a literal, such as `quantile(0.95)`.
-    fn from_call(_: &syn::ExprCall) -> Option<Result<Self, Wrong>> {
+    fn from_call(_: &syn::ExprCall) -> Option<Result<Self, ParseError>> {
         None
     }
 
@@ -26,7 +26,7 @@ pub trait Literal: Word {
 }
 
 /// `None`: no literal, but an expression.
-pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, Wrong>> {
+pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, ParseError>> {
     let (lit, negative) = match expr {
         Expr::Lit(ExprLit { lit, .. }) => (lit, false),
         Expr::Unary(ExprUnary {
@@ -49,7 +49,7 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, Wrong>> {
         _ => false,
     };
     if is_endless {
-        return Some(Err(Wrong::new(
+        return Some(Err(ParseError::new(
             RuleId::Type,
             "this number is too large for any value; write a smaller one",
         )));

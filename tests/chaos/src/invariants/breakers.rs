@@ -1,4 +1,4 @@
-//! Breakers: what their observers were told of changes, against when bodies ran and calls were turned away.
+//! Breakers: the changes that their observers saw, against when bodies ran and calls were turned away.
 
 use std::time::Duration;
 

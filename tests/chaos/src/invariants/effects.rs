@@ -1,4 +1,4 @@
-//! What happened on the server and in the database, against what callers were told.
+//! What happened on the server and in the database, against the answers that callers got.
 
 use super::Violation;
 use crate::log::{AttemptEnd, CallEnd};

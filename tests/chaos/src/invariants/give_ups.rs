@@ -1,4 +1,4 @@
-//! Every give-up has a reason: what observers were told, what callers were told, and what bodies saw.
+//! Every give-up has a reason: what observers, callers and bodies saw.
 
 use reattempt::{GiveUpReason, Verdict};
 
@@ -27,7 +27,7 @@ pub(super) fn one(run: &Run<'_>) -> Vec<Violation> {
         if count != expected {
             found.push(violation(
                 tale,
-                &format!("{:?}, and {count} give-ups were told", tale.end),
+                &format!("{:?}, and {count} give-ups were reported", tale.end),
             ));
         }
     }
@@ -49,9 +49,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             {
                 found.push(violation(
                     tale,
-                    &format!(
-                        "its caller was told {reported:?}, observers {reason:?} and {attempt}"
-                    ),
+                    &format!("its caller got {reported:?}, observers {reason:?} and {attempt}"),
                 ));
             }
             // An attempt may be cut off before its body is first polled.
@@ -80,7 +78,7 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
             found.push(violation(
                 tale,
                 &format!(
-                    "{seen} attempts, {:?}, and recoveries {recovered:?} were told",
+                    "{seen} attempts, {:?}, and recoveries {recovered:?} were reported",
                     tale.end
                 ),
             ));
@@ -94,7 +92,9 @@ pub(super) fn agree(run: &Run<'_>) -> Vec<Violation> {
         if retries + 1 < seen as usize || failed < retries {
             found.push(violation(
                 tale,
-                &format!("{seen} attempts, and {retries} retries and {failed} failures were told"),
+                &format!(
+                    "{seen} attempts, and {retries} retries and {failed} failures were reported"
+                ),
             ));
         }
     }

@@ -1,5 +1,5 @@
 //! What has to hold, whatever happens: each a checker of its own, which names what it saw. None of them asks the
-//! library; what they compare is what the service, the bodies and the callers saw, and what observers were told.
+//! library; what they compare is what the service, the bodies and the callers saw, and what observers saw.
 
 mod attempts;
 mod breakers;
@@ -59,7 +59,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("hedges: as many copies as allowed", hedges::copies),
     ("hedges: losers are dropped", hedges::losers),
     ("give-ups: one for each failure", give_ups::one),
-    ("give-ups: what callers were told", give_ups::agree),
+    ("give-ups: what callers got", give_ups::agree),
     ("give-ups: reasons", give_ups::reasons),
     ("calm: everything works again", leaks::recovered),
     ("leaks: tasks, sockets, memory", leaks::leaks),

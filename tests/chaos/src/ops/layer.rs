@@ -54,7 +54,7 @@ async fn attempt(
     deadline::to_header(headers);
     headers.insert("x-attempt", HeaderValue::from(number));
     let answer = client.request(request).await;
-    // The layer judges the answer; here it is only told.
+    // The layer judges the answer; here it is only recorded.
     let shared = match &answer {
         Ok(answer) if answer.status().is_success() => Ok(()),
         Ok(answer) => {

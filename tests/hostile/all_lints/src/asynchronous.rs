@@ -12,7 +12,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen};
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(
     max = 4,
@@ -52,7 +52,7 @@ pub async fn closures(text: String, least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(
     max = MAX,
@@ -102,7 +102,7 @@ async fn refresh(event: &Retry<'_, Fault>) {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = POLICY, max = 3, on = is_busy)]
 pub async fn inherited(value: u32) -> Result<u32, Fault> {
@@ -118,7 +118,7 @@ pub async fn inherited(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = *policy, max = 3, deadline = "3s", on(_), before_retry = |_| {})]
 pub async fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
@@ -134,7 +134,7 @@ pub async fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry]
 pub async fn default(value: u32) -> Result<u32, Fault> {
@@ -150,7 +150,7 @@ pub async fn default(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = |again| BASE.saturating_mul(again), on(Fault::Busy))]
 pub async fn unit(value: u32) -> Result<(), Fault> {
@@ -177,7 +177,7 @@ pub async fn polled(value: u32) -> u32 {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
 pub async fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
@@ -193,7 +193,7 @@ pub async fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = "decorrelated", on(_))]
 pub async fn generic<'list, T, E, F, const N: usize>(
@@ -213,7 +213,7 @@ where
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, on(_))]
 pub fn returned(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
@@ -247,7 +247,7 @@ pub fn boxed(value: &u32) -> Pin<Box<dyn Future<Output = Result<u32, Fault>> + S
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, on(_))]
 pub fn elsewhere(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {

@@ -9,7 +9,7 @@ use crate::support::{Fault, seen};
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_), on_retry = seen)]
 #[must_use = "it may have failed"]
 #[inline]
@@ -22,7 +22,7 @@ fn below(value: u32) -> Result<(), Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[cold]
 #[expect(clippy::unwrap_used, reason = "the expectation has to be met")]
 #[retry(max = 2, on(_), on_retry = seen)]
@@ -34,7 +34,7 @@ fn above(value: Option<u32>) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_), clone(text, list))]
 fn values(text: String, mut list: Vec<String>, mut count: u32) -> Result<Vec<String>, Fault> {
     count = count.wrapping_add(1);
@@ -50,7 +50,7 @@ fn values(text: String, mut list: Vec<String>, mut count: u32) -> Result<Vec<Str
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_))]
 fn references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fault> {
     list.push(value);
@@ -65,7 +65,7 @@ fn references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fau
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_), deadline = "3s")]
 async fn async_references(list: &mut Vec<u32>, other: &str, value: u32) -> Result<usize, Fault> {
     core::future::ready(()).await;
@@ -81,7 +81,7 @@ async fn async_references(list: &mut Vec<u32>, other: &str, value: u32) -> Resul
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_))]
 fn patterns((left, right): (u32, u32), [first, ..]: [u32; 3], _: u8) -> Result<u32, Fault> {
     if left > right {
@@ -95,7 +95,7 @@ fn patterns((left, right): (u32, u32), [first, ..]: [u32; 3], _: u8) -> Result<u
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_))]
 fn returning(value: u32) -> Result<u32, Fault> {
     if value > 3 {
@@ -108,7 +108,7 @@ fn returning(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_))]
 fn diverging(value: u32) -> Result<u32, Fault> {
     loop {
@@ -122,7 +122,7 @@ fn diverging(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_), on_retry = seen, before_retry = seen, fallback = |_| 7, deadline = "3s", context = attempt)]
 fn complex(value: u32) -> Result<u32, Fault> {
     let mut count = attempt.number();
@@ -203,7 +203,7 @@ fn complex(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[retry(max = 2, on(_), on_retry = seen, before_retry = seen, fallback = |_| 7, deadline = "3s", context = attempt)]
 async fn async_complex(value: u32) -> Result<u32, Fault> {
     core::future::ready(()).await;
@@ -279,7 +279,7 @@ async fn async_complex(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 pub(crate) async fn all() -> Result<u32, Fault> {
     below(1)?;
     let value = above(Some(1))?;

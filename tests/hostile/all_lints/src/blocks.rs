@@ -11,7 +11,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy};
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub fn block(least: u32) -> Result<u32, Fault> {
     let mut calls = 0_u32;
@@ -49,7 +49,7 @@ pub fn block(least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub fn closure(least: u32) -> Result<u32, Fault> {
     retry_block!(
@@ -69,7 +69,7 @@ pub fn closure(least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub async fn async_block(least: u32) -> Result<u32, Fault> {
     retry_block!(
@@ -93,7 +93,7 @@ pub async fn async_block(least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub fn async_closure(least: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
     let more = least.wrapping_add(1);

@@ -16,7 +16,7 @@ pub mod time;
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub async fn private() -> Result<u32, support::Fault> {
     attributes::all().await

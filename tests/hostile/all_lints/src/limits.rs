@@ -26,7 +26,7 @@ pub const HEDGE: Hedge = Hedge::after(Duration::from_millis(50)).max(2);
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(budget = 0.1, breaker = &BREAKER, throttle = &THROTTLE, fallback = |_| least)]
 pub fn all(least: u32) -> Result<u32, Fault> {
@@ -40,7 +40,7 @@ pub fn all(least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(budget = &BUDGET, breaker = &BREAKER, throttle = &THROTTLE, hedge = "50ms", timeout = "1s")]
 pub async fn shared(least: u32) -> Result<u32, RetryError<Fault>> {
@@ -55,7 +55,7 @@ pub async fn shared(least: u32) -> Result<u32, RetryError<Fault>> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(budget = Arc::clone(budget), breaker = breaker, hedge = quantile(0.95))]
 pub async fn borrowed(
@@ -74,7 +74,7 @@ pub async fn borrowed(
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = BUDGETED, hedge = HEDGE, until = |value| *value > 1)]
 pub async fn inherited(least: u32) -> Result<u32, RetryError<Fault>> {
@@ -106,7 +106,7 @@ fn reason(error: RetryError<Fault>) -> GiveUpReason {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(breaker = &BREAKER, timeout = "1s", deadline = "3s", map_err = reason)]
 pub async fn mapped(least: u32) -> Result<u32, GiveUpReason> {
@@ -121,7 +121,7 @@ pub async fn mapped(least: u32) -> Result<u32, GiveUpReason> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 3, map_err = |error: RetryError<Fault>| (least, error.attempts()))]
 pub fn mapped_sync(least: u32) -> Result<u32, (u32, u32)> {
@@ -135,7 +135,7 @@ pub fn mapped_sync(least: u32) -> Result<u32, (u32, u32)> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = *policy, deadline = "3s", cut_off = false, on(_))]
 pub async fn uncut(policy: &Policy, least: u32) -> Result<u32, u8> {

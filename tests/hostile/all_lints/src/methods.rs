@@ -20,7 +20,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(max = Self::TRIES, on(_), before_retry = |_| {})]
     pub fn exclusive(&mut self) -> Result<u32, Fault> {
@@ -36,7 +36,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(policy = Self::OWN, on = is_busy)]
     pub fn shared(&self) -> Result<u32, Fault> {
@@ -51,7 +51,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(max = 2, on(Fault::Busy))]
     pub fn counted(self: Arc<Self>) -> Result<u32, Fault> {
@@ -66,7 +66,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(policy = Self::OWN, deadline = "30s", context = attempt)]
     pub async fn asynchronous(&mut self) -> Result<u32, Fault> {
@@ -86,7 +86,7 @@ pub trait Ask {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(max = 2, on(_))]
     fn ask(&self) -> Result<u32, Fault> {
@@ -97,7 +97,7 @@ pub trait Ask {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     fn once(&self) -> Result<u32, Fault>;
 }
 

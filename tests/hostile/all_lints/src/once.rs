@@ -73,7 +73,7 @@ pub enum Mostly<'text, E, const N: usize> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, idempotent = false)]
 pub fn unverified(value: u32) -> Result<u32, Known> {
@@ -88,7 +88,7 @@ pub fn unverified(value: u32) -> Result<u32, Known> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, idempotent = false, verify = |error: &Known| matches!(*error, Known::Reset).then_some(value))]
 pub fn verified(value: u32) -> Result<u32, Known> {
@@ -103,7 +103,7 @@ pub fn verified(value: u32) -> Result<u32, Known> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, idempotent = false, verify = async |_| found(value).await, fallback = |_| 7)]
 pub async fn verified_later(value: u32) -> Result<u32, Known> {
@@ -138,7 +138,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     pub fn calls(&mut self) -> Result<u32, Fault> {
         self.calls = self.calls.wrapping_add(1);
@@ -153,7 +153,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(max = 3, deadline = "3s", on(_))]
     pub async fn later(&mut self) -> Result<u32, Fault> {
@@ -170,7 +170,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(never)]
     pub fn once(&self) -> Result<u32, Fault> {

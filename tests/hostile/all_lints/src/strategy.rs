@@ -41,11 +41,11 @@ pub const fn stop(_: &FailedAttempt<'_, Fault>) -> Decision {
     Decision::Stop
 }
 
-/// Of a value, lent.
+/// Of a borrowed value.
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 30, strategy = mine, timer = Still, on_retry = seen, fallback = |_| 7)]
 pub fn borrowed(mine: &Mine, answer: Option<u32>) -> Result<u32, Fault> {
@@ -56,7 +56,7 @@ pub fn borrowed(mine: &Mine, answer: Option<u32>) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(deadline = "1s", until = |value| *value > 3, timer = Still, strategy = |failure| {
     calls.push(failure.attempt());
@@ -70,7 +70,7 @@ pub fn closure(calls: &mut Vec<u32>, answer: Option<u32>) -> Result<u32, RetryEr
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(timeout = "1s", strategy = strategy::from_fn(stop), timer = Still, before_retry = async |_| {})]
 pub async fn function(answer: Option<u32>) -> Result<u32, Fault> {
@@ -81,7 +81,7 @@ pub async fn function(answer: Option<u32>) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 pub async fn blocks(answer: Option<u32>) -> Option<u32> {
     let first = retry_block!(strategy = Mine { most: 3 }, timer = Still, { answer });
@@ -106,7 +106,7 @@ impl<S: Strategy<Fault>> Client<S> {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(strategy = &self.strategy, timer = Still)]
     pub fn fetch(&mut self) -> Result<u32, Fault> {
@@ -118,7 +118,7 @@ impl<S: Strategy<Fault>> Client<S> {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[inline]
     #[retry(strategy = self.strategy, timer = Still)]
     pub async fn fetch_later(&mut self) -> Result<u32, Fault> {

@@ -10,7 +10,7 @@ use crate::support::{BASE, Fault, MAX, POLICY, Still, is_busy, is_final, seen, w
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(
     max = 4,
@@ -49,7 +49,7 @@ pub fn closures(text: String, least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(
     max = MAX,
@@ -94,7 +94,7 @@ const fn nothing(_: Fault) -> u32 {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, retry_after = wait)]
 pub fn asked(value: u32) -> Result<u32, Fault> {
@@ -109,7 +109,7 @@ pub fn asked(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = POLICY, max = 3, on = is_busy)]
 pub fn inherited(value: u32) -> Result<u32, Fault> {
@@ -124,7 +124,7 @@ pub fn inherited(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = *policy, max = 3, deadline = "3s", on(_))]
 pub fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
@@ -139,7 +139,7 @@ pub fn at_run_time(policy: &Policy, value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry]
 pub fn default(value: u32) -> Result<u32, Fault> {
@@ -154,7 +154,7 @@ pub fn default(value: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = |again| BASE.saturating_mul(again), on(Fault::Busy))]
 pub fn unit(value: u32) -> Result<(), Fault> {
@@ -181,7 +181,7 @@ pub fn polled(value: u32) -> u32 {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = "fibonacci", deadline = "3s", on(_))]
 pub fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
@@ -196,7 +196,7 @@ pub fn failed(value: u32) -> Result<u32, RetryError<Fault>> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, backoff = "decorrelated", on(_))]
 pub fn generic<'list, T, E, F, const N: usize>(list: &'list [T; N], find: F) -> Result<&'list T, E>
@@ -211,7 +211,7 @@ where
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(max = 2, on(_))]
 pub fn opaque(value: impl Fn() -> u32) -> Result<impl Iterator<Item = u32>, Fault> {

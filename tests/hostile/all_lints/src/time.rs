@@ -16,7 +16,7 @@ pub const LIMITED: Policy = Policy::new()
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(
     timeout = "1s",
@@ -37,11 +37,11 @@ pub async fn around(text: String, least: u32) -> Result<u32, Fault> {
     Ok(least)
 }
 
-/// Polled, with a time-out, told.
+/// Polled, with a time-out, reported.
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(timeout = "1s", until = |value| *value > 3, context = attempt)]
 pub async fn polled(least: u32) -> Result<u32, RetryError<Fault>> {
@@ -64,7 +64,7 @@ pub async fn optional(least: u32) -> Option<u32> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = LIMITED, max = 2)]
 pub async fn inherited(least: u32) -> Result<u32, Fault> {
@@ -87,7 +87,7 @@ pub async fn plain(least: u32) -> u32 {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(policy = *policy, before_retry = |event| _ = event.delay())]
 pub async fn given(policy: &Policy, least: u32) -> Result<u32, Fault> {
@@ -102,7 +102,7 @@ pub async fn given(policy: &Policy, least: u32) -> Result<u32, Fault> {
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[inline]
 #[retry(deadline = "10s", on_retry = |event| _ = event.delay())]
 pub async fn blocks(least: u32) -> Result<u32, Fault> {

@@ -13,7 +13,7 @@ pub struct Order {
     pub text: String,
 }
 
-/// What is lent.
+/// A shared resource.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Pool(pub String);
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(9);
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[step(
     retry(max = 3, base = "10ms", on(_), deadline = "8s", context = attempt),
     complete_by = LIMIT,
@@ -58,7 +58,7 @@ pub async fn pay(
 ///
 /// # Errors
 ///
-/// As told.
+/// For the lints.
 #[step(crate = ::durable)]
 pub async fn refund(
     _step: &Step,

@@ -25,7 +25,7 @@ pub mod words {
     ///
     /// # Errors
     ///
-    /// As told.
+    /// For the lints.
     #[retry(max = 2, on(_), clone(gen), context = attempt)]
     pub fn gen(gen: String, dyn_: u32) -> Result<String, crate::support::Fault> {
         let r#try = attempt.number();

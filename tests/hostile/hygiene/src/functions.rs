@@ -225,7 +225,7 @@ pub fn limited(
     ::core::result::Result::Ok(breaker + throttle + budget + wait)
 }
 
-// The same, lent by expressions that name the parameters.
+// The same, borrowed by expressions that name the parameters.
 #[again(max = 4, base = "1us", budget = own(limits), breaker = turns(breaker), hedge = "10ms", on(_))]
 pub async fn borrowed(
     limits: &::reattempt::Budget,

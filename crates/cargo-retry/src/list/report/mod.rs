@@ -1,4 +1,4 @@
-//! What was found, as rows: one for each place, whatever the form in which it is told.
+//! What was found, as rows: one for each place, whatever the form.
 
 mod cells;
 mod json;
@@ -21,7 +21,7 @@ use super::reading::Fault;
 use super::sites::{Site, Survey};
 use crate::code::{Place, Unread};
 
-/// How the list is told.
+/// The form of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people
@@ -166,7 +166,7 @@ struct Reported {
     column: usize,
 }
 
-/// Delays that are told one by one.
+/// Delays that are shown one by one.
 const TOLD: u32 = 16;
 
 impl Listing {

@@ -71,7 +71,7 @@ fn rule(id: &str) -> Value {
     rule
 }
 
-/// How often each finding of a name has been told.
+/// How often each finding of a name has been reported.
 type Known = HashMap<String, usize>;
 
 fn results(row: &Row, known: &mut Known) -> Vec<Value> {

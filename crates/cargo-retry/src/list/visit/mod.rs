@@ -302,7 +302,7 @@ impl Visitor<'_> {
     }
 
     /// What a macro makes, seen as text.
-    fn made(&mut self, mac: &Macro, name: &str) {
+    fn visit_named_macro(&mut self, mac: &Macro, name: &str) {
         let found = macros::retried(&mac.tokens, &|path, name| self.is_ours(path, name));
         for found in found {
             let place = Place::of(&self.file, found.span);
@@ -327,7 +327,7 @@ impl Visitor<'_> {
     /// What is given to a macro and cannot be read as code: `proptest! { fn f(x in 0..9) {} }`.
     fn unread(&mut self, mac: &Macro) {
         if let Some(name) = mac.path.segments.last() {
-            self.made(mac, &name.ident.to_string());
+            self.visit_named_macro(mac, &name.ident.to_string());
         }
     }
 

@@ -94,7 +94,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
         match &item.ident {
             Some(name) => {
-                self.made(&item.mac, &name.to_string());
+                self.visit_named_macro(&item.mac, &name.to_string());
             }
             None => self.visit_macro(&item.mac),
         }

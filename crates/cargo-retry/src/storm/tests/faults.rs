@@ -1,4 +1,4 @@
-//! What is wrong is said first, then the mend.
+//! A message says what is wrong first, then the fix.
 
 use super::*;
 use crate::storm::allowance::Allowance;

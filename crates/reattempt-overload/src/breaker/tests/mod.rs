@@ -18,7 +18,7 @@ use std::cell::Cell;
 use super::*;
 use reattempt_core::Verdict;
 
-/// A clock that moves by hand. Its random number makes every cool-down the longest, unless told otherwise.
+/// A clock that moves by hand. Its random number makes every cool-down the longest by default.
 struct Hand {
     now: Cell<Timestamp>,
     random: Cell<u64>,
