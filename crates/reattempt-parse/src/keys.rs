@@ -24,6 +24,7 @@ pub const CODE: &[&str] = &[
     "context",
     "clone",
     "name",
+    "doc",
     "policy",
     "strategy",
     "timer",

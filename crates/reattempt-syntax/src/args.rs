@@ -53,6 +53,7 @@ macro_rules! list {
             pub context: Option<Binding>,
             pub clone: Option<Names>,
             pub name: Option<Value<Name>>,
+            pub doc: Option<Value<bool>>,
             pub policy: Option<Code>,
             pub strategy: Option<Code>,
             pub timer: Option<Code>,
@@ -70,6 +71,7 @@ macro_rules! list {
             pub(crate) fn take_key(&mut self, key: Key) -> Option<Span> {
                 match key {
                     $(Key::$key => self.$name.take().map(|value| value.key),)*
+                    _ => None,
                 }
             }
 
@@ -77,6 +79,7 @@ macro_rules! list {
             pub(crate) fn expression(&self, key: Key) -> Option<&Expr> {
                 match key {
                     $(Key::$key => self.$name.as_ref()?.expression(),)*
+                    _ => None,
                 }
             }
         }
@@ -325,7 +328,10 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
             faults.push(
                 span,
                 RuleId::R15,
-                format!("`{word}` stands on functions only; clone inside the block instead"),
+                format!(
+                    "`{word}` stands on functions only; {}",
+                    keys::in_place_of(&word)
+                ),
             );
         } else if seen.contains(&word) {
             faults.push(

@@ -4,7 +4,15 @@ use reattempt_parse as words;
 pub use reattempt_parse::{KEYS, listed, nearest};
 
 /// Keys that stand on functions only.
-pub const FUNCTION_ONLY: &[&str] = &["clone"];
+pub const FUNCTION_ONLY: &[&str] = &["clone", "doc"];
+
+/// What to do in a block in place of a key that stands on functions only.
+pub fn in_place_of(word: &str) -> &'static str {
+    match word {
+        "clone" => "clone inside the block instead",
+        _ => "drop it, a block has no documentation",
+    }
+}
 
 /// Whether `word` is one of `words`.
 pub fn is_one_of(word: &str, words: &[&str]) -> bool {

@@ -48,6 +48,8 @@ pub struct Model {
     pub map_err: Option<Mapper>,
     /// Whether time and gates may end the call where it has no error of its own: unless `cut_off = false`.
     pub cut_off: bool,
+    /// Whether the documentation of the function gets a line about the policy: unless `doc = false`.
+    pub doc: bool,
     /// `before_retry = ...`
     pub before_retry: Option<Expr>,
     /// `on_retry = ...`

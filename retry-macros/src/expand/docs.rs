@@ -1,5 +1,4 @@
-//! The line that tells the readers of a function's documentation what its
-//! policy means.
+//! The line in a function's documentation that says what its policy means.
 
 use proc_macro2::TokenStream;
 
@@ -7,6 +6,9 @@ use super::policy::literal_policy;
 use reattempt_syntax::model::Model;
 
 pub(super) fn lines(model: &Model) -> TokenStream {
+    if !model.doc {
+        return TokenStream::new();
+    }
     let text = match (literal_policy(model), &model.named) {
         (Some(policy), Some(named)) => format!(
             " **Retried** by the policy `{}` of the configuration; where that says nothing: {}",

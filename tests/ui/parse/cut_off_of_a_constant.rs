@@ -12,6 +12,11 @@ async fn text() -> Result<u32, String> {
     Ok(1)
 }
 
+#[retry(on(_), doc = CUT_OFF)]
+fn documented() -> Result<u32, String> {
+    Ok(1)
+}
+
 fn main() {
-    let _ = (constant(), text());
+    let _ = (constant(), text(), documented());
 }

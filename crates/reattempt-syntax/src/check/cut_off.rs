@@ -1,10 +1,9 @@
 //! `cut_off = false`: a deadline leaves an attempt running, and is tested between attempts.
 
 use retry_runtime::rules::RuleId;
-use syn::spanned::Spanned as _;
 
 use super::limits;
-use crate::args::{Args, Given};
+use crate::args::Args;
 use crate::diagnostics::Diagnostics;
 
 /// Whether a call may be ended where it has no error of its own.
@@ -12,22 +11,7 @@ pub(super) fn cut_off(args: &Args, faults: &mut Diagnostics) -> bool {
     let Some(value) = &args.cut_off else {
         return true;
     };
-    let cut_off = match &value.given {
-        Given::Literal(cut_off, _) => *cut_off,
-        Given::Expression(expr) => {
-            faults.push(
-                expr.span(),
-                RuleId::Type,
-                "what compiles depends on `cut_off`, so it is `true` or `false`; write `cut_off = false`",
-            );
-            return true;
-        }
-        Given::Wrong(fault) => {
-            faults.add(fault.clone());
-            return true;
-        }
-    };
-    if cut_off {
+    if super::is_on(Some(value), "cut_off", faults) {
         return true;
     }
     let timeout = args

@@ -196,6 +196,7 @@ fn policy(
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
     let cut_off = cut_off::cut_off(&args, faults);
+    let doc = is_on(args.doc.as_ref(), "doc", faults);
     let krate = args.krate.take().and_then(|path| keep(path.0, faults));
     let policy = args.policy.take().and_then(|code| expression(code, faults));
     let (inherited, named) = named::inherited_or_named(policy, parameters, faults);
@@ -239,6 +240,7 @@ fn policy(
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         map_err: map_err::mapper(args.map_err, faults),
         cut_off,
+        doc,
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
@@ -252,6 +254,26 @@ fn policy(
         strategy: args.strategy.and_then(|code| expression(code, faults)),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
+    }
+}
+
+/// Returns the value of a key by which the expansion differs; `true` without it.
+fn is_on(value: Option<&Value<bool>>, key: &str, faults: &mut Diagnostics) -> bool {
+    match value.map(|value| &value.given) {
+        None => true,
+        Some(Given::Literal(on, _)) => *on,
+        Some(Given::Expression(expr)) => {
+            faults.push(
+                expr.span(),
+                RuleId::Type,
+                format!("what compiles depends on `{key}`, so it is `true` or `false`; write `{key} = false`"),
+            );
+            true
+        }
+        Some(Given::Wrong(fault)) => {
+            faults.add(fault.clone());
+            true
+        }
     }
 }
 
