@@ -163,6 +163,7 @@ macro_rules! list {
             const fn with_key_of(mut self, key: Key, layer: &Self) -> Self {
                 match key {
                     $(Key::$key => self.$name = layer.$name,)*
+                    _ => {}
                 }
                 self.sets(key)
             }

@@ -3,6 +3,7 @@
 
 /// Whether the operation was executed after all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verified<T> {
     /// It was, with this value: the call succeeds.
     Done(T),

@@ -42,6 +42,13 @@ step_api() {
         [[ -z $accept ]] || cp "$target/api/$crate.txt" "$listed"
         diff --unified=0 "$listed" "$target/api/$crate.txt" || differs=1
     done
+    # The page about stability names each enum and each trait, and has those with a wildcard in one paragraph.
+    local page=docs/stability.md open='^#\[non_exhaustive\] pub enum '
+    diff <(sed -n '/^Enums with/,/^$/p' $page | grep -o '`[A-Z][A-Za-z]*`' | tr -d '`' | sort -u) \
+        <(sed -nE "s/$open([a-z_]+::)*([A-Za-z]+).*/\2/p" tests/api/*.txt | sort -u) || differs=1
+    while read -r listed; do
+        grep -q "\`$listed\`" $page || { echo "$page does not name \`$listed\`"; differs=1; }
+    done < <(sed -nE 's/^pub (enum|trait) ([a-z_]+::)*([A-Za-z]+).*/\3/p' tests/api/*.txt | sort -u)
     if (( differs )); then
         echo "the public items are others; if that is meant, \`scripts/check api --accept\` writes it down"
         return 1

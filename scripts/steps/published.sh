@@ -85,6 +85,18 @@ step_msrv() {
     fi
 }
 
+# The public items against those of the last release, by the rules of Semantic Versioning.
+step_semver() {
+    local release
+    if ! release=$(git describe --tags --abbrev=0 --match 'v*' 2> /dev/null); then
+        echo "left out: there is no release to compare with"
+    elif ! command -v cargo-semver-checks > /dev/null; then
+        echo "left out: cargo-semver-checks is not installed"
+    else
+        cargo semver-checks --workspace --all-features --baseline-rev "$release"
+    fi
+}
+
 # What would be published, compiled from the packed files, each on the packed ones it needs.
 step_package() {
     local crate list file

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 /// How loud an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Nothing is logged.
     Off,

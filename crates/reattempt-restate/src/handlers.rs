@@ -116,6 +116,7 @@ impl Handlers {
 
 /// Why workflows cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SetupError {
     /// Two workflows have this name. Restate itself keeps the old code for unfinished tasks:
     /// register each version as a deployment of its own.

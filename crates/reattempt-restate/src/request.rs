@@ -69,6 +69,7 @@ fn request<E: RequestExecutor, Output>(
 
 /// Why a task could not be submitted.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RequestError {
     /// The arguments cannot be written as JSON.
     Arguments(StoreError),

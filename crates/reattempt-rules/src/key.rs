@@ -69,6 +69,7 @@ macro_rules! list {
         ///
         /// A minor release may add keys, so match with a wildcard.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Key {
             $(#[doc = concat!("`", stringify!($name), "`: ", $meaning, ".")] $key,)*
         }

@@ -65,6 +65,7 @@ impl fmt::Display for WorkerId {
 /// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum State {
     /// It waits for a free worker, or for its start time.
     Pending,
@@ -271,6 +272,7 @@ pub struct Task {
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum RecordKind {
     /// A timer, a wait for a signal, or a step that must not run twice has begun.
     Begun,
@@ -283,6 +285,16 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
+    /// Returns its name: `begun`, `done`, `failed` or `undone`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Begun => "begun",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Undone => "undone",
+        }
+    }
+
     /// Returns its number in a store.
     pub const fn number(self) -> i16 {
         self as i16

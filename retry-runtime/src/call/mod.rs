@@ -28,6 +28,7 @@ use reattempt_rules::duration::{Nanos, is_shorter};
 
 /// What a [`Strategy`](crate::Strategy) says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Decision {
     /// Wait this long, then attempt again.
     ///

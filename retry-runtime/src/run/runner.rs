@@ -58,7 +58,7 @@ pub struct Runner<'p, C> {
 /// What a [`Runner`] was given, for calls whose error is `E`: the timer `T`, and `L`, which is [`WithLimits`] with a
 /// breaker or a throttle. It is sealed.
 // `L` has no lifetime: whether a spawned future is `Send` is asked with all of them forgotten.
-pub trait Setup<E, T = DefaultTimer, L = ()> {
+pub trait Setup<E, T = DefaultTimer, L = ()>: sealed::Sealed {
     #[doc(hidden)]
     type Limits: MayGate;
     #[doc(hidden)]
@@ -71,6 +71,12 @@ pub trait Setup<E, T = DefaultTimer, L = ()> {
     #[doc(hidden)]
     fn parts(self) -> Parts<Self::Classifier, Self::Hook, T, Self::Limits, Self::Strategy>;
 }
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<J, H, T, L, S> sealed::Sealed for Parts<J, H, T, L, S> {}
 
 /// What the methods of a [`Runner`] set.
 #[doc(hidden)]

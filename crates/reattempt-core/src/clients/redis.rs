@@ -45,7 +45,7 @@ impl Classify for redis1::RedisError {
     }
 }
 
-/// By the first word of an error that the server server_error with.
+/// By the first word of an error that the server returned.
 fn of_word(word: &str, text: &str) -> Verdict {
     match word {
         // Not ready, or not the one to ask: fewer requests would change nothing.
@@ -162,7 +162,7 @@ mod tests {
         ),
     ];
 
-    /// What the commands of a pipeline are server_error with.
+    /// What the commands of a pipeline get as answers.
     type Pipelines = &'static [(&'static [&'static str], Verdict)];
 
     /// Where all failures are known.
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// The verdict on a pipeline whose commands are server_error so.
+    /// The verdict on a pipeline whose commands get these answers.
     fn pipeline(answers: &[&str]) -> Verdict {
         let values = answers
             .iter()

@@ -24,6 +24,7 @@ use crate::verdict::{Classify, Verdict};
 ///     Ok(client.get(url).send().await?.check_status()?.text().await?)
 /// }
 /// ```
+#[non_exhaustive]
 pub enum RequestError<E, R> {
     /// There was no response, or it broke off.
     Transport(E),

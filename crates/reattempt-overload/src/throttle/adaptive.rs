@@ -65,7 +65,7 @@ impl Adaptive {
         }
     }
 
-    /// Requests and accepts of the bucket that has starting and the 15 before it.
+    /// Requests and accepts of the bucket that has begun and the 15 before it.
     pub(super) fn counts(&self, now: Timestamp) -> (u64, u64) {
         let number = self.number(now);
         let (mut requests, mut accepts) = (0u64, 0u64);

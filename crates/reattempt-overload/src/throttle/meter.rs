@@ -3,7 +3,7 @@
 
 use crate::sync::{AtomicU64, Ordering, constant};
 
-/// Two words: `[starting: 1 | half second: 31 | calls in it: 32]` and the rate until then.
+/// Two words: `[begun: 1 | half second: 31 | calls in it: 32]` and the rate until then.
 #[derive(Debug)]
 pub(crate) struct Meter {
     count: AtomicU64,

@@ -101,7 +101,7 @@ impl<'t> Permit<'t> {
     pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Duration {
         const SLICE: Duration = Duration::from_millis(500);
         let Some(place) = self.place else {
-            // It has starting, or there is no line.
+            // It has begun, or there is no line.
             return Duration::ZERO;
         };
         if !self.wait.is_zero()

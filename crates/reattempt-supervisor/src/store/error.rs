@@ -12,6 +12,7 @@ pub struct StoreError {
 
 /// Whether an error of a store goes away by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The error may be over soon: there is no connection, a lock is held, the disk is full.
     Passing,

@@ -112,6 +112,7 @@ pub struct LeaseStatus {
 
 /// Whether a task took a signal or a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SignalResult {
     /// The task took it.
     Accepted,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reattempt_supervisor::{Progress, Record, RecordKind, State, Task};
+use reattempt_supervisor::{Progress, Record, State, Task};
 use serde::Serialize;
 
 type PrintResult = Result<(), Box<dyn Error>>;
@@ -100,17 +100,11 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
 
 /// Returns the cells of a record.
 fn row(record: &Record) -> [String; 5] {
-    let what = match record.kind {
-        RecordKind::Begun => "begun",
-        RecordKind::Done => "done",
-        RecordKind::Failed => "failed",
-        RecordKind::Undone => "undone",
-    };
     let result = record.error.as_ref().or(record.result.as_ref());
     [
         record.seq.to_string(),
         record.name.clone(),
-        what.to_owned(),
+        record.kind.as_str().to_owned(),
         record.at.to_string(),
         result.cloned().unwrap_or_default(),
     ]
