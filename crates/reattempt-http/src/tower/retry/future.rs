@@ -81,8 +81,8 @@ where
         let context = plan.context(until);
         let budget = policy.shared_budget();
         let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
-        let mut call = LiveCall::start((), context);
         let start = AttemptStart::now(policy, &plan.timer);
+        let mut call = LiveCall::start((), context);
         let future = call.inside(until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
