@@ -144,7 +144,6 @@ fn hash(bytes: &[u8], seed: u64) -> u64 {
 pub struct Live;
 
 #[cfg(not(feature = "config"))]
-#[expect(clippy::unused_self, reason = "there is no configuration")]
 impl Live {
     /// Returns `true`: nothing counts from the start.
     pub const fn is_idle(&self) -> bool {
