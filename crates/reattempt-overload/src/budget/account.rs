@@ -82,7 +82,10 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.budget.give_back(self.held);
+        // The compiler sees that what is spent is nothing any more.
+        if self.held != Held::NOTHING {
+            self.budget.give_back(self.held);
+        }
     }
 }
 
@@ -160,6 +163,7 @@ impl Budget {
     }
 
     /// The price of a retry, if there is enough for it.
+    #[inline]
     pub(crate) fn reserve(
         &self,
         class: FailureClass,
