@@ -56,7 +56,7 @@ thread_local! {
 
 /// Returns whether anybody observes this thread.
 pub(crate) fn is_anybody_there() -> bool {
-    !is_reporting() && (has_sinks() || is_added())
+    (has_sinks() || is_added()) && !is_reporting()
 }
 
 /// Returns whether there is an observer of the user's for this thread.

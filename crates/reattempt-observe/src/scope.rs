@@ -7,6 +7,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pin_project_lite::pin_project;
 
@@ -45,6 +46,9 @@ thread_local! {
         })
     };
 }
+
+/// Whether any scope has had observers: most programs have none, and each failure asks.
+static HAVE_OBSERVED: AtomicBool = AtomicBool::new(false);
 
 /// What holds here, for a task or a thread.
 pub fn current() -> Scope {
@@ -128,6 +132,9 @@ impl Scope {
 /// The scope of this thread until this is dropped, also by a panic.
 /// The scope before; nothing of the user's runs while this one is changed.
 fn replace(scope: Scope) -> Scope {
+    if scope.observers.is_some() {
+        HAVE_OBSERVED.store(true, Ordering::Relaxed);
+    }
     let before =
         HERE.try_with(|here| Some(core::mem::replace(&mut *here.try_borrow_mut().ok()?, scope)));
     before.ok().flatten().unwrap_or_default()
@@ -176,7 +183,8 @@ impl<F: Future> Future for Scoped<F> {
 
 /// Whether there are observers in the scope of this thread.
 pub(super) fn observes() -> bool {
-    look(|here| here.observers.is_some()).unwrap_or_default()
+    HAVE_OBSERVED.load(Ordering::Relaxed)
+        && look(|here| here.observers.is_some()).unwrap_or_default()
 }
 
 /// Tells the observers of the scope, the innermost first.
