@@ -191,13 +191,20 @@ impl<P: Place> LiveCall<P> {
             before: self.failures(),
             attempt: self.failures().saturating_add(1),
             #[cfg(feature = "observe")]
-            failure: observe::is_watched().then(|| {
-                observe::FailedAttempt::new(
-                    failure.text(),
-                    self.began.times(self.failures(), context),
-                )
-            }),
+            failure: observe::is_watched().then(|| Box::new(self.failed_attempt(context, failure))),
         }
+    }
+
+    #[cfg(feature = "observe")]
+    #[cold]
+    #[inline(never)]
+    fn failed_attempt<E: ?Sized>(
+        &self,
+        context: CallContext<'_, impl Clock>,
+        failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+    ) -> observe::FailedAttempt {
+        let times = self.began.times(self.failures(), context);
+        observe::FailedAttempt::new(failure.text(), times)
     }
 }
 
@@ -234,14 +241,27 @@ fn note(call: &Call, operation: &'static str, before: u32, attempt: u32, step: C
     });
 }
 
+#[cfg(feature = "observe")]
+#[cold]
+#[inline(never)]
+fn observe_retry(
+    operation: Operation<'_>,
+    attempt: u32,
+    failure: &observe::FailedAttempt,
+    delay: Duration,
+) {
+    observe::retries(reported(operation), attempt, failure, delay);
+}
+
 /// An attempt that did not end its call with success, on its way to those who watch.
 #[derive(Debug)]
 pub(super) struct Report {
     /// The number of the attempt before it, which is higher where the count has started anew.
     before: u32,
     attempt: u32,
+    /// In a box: where nobody watches, its bytes would be copied all the same.
     #[cfg(feature = "observe")]
-    failure: Option<observe::FailedAttempt>,
+    failure: Option<Box<observe::FailedAttempt>>,
 }
 
 impl Report {
@@ -261,7 +281,7 @@ impl Report {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn retries(
         self,
         call: &Call,
@@ -273,7 +293,7 @@ impl Report {
         note(call, operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
-            observe::retries(reported(operation), self.attempt, &failure, delay);
+            observe_retry(operation, self.attempt, &failure, delay);
         }
     }
 
@@ -290,13 +310,14 @@ impl Report {
         if observe::is_watched() {
             let failure = self.failure.or_else(|| {
                 (ending == Ending::Attempt(AttemptResult::CutOff)).then(|| {
-                    observe::FailedAttempt::new(ErrorText::cut_off(), observe::Times::default())
+                    let times = observe::Times::default();
+                    Box::new(observe::FailedAttempt::new(ErrorText::cut_off(), times))
                 })
             });
             observe::gives_up(
                 reported(operation),
                 self.attempt,
-                failure.as_ref(),
+                failure.as_deref(),
                 ending != Ending::BetweenAttempts,
                 reason,
             );
