@@ -649,7 +649,7 @@ fn every_rule_has_a_case() {
 
 /// The form that all messages keep.
 #[test]
-fn messages_name_the_rule_then_the_mend() {
+fn messages_name_the_rule_then_the_fix() {
     for case in CASES {
         let (rule, fix) = case.message.split_once("; ").unwrap_or_default();
         assert!(!rule.is_empty() && !fix.is_empty(), "{}", case.message);

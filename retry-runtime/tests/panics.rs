@@ -47,7 +47,7 @@ impl Classify for Unspeakable {
 }
 
 #[test]
-fn errors_that_cannot_be_written_are_told_as_far_as_they_are() {
+fn errors_that_fail_to_format_are_reported_as_far_as_they_go() {
     let said = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&said);
     let observer = move |event: &Event<'_>| {

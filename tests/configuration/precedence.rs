@@ -140,7 +140,7 @@ fn what_is_there() {
 
 /// In whatever order they stand: the first retry is one of all.
 #[test]
-fn what_is_told() {
+fn what_is_reported() {
     let with_telemetry = |value: &str| {
         let config = Config::from_toml(&format!("[policies.a]\ntelemetry = {value}\n")).unwrap();
         format!("{:?}", config.policy("a").unwrap())

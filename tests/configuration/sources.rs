@@ -71,7 +71,7 @@ fn faults_name_the_variable() {
 const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
 
 #[test]
-fn a_variable_without_levels_is_told_where_they_are() {
+fn a_variable_without_levels_gets_a_message_with_them() {
     for (name, fix) in [
         ("POLICIES_STORAGE_MAX", "POLICIES__STORAGE__MAX"),
         ("POLICIES__STORAGE_MAX", "POLICIES__STORAGE__MAX"),

@@ -69,7 +69,7 @@ async fn an_operation_has_a_budget_of_its_own() {
 }
 
 #[test]
-fn a_budget_that_is_lent() {
+fn a_borrowed_budget() {
     let _time = testing::virtual_time();
     let calls = Cell::new(0);
     let budget = Arc::new(Budget::per_success(0.5).floor(0.0).initial(1));

@@ -64,7 +64,7 @@ fn the_deadline_is_that_of_the_start() {
 }
 
 #[test]
-fn times_are_told_by_the_deadline_of_the_start() {
+fn times_follow_the_deadline_of_the_start() {
     let (_turn, time) = sync_turn();
     install("[policies.deadlines]\ndeadline = \"1m\"\n");
     let reported = Arc::new(Mutex::new(Vec::new()));

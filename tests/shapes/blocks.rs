@@ -19,7 +19,7 @@ fn block_statements(script: &Script) -> Result<u32, Fault> {
 }
 
 // A block with statements, whose error type the function tells.
-fn block_told(script: &Script) -> Result<u32, Fault> {
+fn block_with_type(script: &Script) -> Result<u32, Fault> {
     retry_block!(max = 3, backoff = "none", on(_), {
         let number = script.step()?;
         Ok(number)
@@ -166,7 +166,7 @@ fn block_surroundings(script: &Script) -> Result<u32, Fault> {
 }
 
 shapes! {
-    block, block_told, block_statements, closure, closure_untyped, block_mutates, block_return, block_loops, block_in_loop,
+    block, block_with_type, block_statements, closure, closure_untyped, block_mutates, block_return, block_loops, block_in_loop,
     block_question_mark, block_option, block_context, block_moves_clone, block_in_retried, block_in_block,
     block_surroundings,
     closure_failed => |script| crate::last(closure_failed(script)),

@@ -65,7 +65,7 @@ impl Service {
 
 /// It is a failure like others: retried, counted, reported.
 #[tokio::test(start_paused = true)]
-async fn retried_counted_and_told() {
+async fn retried_counted_and_reported() {
     #[retry(
         max = 3,
         base = "1s",

@@ -23,7 +23,7 @@ fn messages_point_at_a_token() {
 
 #[test]
 fn our_messages_name_the_rule_and_the_fix() {
-    messages::name_the_rule_and_the_mend(&OURS, &["; ", "did you mean", "the keys are"]);
+    messages::name_the_rule_and_the_fix(&OURS, &["; ", "did you mean", "the keys are"]);
 }
 
 #[test]

@@ -85,15 +85,15 @@ pub(crate) fn point_at_a_token(folders: &[&str], but: &[&str]) {
 }
 
 /// Our own messages: lower case, no full stop, the rule and then the fix.
-pub(crate) fn name_the_rule_and_the_mend(folders: &[&str], fixes: &[&str]) {
+pub(crate) fn name_the_rule_and_the_fix(folders: &[&str], fixes: &[&str]) {
     let mut faults = Vec::new();
     for message in folders.iter().flat_map(|folder| messages(folder)) {
         let Some(text) = message.text.strip_prefix("error: ") else {
             continue; // the compiler's own have a number
         };
         let upper = text.starts_with(|first: char| first.is_uppercase());
-        let fixed = fixes.iter().any(|fix| text.contains(fix));
-        if upper || text.ends_with('.') || !fixed {
+        let names_one = fixes.iter().any(|fix| text.contains(fix));
+        if upper || text.ends_with('.') || !names_one {
             faults.push(format!("{}: {text}", message.file.display()));
         }
     }

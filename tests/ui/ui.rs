@@ -26,7 +26,7 @@ fn messages_point_at_a_token() {
 }
 
 #[test]
-fn our_messages_name_the_rule_and_the_mend() {
+fn our_messages_name_the_rule_and_the_fix() {
     let fixes = [
         "; ",
         "did you mean",
@@ -35,7 +35,7 @@ fn our_messages_name_the_rule_and_the_mend() {
         "the kinds are",
         "the verdicts are",
     ];
-    messages::name_the_rule_and_the_mend(&OURS, &fixes);
+    messages::name_the_rule_and_the_fix(&OURS, &fixes);
 }
 
 #[test]

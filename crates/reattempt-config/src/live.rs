@@ -346,7 +346,7 @@ mod tests {
 
     /// Whatever is written beside a broken file makes a watcher read it again: that is reported once.
     #[test]
-    fn the_same_faults_are_told_once() {
+    fn the_same_errors_are_reported_once() {
         let path =
             std::env::temp_dir().join(format!("reattempt-again-{}.toml", std::process::id()));
         let refused = Arc::new(AtomicU32::new(0));

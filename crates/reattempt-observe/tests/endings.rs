@@ -27,7 +27,7 @@ impl Drop for Sends {
 }
 
 #[test]
-fn an_observer_that_ends_may_do_what_is_told() {
+fn an_observer_that_ends_may_make_calls() {
     let (done, ends) = channel();
     let (first, second) = (add(|_: &Event<'_>| {}), add(Sends));
     std::thread::spawn(move || {
@@ -39,7 +39,7 @@ fn an_observer_that_ends_may_do_what_is_told() {
 }
 
 #[test]
-fn a_thread_that_ends_may_do_what_is_told() {
+fn a_thread_that_ends_may_make_calls() {
     struct Last;
 
     impl Drop for Last {

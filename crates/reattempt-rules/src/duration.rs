@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_with_the_mend() {
+    fn refuses_with_the_fix() {
         for (text, fault) in [
             ("", ParseDurationError::Empty),
             ("250", ParseDurationError::NoUnit),

@@ -40,7 +40,7 @@ impl Parts<'_> {
     }
 
     /// Whether a call ends with a `RetryError`: of its answer, going by its name, or for `map_err`.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reported(&self) -> bool {
         let by_name =
             matches!(self.answer, Answer::RetryError(..)) && self.answer.to_ask().is_none();
         by_name || self.model.map_err.is_some()
@@ -78,7 +78,7 @@ impl Parts<'_> {
         } else if let Some(answer) = self
             .answer
             .written()
-            .filter(|ty| !has_hole(ty) && (has_limits || self.is_told()))
+            .filter(|ty| !has_hole(ty) && (has_limits || self.is_reported()))
         {
             ours!(#krate::__private::too_late!(#answer, #context))
         } else {
@@ -197,7 +197,7 @@ impl Parts<'_> {
         }
         let span = self.answer_span();
         let located = self.model.krate_at(span);
-        let split = if self.is_told() {
+        let split = if self.is_reported() {
             "split_retry_error"
         } else {
             "split"
@@ -273,7 +273,7 @@ impl Parts<'_> {
         };
         let answer = if let Some(form) = self.form() {
             ours!((#form).succeed(#outcome))
-        } else if self.is_told() {
+        } else if self.is_reported() {
             ours!(#krate::__private::Polled(#outcome).succeed())
         } else {
             outcome
@@ -401,7 +401,7 @@ impl Parts<'_> {
         }
         let span = self.answer_span();
         let located = self.model.krate_at(span);
-        match (cutting, self.is_told()) {
+        match (cutting, self.is_reported()) {
             (Cutting::Never, true) => ours!(#krate::__private::fail_retry_error(error, end)),
             (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
             (_, true) => ours!(#krate::__private::fail_limited_retry_error(error, end)),
@@ -418,7 +418,7 @@ impl Parts<'_> {
         let polled = if let Some(form) = self.form() {
             let span = at(self.model.error_span);
             quote_spanned!(span=> (#form).polled(outcome).reattempt_end(end))
-        } else if self.is_told() {
+        } else if self.is_reported() {
             ours!(#krate::__private::Polled(outcome).fail(end))
         } else {
             let span = self.model.error_span;
@@ -440,7 +440,7 @@ impl Parts<'_> {
 
     /// The name of the end, where the answer when giving up needs to know why.
     pub(super) fn end(&self) -> TokenStream {
-        let wants = self.model.until.is_some() || self.is_told() || self.form().is_some();
+        let wants = self.model.until.is_some() || self.is_reported() || self.form().is_some();
         let wants = wants || self.cutting() != Cutting::Never;
         used(ours!(end), wants && !self.answers_anything())
     }

@@ -112,7 +112,7 @@ impl Parts<'_> {
         let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());
         // The one of the attempt is gone.
-        let says = self.model.until.is_some() || self.form().is_some() || !self.is_told();
+        let says = self.model.until.is_some() || self.form().is_some() || !self.is_reported();
         let cut = says.then(|| self.cut_bound());
         ours! {
             let stopped = (&mut call).stopped(pause.await, #context);

@@ -9,8 +9,8 @@ use reattempt::{Classify, GaveUp, Policy, RetryError, Verdict, deadline};
 use crate::log::{self, AttemptEnd, CallEnd, Hook, Id, What};
 use crate::ops::Op;
 use crate::policies;
-use crate::purses::SharedBudget;
 use crate::random::Random;
+use crate::shared_budgets::SharedBudget;
 
 /// The numbers of a call that invariants need. Those of a [`Policy`] cannot be read from it.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use crate::calls::Call;
 use crate::log;
 use crate::ops::{self, Op};
 use crate::plan::Plan;
-use crate::purses::{BREAKERS, KEYS};
+use crate::shared_budgets::{BREAKERS, KEYS};
 use crate::storm::WORKERS;
 
 /// Every operation until it succeeds, within a bound, and then every breaker is closed: what did not.

@@ -20,12 +20,12 @@ mod other;
 mod plan;
 mod policies;
 mod proxy;
-mod purses;
 mod random;
 mod run;
 mod server;
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
+mod shared_budgets;
 mod stalls;
 mod storm;
 mod tales;

@@ -7,8 +7,8 @@ use reattempt::{Backoff, Jitter, Policy, policy::Nested};
 use crate::calls::Spec;
 use crate::ops::Op;
 use crate::ops::shared::DECIDED;
-use crate::purses::{KEYS, SharedBudget};
 use crate::random::Random;
+use crate::shared_budgets::{KEYS, SharedBudget};
 
 /// A call of `op`: its policy, and the same in numbers.
 pub(crate) fn draw(random: &mut Random, op: Op) -> (Spec, Policy) {

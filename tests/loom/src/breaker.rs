@@ -181,7 +181,7 @@ fn one_failure_opens_it_again() {
 
 /// Two that fail: one of them opens it.
 #[test]
-fn an_opening_is_told_once() {
+fn an_opening_is_reported_once() {
     let opens = |prepare: fn() -> (Word, [Option<Seen>; 2])| {
         model(None, move || {
             let (word, permits) = prepare();

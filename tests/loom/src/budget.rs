@@ -177,7 +177,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
 
 /// Never above the capacity, never below nothing.
 #[test]
-fn a_purse_is_neither_overdrawn_nor_lost() {
+fn a_count_is_neither_overdrawn_nor_lost() {
     model(2, || {
         let tokens = Arc::new(TokenCount::new(10));
         assert!(tokens.take(3));
@@ -207,7 +207,7 @@ fn a_purse_is_neither_overdrawn_nor_lost() {
 }
 
 #[test]
-fn a_purse_is_never_above_its_capacity() {
+fn a_count_is_never_above_its_capacity() {
     model(3, || {
         let tokens = Arc::new(TokenCount::new(10));
         assert!(tokens.take(1));

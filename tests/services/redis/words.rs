@@ -28,7 +28,7 @@ const THROTTLED_ONCE: &str = "
 ";
 
 #[tokio::test]
-async fn turned_away_until_it_is_mended() {
+async fn turned_away_until_it_is_fixed() {
     let Some((_server, client)) = open(&[]) else {
         return;
     };
@@ -112,7 +112,7 @@ async fn a_script_that_does_not_end() {
 }
 
 #[tokio::test]
-async fn what_another_attempt_does_not_mend() {
+async fn what_another_attempt_does_not_fix() {
     let Some((server, client)) = open(&[]) else {
         return;
     };

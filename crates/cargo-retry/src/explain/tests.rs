@@ -70,7 +70,7 @@ fn extremes_are_drawn_within_the_width() {
 }
 
 #[test]
-fn the_earlier_of_two_ends_is_told() {
+fn the_earlier_of_two_ends_is_reported() {
     for (policy, words) in [
         (
             "max = 2, jitter = \"none\", timeout = \"1s\"",
@@ -131,7 +131,7 @@ fn copies_of_a_hedge_are_load() {
 }
 
 #[test]
-fn the_floor_of_a_budget_is_told() {
+fn the_floor_of_a_budget_is_shown() {
     let text = text("max = 4, budget = 0.1", LOOK).replace("\n              ", " ");
     let words = "to 1.1 times and 1 retry a second for each process (its `floor`)";
     assert!(text.contains(words), "{text}");

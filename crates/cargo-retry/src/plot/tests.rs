@@ -88,7 +88,7 @@ fn what_is_higher_stands_higher() {
 }
 
 #[test]
-fn lines_are_told_apart_without_colours() {
+fn lines_differ_without_colours() {
     let line = |name: &'static str, y| Line {
         name: name.into(),
         points: vec![(0.0, y), (10.0, y)],

@@ -43,7 +43,7 @@ fn the_keys_may_stand_in_an_attribute_or_alone() {
 }
 
 #[test]
-fn a_name_is_mended_without_what_is_refused() {
+fn a_name_is_fixed_without_what_is_refused() {
     for (text, fix) in [
         ("name = \"a\\u{7}b\"", "write `name = \"a_b\"`"),
         ("name = \" \\u{1b}\"", "write `name = \"payments.charge\"`"),
@@ -161,7 +161,7 @@ fn what_cannot_be_parsed_is_a_fault() {
 }
 
 #[test]
-fn expressions_are_told() {
+fn expressions_are_shown() {
     let given = good("max = limits::MAX, base = \"1s\", budget = &SHARED, breaker = &BREAKER");
     assert_eq!(
         given.unknown,

@@ -204,8 +204,8 @@ fn fixed(play: &Play) -> Option<String> {
         return None;
     }
     let helpful = |fix: &&Fix| match (fix.summary.recovered, play.asked.summary.recovered) {
-        (Some(fixed), Some(asked)) => fixed < asked,
-        (fixed, _) => fixed.is_some(),
+        (Some(better), Some(asked)) => better < asked,
+        (better, _) => better.is_some(),
     };
     let words: Vec<String> = fixes
         .iter()

@@ -157,24 +157,24 @@ impl Stage {
             Ok::<_, String>(())
         };
         if !asked.is_budgeted() {
-            let fixed = Contender {
+            let improved = Contender {
                 name: "with a budget",
                 budget: Some(Allowance::new(SHARE)),
                 ..asked.clone()
             };
-            fix("a budget of 10 %", format!("budget = {SHARE}"), fixed)?;
+            fix("a budget of 10 %", format!("budget = {SHARE}"), improved)?;
         }
         if let Some(allowance) = asked.budget.filter(|it| it.floor > 0.0) {
             let allowance = allowance.without_floor();
-            let fixed = Contender {
+            let improved = Contender {
                 name: "without a floor",
                 budget: Some(allowance),
                 ..asked.clone()
             };
-            fix("a floor of 0", format!("budget = {allowance}"), fixed)?;
+            fix("a floor of 0", format!("budget = {allowance}"), improved)?;
         }
         if !asked.breaker {
-            let fixed = Contender {
+            let improved = Contender {
                 name: "with a breaker",
                 breaker: true,
                 ..asked.clone()
@@ -182,7 +182,7 @@ impl Stage {
             fix(
                 "a breaker of the last 20 calls",
                 "breaker = &BREAKER".to_owned(),
-                fixed,
+                improved,
             )?;
         }
         Ok(fixes)

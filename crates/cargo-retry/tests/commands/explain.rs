@@ -119,7 +119,7 @@ fn a_rule_has_its_page() {
 }
 
 #[test]
-fn what_is_an_expression_is_told() {
+fn expressions_are_reported() {
     let (code, out, _) = run(&[
         "explain",
         "max = limits::MAX, deadline = \"5s\", breaker = &PAYMENTS, budget = 0.1",

@@ -136,7 +136,7 @@ fn what_is_no_file_is_not_read() {
 }
 
 #[test]
-fn a_terminal_is_not_told_what_to_do() {
+fn a_terminal_gets_no_control_codes() {
     let file = folder("terminal").join("retry.toml");
     std::fs::write(
         &file,

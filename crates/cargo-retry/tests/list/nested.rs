@@ -39,7 +39,7 @@ fn places_add_up() {
 }
 
 #[test]
-fn loops_are_told() {
+fn loops_are_reported() {
     let looped = value!([5, 9, 1, true]);
     for (name, body) in [
         ("for", "for _ in 0..10 { leaf()?; } Ok(())"),

@@ -116,13 +116,13 @@ pub(crate) fn reported(project: &Path, row: &Value, markers: &mut Markers) -> St
         targets.join(", ")
     );
     for below in row["calls"].as_array().into_iter().flatten() {
-        text += &told_below(project, below, markers);
+        text += &reported_below(project, below, markers);
     }
     text
 }
 
 /// A retried call below another.
-fn told_below(project: &Path, below: &Value, markers: &mut Markers) -> String {
+fn reported_below(project: &Path, below: &Value, markers: &mut Markers) -> String {
     let (file, line) = place(below);
     let mut text = format!(
         "\n  -> {} {}/{}",

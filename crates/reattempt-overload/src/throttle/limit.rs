@@ -126,7 +126,7 @@ mod tests {
     const HALF: Duration = Duration::from_millis(500);
 
     #[test]
-    fn those_who_wait_are_told_different_moments() {
+    fn waiting_callers_get_different_times() {
         let mut limit = limit(2.0);
         let waits = [(); 4].map(|()| limit.take(second(1)).1);
         assert_eq!(waits, [1, 2, 3, 4].map(|n| HALF * n));

@@ -242,7 +242,7 @@ fn a_refused_function_is_still_there() {
 
 /// The parser has a sign of the last key as part of its literal.
 #[test]
-fn a_negative_number_at_the_end_is_told_of_as_one() {
+fn a_negative_number_at_the_end_is_reported_as_one() {
     for arguments in ["max = -1", "max = -1, on(_)"] {
         let item = parse("fn fetch() -> Result<(), Error> { Ok(()) }");
         let text = crate::expand::attribute(&parse(arguments), item).to_string();

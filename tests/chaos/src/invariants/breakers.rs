@@ -7,7 +7,7 @@ use reattempt::overload::breaker::State;
 
 use super::Violation;
 use crate::log::{At, AttemptEnd, Id, What};
-use crate::purses::{COOLDOWN, KEYS, probes as allowed};
+use crate::shared_budgets::{COOLDOWN, KEYS, probes as allowed};
 use crate::tales::{Ran, Run, Tale};
 
 /// The life of one breaker.

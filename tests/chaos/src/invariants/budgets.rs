@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Violation;
 use crate::log::{At, CallEnd};
-use crate::purses::{Rule, SharedBudget};
+use crate::shared_budgets::{Rule, SharedBudget};
 use crate::tales::{Run, Tale};
 
 /// What was paid and what was paid in, each in order of time.

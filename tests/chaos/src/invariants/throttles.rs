@@ -7,7 +7,7 @@ use reattempt::GiveUpReason;
 use super::Violation;
 use crate::log::{At, AttemptEnd, What};
 use crate::ops::Op;
-use crate::purses::{ADAPTIVE_FACTOR, ADAPTIVE_MINIMUM, ADAPTIVE_WINDOW};
+use crate::shared_budgets::{ADAPTIVE_FACTOR, ADAPTIVE_MINIMUM, ADAPTIVE_WINDOW};
 use crate::tales::Run;
 
 /// No more calls begin than tokens came, with those of a second that were saved up.

@@ -8,7 +8,7 @@ use super::Answer;
 use super::http::ask;
 use crate::calls::{Call, Wrong};
 use crate::log::{self, CallEnd, What};
-use crate::purses::BREAKERS;
+use crate::shared_budgets::BREAKERS;
 
 pub(super) async fn runner(call: &Call) -> Answer {
     let policy: &Policy = &call.policy;

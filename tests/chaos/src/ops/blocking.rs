@@ -8,7 +8,7 @@ use reattempt::{RetryError, deadline, retry, retry_block};
 
 use super::{Answer, Op, World};
 use crate::calls::{Call, Wrong};
-use crate::purses::BREAKERS;
+use crate::shared_budgets::BREAKERS;
 
 pub(super) fn run(call: &Call) -> Answer {
     match call.spec.op {

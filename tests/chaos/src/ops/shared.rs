@@ -9,7 +9,7 @@ use super::Answer;
 use super::http::attempt;
 use crate::calls::{Call, Wrong};
 use crate::log::{self, Hook, What};
-use crate::purses::{ADAPTIVE, BREAKERS, CUBIC};
+use crate::shared_budgets::{ADAPTIVE, BREAKERS, CUBIC};
 
 pub(crate) const COPY_AFTER: Duration = Duration::from_millis(30);
 pub(crate) const COPIES: u32 = 2;

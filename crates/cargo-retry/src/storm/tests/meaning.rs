@@ -25,7 +25,7 @@ fn says(line: &str, words: &[&str]) -> Play {
 }
 
 #[test]
-fn a_storm_goes_on_and_has_a_mend() {
+fn a_storm_goes_on_and_has_a_fix() {
     let play = says(
         "'max = 4'",
         &[
@@ -71,7 +71,7 @@ fn a_queue_that_shrinks_slowly_is_no_storm() {
 }
 
 #[test]
-fn a_floor_that_is_too_high_has_a_mend() {
+fn a_floor_that_is_too_high_has_a_fix() {
     let line = "'max = 4, budget = BUDGET' --load 280 --capacity 300";
     let chain = "Budget::per_success(0.1).floor(0.0)";
     for floored in ["0.1", "Budget::per_success(0.1)"] {

@@ -10,7 +10,7 @@ const fn secs(seconds: u64) -> Duration {
 }
 
 #[test]
-fn with_nothing_at_all_it_shows_a_storm_and_its_mend() {
+fn with_nothing_at_all_it_shows_a_storm_and_its_fix() {
     let (play, notes) = played(&typed("").expect("nothing is typed")).expect("it can be played");
     assert_eq!(notes, [""; 0]);
     let recovered = play.all().map(|it| it.summary.recovered);

@@ -197,7 +197,7 @@ fn forced_states_stay_until_reset() {
 }
 
 #[test]
-fn observers_are_told_once_of_each_change() {
+fn observers_see_each_change_once() {
     static SEEN: Mutex<Vec<Change>> = Mutex::new(Vec::new());
     static BREAKER: Breaker = Breaker::count_window(1)
         .name("payments")
