@@ -21,7 +21,7 @@ pub(super) enum Cutting {
     /// All, if the policy has a limit: it is a constant, so the compiler knows.
     ByPolicy,
     /// None, though they see the limit: `cut_off = false`.
-    Endured,
+    NotCutOff,
 }
 
 impl Parts<'_> {
@@ -31,7 +31,7 @@ impl Parts<'_> {
         if !self.asynchronous || !model.may_be_cut() {
             Cutting::Never
         } else if !model.cut_off {
-            Cutting::Endured
+            Cutting::NotCutOff
         } else if has_key || self.known_policy().is_none() {
             Cutting::Always
         } else {
@@ -291,7 +291,7 @@ impl Parts<'_> {
     fn limited(&self, attempt: &TokenStream) -> TokenStream {
         let (krate, kept, until) = (&self.krate, &self.timer_kept, self.until());
         let (context, gates) = (self.deferred_context(), self.gates());
-        let endures = self.cutting() == Cutting::Endured;
+        let endures = self.cutting() == Cutting::NotCutOff;
         let limit = if self.may_time_out() && !endures {
             let (policy, timer) = (self.limit_ref(Key::Timeout), &self.timer);
             ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))
@@ -299,8 +299,8 @@ impl Parts<'_> {
             until.clone()
         };
         let outcome = self.plain_or(attempt, &limit, |attempt, limit| match self.cutting() {
-            Cutting::Endured => {
-                ours!(#krate::__private::endured(#attempt, #limit, &mut call, #kept))
+            Cutting::NotCutOff => {
+                ours!(#krate::__private::not_cut_off(#attempt, #limit, &mut call, #kept))
             }
             Cutting::ByPolicy => {
                 let policy = self.policy();
@@ -357,7 +357,7 @@ impl Parts<'_> {
 
     /// The name of what is left of an attempt that was cut off, where an answer is made of it.
     fn lost(&self) -> TokenStream {
-        let makes = matches!(self.cutting(), Cutting::ByPolicy | Cutting::Endured);
+        let makes = matches!(self.cutting(), Cutting::ByPolicy | Cutting::NotCutOff);
         used(ours!(lost), makes && !self.answers_anything())
     }
 
@@ -394,7 +394,7 @@ impl Parts<'_> {
                     quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
                 }
                 Cutting::Always => quote_spanned!(span=> (#form).fail_cut(error, end, cut)),
-                Cutting::ByPolicy | Cutting::Endured => {
+                Cutting::ByPolicy | Cutting::NotCutOff => {
                     quote_spanned!(span=> (#form).fail_limited(error, end))
                 }
             };
@@ -406,7 +406,7 @@ impl Parts<'_> {
             (Cutting::Never, false) => quote_spanned!(at(span)=> #located::__private::fail(error)),
             (_, true) => ours!(#krate::__private::fail_limited_retry_error(error, end)),
             (Cutting::Always, false) => ours!(#krate::__private::fail_cut(error, end, cut)),
-            (Cutting::ByPolicy | Cutting::Endured, false) => {
+            (Cutting::ByPolicy | Cutting::NotCutOff, false) => {
                 let located = self.model.krate_at(self.model.error_span);
                 quote_spanned!(at(self.model.error_span)=> #located::__private::fail_limited(error, end))
             }

@@ -91,7 +91,7 @@ pub async fn limited<T: Timer, F: Future>(
 /// # Errors
 ///
 /// None.
-pub async fn endured<T: Timer, F: Future>(
+pub async fn not_cut_off<T: Timer, F: Future>(
     body: F,
     _: Until,
     _: &mut LiveCall<impl Place>,

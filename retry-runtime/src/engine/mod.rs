@@ -28,7 +28,7 @@ mod timeout;
 mod watch;
 
 #[cfg(not(feature = "std"))]
-pub use bare::{endured, limited, limited_hook};
+pub use bare::{limited, limited_hook, not_cut_off};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
@@ -44,5 +44,5 @@ pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
 pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
-pub use timeout::{endured, limited, limited_hook};
+pub use timeout::{limited, limited_hook, not_cut_off};
 pub use watch::{Described, ErrorText};

@@ -203,7 +203,7 @@ fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
 pin_project! {
     /// An attempt whose limit everything that it calls can see, and that nothing cuts off.
     #[derive(Debug)]
-    pub struct Endured<'c, T, F> {
+    pub struct NotCutOff<'c, T, F> {
         #[pin]
         body: F,
         timer: T,
@@ -213,13 +213,13 @@ pin_project! {
 }
 
 /// Returns an attempt of `call` that sees `until` and is not cut off.
-pub fn endured<T: Timer, F: Future>(
+pub fn not_cut_off<T: Timer, F: Future>(
     body: F,
     until: Until,
     call: &mut LiveCall<impl Place>,
     timer: T,
-) -> Endured<'_, T, F> {
-    Endured {
+) -> NotCutOff<'_, T, F> {
+    NotCutOff {
         body,
         timer,
         call: &mut call.machine,
@@ -227,7 +227,7 @@ pub fn endured<T: Timer, F: Future>(
     }
 }
 
-impl<T: Timer, F: Future> Future for Endured<'_, T, F> {
+impl<T: Timer, F: Future> Future for NotCutOff<'_, T, F> {
     type Output = Result<F::Output, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

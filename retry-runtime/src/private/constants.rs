@@ -8,12 +8,12 @@ use crate::policy::Policy;
 use crate::rules::RuleId;
 use crate::rules::{Key, Violation};
 
-// `policy = ...`: says at the user's expression what is expected there.
+/// `policy = ...`: says at the user's expression what is expected there.
 pub const fn inherited(policy: Policy) -> Policy {
     policy.trusted()
 }
 
-// The same where keys with values of the running program stand beside it.
+/// The same where keys with values of the running program stand beside it.
 pub const fn unchecked(policy: Policy) -> Policy {
     policy
 }
@@ -29,7 +29,7 @@ pub const fn broken(policy: &Policy, unknown: &[Key]) -> Option<Violation> {
     policy.known_violation(unknown)
 }
 
-// At the key or at its value: where `key` is what the rule is about, the program does not compile.
+/// At the key or at its value: where `key` is what the rule is about, the program does not compile.
 #[track_caller]
 pub const fn blame(broken: Option<&Violation>, key: Key, is_about_effects: bool) {
     if let Some(violation) = broken
@@ -41,6 +41,7 @@ pub const fn blame(broken: Option<&Violation>, key: Key, is_about_effects: bool)
     }
 }
 
+/// Panics with the rule that a constant policy breaks.
 #[track_caller]
 pub const fn refuse(broken: Option<&Violation>) {
     if let Some(violation) = broken {
@@ -48,27 +49,28 @@ pub const fn refuse(broken: Option<&Violation>) {
     }
 }
 
-// `backoff = expression`, promoted to a static by the constant it stands in.
+/// `backoff = expression`, promoted to a static by the constant it stands in.
 pub const fn backoff<B: BackoffFn + Send + Sync>(
     backoff: &'static B,
 ) -> &'static (dyn BackoffFn + Send + Sync) {
     backoff
 }
 
-// `backoff = |retry| ...`: says what the parameter is.
+/// `backoff = |retry| ...`: says what the parameter is.
 pub const fn backoff_by<B: Fn(u32) -> Duration + Send + Sync>(
     backoff: &'static B,
 ) -> &'static (dyn BackoffFn + Send + Sync) {
     backoff
 }
 
-// `hedge = CONSTANT`: a `Hedge`, or the delay of one.
+/// `hedge = CONSTANT`: a `Hedge`, or the delay of one.
 #[cfg(feature = "std")]
 #[derive(Debug)]
 pub struct HedgeOf<T>(pub T);
 
 #[cfg(feature = "std")]
 impl HedgeOf<crate::hedge::Hedge> {
+    /// Returns the hedge.
     pub const fn hedge(self) -> crate::hedge::Hedge {
         self.0
     }
@@ -76,30 +78,33 @@ impl HedgeOf<crate::hedge::Hedge> {
 
 #[cfg(feature = "std")]
 impl HedgeOf<Duration> {
+    /// Returns the hedge.
     #[track_caller]
     pub const fn hedge(self) -> crate::hedge::Hedge {
         crate::hedge::Hedge::after(self.0)
     }
 }
 
-// `budget = CONSTANT`: a reference to a budget, or the share of one of the operation's own.
+/// `budget = CONSTANT`: a reference to a budget, or the share of one of the operation's own.
 #[cfg(feature = "std")]
 #[derive(Debug)]
 pub struct BudgetOf<T>(pub T);
 
 #[cfg(feature = "std")]
 impl BudgetOf<f64> {
+    /// Panics if the budget breaks a rule.
     #[track_caller]
     pub const fn check(self) {
         let _ = crate::Budget::per_success(self.0);
     }
 
-    // `check` says what is wrong with a share.
+    /// `check` says what is wrong with a share.
     pub const fn own(self) -> crate::Budget {
         let is_share = crate::rules::budget_share(self.0).is_none();
         crate::Budget::per_success(if is_share { self.0 } else { 1.0 })
     }
 
+    /// Returns the budget of the constant, or `own` for a ratio.
     pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
         own
     }
@@ -107,13 +112,15 @@ impl BudgetOf<f64> {
 
 #[cfg(feature = "std")]
 impl BudgetOf<&'static crate::Budget> {
+    /// Panics if the budget breaks a rule.
     pub const fn check(self) {}
 
-    // Used by nobody.
+    /// Used by nobody.
     pub const fn own(self) -> crate::Budget {
         crate::Budget::tokens(10)
     }
 
+    /// Returns the budget of the constant, or `own` for a ratio.
     pub const fn or(self, _: &'static crate::Budget) -> &'static crate::Budget {
         self.0
     }
@@ -122,21 +129,24 @@ impl BudgetOf<&'static crate::Budget> {
 // A constant budget is one of the operation's own. A `static` cannot be moved: the compiler says so, and to borrow it.
 #[cfg(feature = "std")]
 impl BudgetOf<crate::Budget> {
+    /// Panics if the budget breaks a rule.
     #[track_caller]
     pub const fn check(self) {
         refuse_budget(&self.0);
     }
 
+    /// Returns the budget of the operation's own.
     pub const fn own(self) -> crate::Budget {
         self.0
     }
 
+    /// Returns the budget of the constant, or `own` for a ratio.
     pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
         own
     }
 }
 
-// R11: a budget of the operation's own, which has to pay for a retry.
+/// R11: a budget of the operation's own, which has to pay for a retry.
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn paying(budget: crate::Budget) -> crate::Budget {
@@ -144,7 +154,7 @@ pub const fn paying(budget: crate::Budget) -> crate::Budget {
     budget
 }
 
-// R11: a budget that a constant names.
+/// R11: a budget that a constant names.
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_budget(budget: &crate::Budget) {
@@ -153,7 +163,7 @@ pub const fn refuse_budget(budget: &crate::Budget) {
     }
 }
 
-// X12: a hedge beside the policy of its operation.
+/// X12: a hedge beside the policy of its operation.
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
@@ -167,7 +177,7 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
     }
 }
 
-// X10: a breaker that a constant names, beside the policy of the operation.
+/// X10: a breaker that a constant names, beside the policy of the operation.
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {

@@ -11,13 +11,13 @@ use crate::outcome::{Cut, Outcome};
 use crate::policy::Policy;
 use crate::rules::RuleId;
 
-// Made once, at the user's type, where it says what is expected of it. A pointer,
-// because any other function would say it again wherever it is called.
+/// Made once, at the user's type, where it says what is expected of it. A pointer,
+/// because any other function would say it again wherever it is called.
 pub fn cut<R: Cut>() -> fn(GaveUp) -> R {
     R::cut
 }
 
-// An inherited constant policy on a sync function.
+/// An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
     if policy.timeout.is_some() {
@@ -92,7 +92,7 @@ pub const fn timed_out(end: GaveUp) -> GaveUp {
     end.timed_out()
 }
 
-// The outcome of an attempt that was polled to a final value.
+/// The outcome of an attempt that was polled to a final value.
 #[expect(
     clippy::unreachable,
     reason = "what was cut off has no value that could be final"
@@ -104,7 +104,7 @@ pub fn finished<R, L>(outcome: Result<R, L>) -> R {
     }
 }
 
-// The error that `verify` is asked about after a time-out.
+/// The error that `verify` is asked about after a time-out.
 #[diagnostic::on_unimplemented(
     message = "`verify` is asked about the error, and after a time-out there is none",
     label = "`From<GaveUp>` is not implemented for this error",

@@ -46,7 +46,7 @@ impl IgnoredTimeout {
     const fn report(&self, _: &Site) {}
 }
 
-// A constant policy whose attempts are not to be cut off.
+/// A constant policy whose attempts are not to be cut off.
 #[track_caller]
 pub const fn refuse_timeout(policy: &Policy) {
     if policy.timeout.is_some() {

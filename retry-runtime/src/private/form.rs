@@ -20,12 +20,14 @@ impl<R> FormOf<R> {
 }
 
 impl<T, E> FormOf<Result<T, RetryError<E>>> {
+    /// Returns the form of an answer with a reason.
     #[inline(always)]
     pub const fn reattempt_form(self) -> WithReason<T, E> {
         WithReason::NEW
     }
 }
 
+/// Any other answer.
 pub trait PlainForm<R> {
     fn reattempt_form(self) -> Plain<R>;
 }
@@ -55,16 +57,19 @@ impl<R> Plain<R> {
         None
     }
 
+    /// Returns the answer of a success.
     #[inline(always)]
     pub fn succeed(self, outcome: R) -> R {
         outcome
     }
 
+    /// Wraps the last value of polling.
     #[inline(always)]
     pub const fn polled(self, outcome: R) -> Polled<R> {
         Polled(outcome)
     }
 
+    /// Returns the answer of a call that gave up after a failure, or after a limit cut its attempt off.
     #[inline(always)]
     pub fn fail_limited<L: LostAnswer<R>>(self, error: Result<R::Error, L>, end: GaveUp) -> R
     where
@@ -73,6 +78,7 @@ impl<R> Plain<R> {
         fail_limited(error, end)
     }
 
+    /// Returns the same, where `cut` makes the answer of an attempt that was cut off.
     #[inline(always)]
     pub fn fail_cut(
         self,
@@ -105,6 +111,7 @@ impl<T, E> WithReason<T, E> {
 }
 
 impl<T, E> WithReason<T, E> {
+    /// Gives an attempt its type, as that of `Plain` does.
     #[inline(always)]
     pub const fn never(self) -> Option<Result<T, E>> {
         None
@@ -116,20 +123,24 @@ impl<T, E> WithReason<T, E> {
         Some(|end| Err(RetryError::from(end)))
     }
 
+    /// Returns the answer of a success.
     pub fn succeed(self, outcome: Result<T, E>) -> Result<T, RetryError<E>> {
         Polled(outcome).succeed()
     }
 
+    /// Wraps the last value of polling.
     #[inline(always)]
     pub const fn polled(self, outcome: Result<T, E>) -> PolledWithReason<T, E> {
         PolledWithReason(outcome)
     }
 
+    /// Returns the answer of a call that gave up after a failure, or after a limit cut its attempt off.
     #[inline(always)]
     pub fn fail_limited<L>(self, error: Result<E, L>, end: GaveUp) -> Result<T, RetryError<E>> {
         fail_limited_retry_error(error, end)
     }
 
+    /// Returns the same, where `cut` makes the answer of an attempt that was cut off.
     #[inline(always)]
     pub fn fail_cut(
         self,
@@ -204,6 +215,7 @@ pub fn fail_as<F: AnswerForm>(_: F, error: F::Error, end: GaveUp) -> F::Answer {
 pub struct PolledWithReason<T, E>(Result<T, E>);
 
 impl<T, E> PolledWithReason<T, E> {
+    /// Returns the answer of polling that gave up.
     pub fn reattempt_end(self, end: GaveUp) -> Result<T, RetryError<E>> {
         Polled(self.0).fail(end)
     }

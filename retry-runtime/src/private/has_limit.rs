@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 use core::future::Future;
 
-use crate::engine::{LiveCall, Lost, Place, TimedOut, Until, endured, limited};
+use crate::engine::{LiveCall, Lost, Place, TimedOut, Until, limited, not_cut_off};
 use crate::timer::Timer;
 
 /// Whether a policy has a limit in time, as a type.
@@ -49,6 +49,6 @@ impl LimitByPolicy for HasLimit<false> {
         call: &mut LiveCall<impl Place>,
         timer: T,
     ) -> impl Future<Output = Result<F::Output, Infallible>> {
-        endured(body, until, call, timer)
+        not_cut_off(body, until, call, timer)
     }
 }

@@ -9,7 +9,7 @@ use crate::inherited;
 use crate::inside::Inside;
 use crate::timer::Clock;
 
-// `on_retry`, and `before_retry` in a sync function.
+/// `on_retry`, and `before_retry` in a sync function.
 #[inline(always)]
 pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)) {
     hook(retry);
@@ -21,8 +21,8 @@ pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> 
     hook()
 }
 
-// `before_retry` in an async function. One lifetime instead of all of them: the future of an async
-// hook may keep the retry.
+/// `before_retry` in an async function. One lifetime instead of all of them: the future of an async
+/// hook may keep the retry.
 #[inline(always)]
 pub fn before<'r, 'e, E: ?Sized, O>(
     retry: &'r Retry<'e, E>,
@@ -31,16 +31,17 @@ pub fn before<'r, 'e, E: ?Sized, O>(
     hook(retry)
 }
 
-// `before_retry` or `fallback` that looks at nothing: nothing borrows the error while it runs.
+/// `before_retry` or `fallback` that looks at nothing: nothing borrows the error while it runs.
 #[inline(always)]
 pub fn unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {
     hook(Unseen)
 }
 
-// What `before_retry` answers with in an async function.
+/// What `before_retry` answers with in an async function.
 #[inline(always)]
 pub fn nothing<N: Nothing>(_: N) {}
 
+/// What `before_retry` may return.
 #[diagnostic::on_unimplemented(
     message = "`before_retry` answers with nothing, and this is `{Self}`",
     label = "expected `()`",
@@ -55,6 +56,7 @@ impl Nothing for () {}
 #[diagnostic::do_not_recommend]
 impl Nothing for <fn() -> ! as Returns>::Output {}
 
+/// Names the type that a function returns.
 pub trait Returns {
     type Output;
 }
@@ -67,11 +69,12 @@ impl<O> Returns for fn() -> O {
 #[derive(Debug)]
 pub struct Unseen;
 
-// `Reply(Some(answer)).settle().await`: a future is awaited, a value is taken.
-// The method that takes `self` is tried before the one that takes `&mut self`.
+/// `Reply(Some(answer)).settle().await`: a future is awaited, a value is taken.
+/// The method that takes `self` is tried before the one that takes `&mut self`.
 #[derive(Debug)]
 pub struct Reply<O>(pub Option<O>);
 
+/// Takes a reply that is a future.
 pub trait SettleFuture {
     type Future;
 
@@ -92,6 +95,7 @@ impl<F: Future> SettleFuture for Reply<F> {
 
 type Settle<F> = F;
 
+/// Takes a reply that is a value.
 pub trait SettleValue {
     type Value;
 

@@ -6,18 +6,19 @@ use core::time::Duration;
 use crate::hedge::Ended;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
-// `on`. A function, so that a closure learns the type of its parameter.
+/// `on`. A function, so that a closure learns the type of its parameter.
 #[inline(always)]
 pub fn judge<E: ?Sized, V: IntoVerdict>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
     on(error).into_verdict()
 }
 
-// `on` with `idempotent = false` and no `verify`.
+/// `on` with `idempotent = false` and no `verify`.
 #[inline(always)]
 pub fn judge_by_proof<E: ?Sized, V: Proof>(error: &E, on: impl FnOnce(&E) -> V) -> Verdict {
     on(error).proof()
 }
 
+/// An answer of `on` that says whether anything was executed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether anything was executed, so `idempotent = false` would retry nothing",
     label = "expected `Verdict`",
@@ -34,7 +35,7 @@ impl Proof for Verdict {
     }
 }
 
-// `except`.
+/// `except`.
 #[inline(always)]
 pub fn exclude<E: ?Sized, V: IntoVerdict>(
     error: &E,
@@ -43,23 +44,24 @@ pub fn exclude<E: ?Sized, V: IntoVerdict>(
     except(error).into_exclusion()
 }
 
-// `except` wins over `on`.
+/// `except` wins over `on`.
 #[inline(always)]
 pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict {
     except.unwrap_or_else(on)
 }
 
-// A policy without `on`.
+/// A policy without `on`.
 #[inline(always)]
 pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
     error.classify()
 }
 
-// `inherit`.
+/// `inherit`.
 pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     inner.verdict()
 }
 
+/// An inner error that has a verdict.
 #[diagnostic::on_unimplemented(
     message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
     label = "`Classify` is not implemented for this error",
@@ -77,11 +79,12 @@ impl<E: Classify + ?Sized> Inherit for E {
     }
 }
 
-// `after = field`.
+/// `after = field`.
 pub fn after<A: After>(field: &A) -> Option<Duration> {
     field.after()
 }
 
+/// A field with a delay.
 #[diagnostic::on_unimplemented(
     message = "`after` names a field that is no delay",
     label = "expected `Duration` or `Option<Duration>`, found `{Self}`",
@@ -103,7 +106,7 @@ impl After for Option<Duration> {
     }
 }
 
-// What `retry_after` may answer.
+/// What `retry_after` may answer.
 #[diagnostic::on_unimplemented(
     message = "`retry_after` answers with `{Self}`, which is no delay",
     label = "expected `Option<Duration>` or `Duration`",
@@ -121,7 +124,7 @@ impl<D: After> Delay for D {
     }
 }
 
-// What the failure of a copy means for the others.
+/// What the failure of a copy means for the others.
 #[cfg(feature = "std")]
 pub fn ended(verdict: Verdict) -> Ended {
     if verdict.is_retryable() {

@@ -22,7 +22,7 @@ pub use crate::engine::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared}
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
     Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, Stopped, TimedOut, Until,
-    attempt_span, endured, in_span, limited, limited_hook, spanned,
+    attempt_span, in_span, limited, limited_hook, not_cut_off, spanned,
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};

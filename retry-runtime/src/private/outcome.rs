@@ -43,7 +43,7 @@ pub fn split_limited<R, A, E, L>(
     }
 }
 
-// The error of an outcome that stays where it is.
+/// The error of an outcome that stays where it is.
 pub trait Fails {
     type Error;
 
@@ -66,6 +66,7 @@ impl<T> Fails for Option<T> {
     }
 }
 
+/// Returns the error of an outcome that is a failure.
 #[inline(always)]
 pub fn failure<R: Fails>(outcome: &R) -> Option<&R::Error> {
     outcome.failure()
@@ -82,8 +83,8 @@ pub fn fail_retry_error<T, E>(error: E, end: GaveUp) -> Result<T, RetryError<E>>
     Err(RetryError::new(end, Some(error)))
 }
 
-// Whether a type is a `Result` under another name: an inherent constant is found
-// before that of a trait.
+/// Whether a type is a `Result` under another name: an inherent constant is found
+/// before that of a trait.
 #[derive(Debug)]
 pub struct IsResult<T: ?Sized>(PhantomData<T>);
 
@@ -91,13 +92,14 @@ impl<T, E> IsResult<Result<T, E>> {
     pub const YES: bool = true;
 }
 
+/// Any type that is not a `Result`.
 pub trait IsNoResult {
     const YES: bool = false;
 }
 
 impl<T: ?Sized> IsNoResult for IsResult<T> {}
 
-// An alias that the policy of an `impl` block does not reach.
+/// An alias that the policy of an `impl` block does not reach.
 #[track_caller]
 pub const fn refuse_alias(is_result: bool) {
     if is_result {
@@ -107,13 +109,13 @@ pub const fn refuse_alias(is_result: bool) {
     }
 }
 
-// Tells the type of an attempt: `if let Some(outcome) = never::<R>() { return outcome; }`.
+/// Tells the type of an attempt: `if let Some(outcome) = never::<R>() { return outcome; }`.
 #[inline(always)]
 pub const fn never<R>() -> Option<R> {
     None
 }
 
-// What `fallback` may give: the value, or the whole `Result` or `Option`.
+/// What `fallback` may give: the value, or the whole `Result` or `Option`.
 #[diagnostic::on_unimplemented(
     message = "`fallback` answers with `{Self}`, which does not fit `{R}`",
     label = "neither the value nor the whole answer of the function",
@@ -148,12 +150,12 @@ impl<T> Answer<Option<T>> for T {
     }
 }
 
-// `Err` holds what `fallback` said; the caller makes an answer of it.
+/// `Err` holds what `fallback` said; the caller makes an answer of it.
 pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) -> Result<R, V> {
     end.split().map(R::success).map_err(fallback)
 }
 
-// `retry_after`, asked about an error after which there may be another attempt.
+/// `retry_after`, asked about an error after which there may be another attempt.
 #[inline(always)]
 pub fn retry_after<E: ?Sized, D: Delay>(
     policy: &Policy,
@@ -170,7 +172,7 @@ pub fn retry_after<E: ?Sized, D: Delay>(
     }
 }
 
-// The error that `verify` is asked about: nobody knows whether it was executed.
+/// The error that `verify` is asked about: nobody knows whether it was executed.
 pub fn ambiguous<'e, E: ?Sized>(
     policy: &Policy,
     cause: Cause<'e, E>,
@@ -183,12 +185,12 @@ pub fn ambiguous<'e, E: ?Sized>(
     }
 }
 
-// `verify`. One lifetime, as for `before`.
+/// `verify`. One lifetime, as for `before`.
 pub fn ask<'e, E: ?Sized, O>(error: &'e E, verify: impl FnOnce(&'e E) -> O) -> O {
     verify(error)
 }
 
-// What `verify` found: the function's answer, or the verdict that now holds.
+/// What `verify` found: the function's answer, or the verdict that now holds.
 pub fn found<R: Outcome>(
     finding: impl IntoVerified<R::Value>,
     verdict: Verdict,

@@ -9,16 +9,18 @@ use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::failure::{GaveUp, RetryError};
 
-// Says what the parameter of a closure is.
+/// Says what the parameter of a closure is.
 #[inline(always)]
 pub fn until<T: ?Sized>(value: &T, until: impl FnOnce(&T) -> bool) -> bool {
     until(value)
 }
 
+/// A value that `until` looks at.
 #[derive(Debug)]
 pub struct Polled<R>(pub R);
 
 impl<'a, T, E> Polled<&'a Result<T, E>> {
+    /// Returns why the value calls for another attempt; `None` for a final one.
     #[inline(always)]
     pub fn reattempt_cause(self, is_final: impl FnOnce(&T) -> bool) -> Option<Cause<'a, E>> {
         match self.0 {
@@ -30,7 +32,7 @@ impl<'a, T, E> Polled<&'a Result<T, E>> {
 }
 
 impl<T, E> Polled<Result<T, E>> {
-    // Polling that gives up has no error of its own.
+    /// Polling that gives up has no error of its own.
     pub fn reattempt_end(self, end: GaveUp) -> Result<T, E>
     where
         E: Unfinished,
@@ -47,6 +49,7 @@ impl<T, E> Polled<Result<T, E>> {
         self.0.map_err(|error| RetryError::new(end, Some(error)))
     }
 
+    /// Returns the answer of polling that gave up, with its reason.
     pub fn fail(self, end: GaveUp) -> Result<T, RetryError<E>> {
         match self.0 {
             Ok(_) => Err(end.into()),
@@ -55,7 +58,7 @@ impl<T, E> Polled<Result<T, E>> {
     }
 }
 
-// The whole value of a function that returns no `Result`.
+/// The whole value of a function that returns no `Result`.
 pub trait Whole {
     type Value;
 
@@ -77,6 +80,7 @@ impl<R> Whole for Polled<&R> {
     }
 }
 
+/// Ends polling of a whole value.
 pub trait WholeEnd {
     type Value;
 
@@ -92,6 +96,7 @@ impl<R> WholeEnd for Polled<R> {
     }
 }
 
+/// An error that can say that polling gave up.
 #[diagnostic::on_unimplemented(
     message = "polling can end without a final value, and `{Self}` cannot say so",
     label = "`From<GaveUp>` is not implemented for this error",

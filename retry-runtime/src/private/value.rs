@@ -10,6 +10,7 @@ use crate::jitter::Jitter;
 pub struct ValueOf<T>(pub T);
 
 impl ValueOf<Duration> {
+    /// Returns the duration.
     #[inline(always)]
     pub const fn duration(self) -> Duration {
         self.0
@@ -17,11 +18,13 @@ impl ValueOf<Duration> {
 }
 
 impl ValueOf<f64> {
+    /// Returns the factor.
     #[inline(always)]
     pub const fn factor(self) -> f64 {
         self.0
     }
 
+    /// Returns the jitter.
     #[inline(always)]
     pub const fn jitter(self) -> Jitter {
         Jitter::Ratio(self.0)
@@ -29,6 +32,7 @@ impl ValueOf<f64> {
 }
 
 impl ValueOf<Jitter> {
+    /// Returns the jitter.
     #[inline(always)]
     pub const fn jitter(self) -> Jitter {
         self.0
@@ -62,6 +66,7 @@ pub trait WrongValue<T>: Sized {
 
 impl<T> WrongValue<T> for ValueOf<T> {}
 
+/// A duration.
 #[diagnostic::on_unimplemented(
     message = "this key is a `Duration`, and `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
@@ -70,6 +75,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
 )]
 pub trait IsDuration {}
 
+/// A factor.
 #[diagnostic::on_unimplemented(
     message = "`factor` is an `f64`, and this is a `{Self}`",
     label = "expected an `f64`",
@@ -78,6 +84,7 @@ pub trait IsDuration {}
 )]
 pub trait IsFactor {}
 
+/// A jitter.
 #[diagnostic::on_unimplemented(
     message = "`jitter` is an `f64` or a `Jitter`, and this is a `{Self}`",
     label = "expected an `f64` or a `Jitter`",
@@ -95,6 +102,7 @@ pub trait IsJitter {}
 )]
 pub trait IsNumber: Copy {}
 
+/// Implements `IsNumber`.
 macro_rules! numbers {
     ($($number:ty)+) => { $(impl IsNumber for $number {})+ };
 }
