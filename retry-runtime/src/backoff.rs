@@ -28,7 +28,7 @@ use reattempt_rules::duration::Nanos;
 /// assert_eq!(POLICY.jitter(Jitter::None).sample_delay(3, None, || 0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no backoff",
+    message = "`{Self}` is not a backoff",
     label = "neither a kind of backoff nor `Fn(u32) -> Duration`",
     note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"

@@ -50,7 +50,7 @@ use crate::operation::Operation;
 /// assert_eq!((answer, errors.len()), (Err(1), 1));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no strategy for errors of type `{E}`",
+    message = "`{Self}` is not a strategy for errors of type `{E}`",
     label = "`Strategy<{E}>` is not implemented for it",
     note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that answers with a `reattempt::strategy::Decision`; a function is asked by `reattempt::strategy::from_fn`",
     note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"

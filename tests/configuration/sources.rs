@@ -61,7 +61,7 @@ fn faults_name_the_variable() {
         [
             "REATTEMPT_ENABLE: enable: unknown key `enable`; did you mean `enabled`? [R15]",
             "REATTEMPT_OPERATIONS__A__POLICY: operations.a.policy: there is no policy `storge`; did you mean `storage`? [X15]",
-            "REATTEMPT_POLICIES__STORAGE__BASE: policies.storage.base: a bare number is no duration; write `\"250ms\"` or `\"250s\"` [R17]",
+            "REATTEMPT_POLICIES__STORAGE__BASE: policies.storage.base: a bare number is not a duration; write `\"250ms\"` or `\"250s\"` [R17]",
             "REATTEMPT_POLICY__STORAGE__MAX: policy: unknown key `policy`; it is called `policies` here [R15]",
         ]
     );
@@ -234,7 +234,7 @@ fn files() {
     let figment = Figment::from(Toml::file_exact(&path));
     let faults = Config::from_figment(&figment).unwrap_err().to_string();
     assert!(
-        faults.starts_with(&format!("{name}:2: no TOML")),
+        faults.starts_with(&format!("{name}:2: not TOML")),
         "{faults}"
     );
 

@@ -97,7 +97,7 @@ pub(crate) fn name_the_rule_and_the_fix(folders: &[&str], fixes: &[&str]) {
             faults.push(format!("{}: {text}", message.file.display()));
         }
     }
-    report(&faults, "these name no fix, or are no fragment");
+    report(&faults, "these name no fix, or are not a fragment");
 }
 
 /// The last line of our own messages says where the rule is explained; the first is about the user's value alone.

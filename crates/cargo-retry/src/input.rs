@@ -14,7 +14,7 @@ pub(crate) fn refused(path: &Path) -> Option<String> {
     if about.is_dir() {
         Some("this is a folder, no file".to_owned())
     } else if !about.is_file() {
-        Some("this is no regular file, so it may have no end".to_owned())
+        Some("this is not a regular file, so it may have no end".to_owned())
     } else if about.len() > LARGEST {
         let (size, most) = (about.len() >> 20, LARGEST >> 20);
         Some(format!(

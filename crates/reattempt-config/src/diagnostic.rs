@@ -21,7 +21,7 @@ use reattempt_rules::{INDEX, RuleId};
 /// assert_eq!((fault.line(), fault.key(), fault.rule().as_str()), (Some(2), "policies.storage.base", "R17"));
 /// assert_eq!(
 ///     fault.message(),
-///     "a bare number is no duration; write `\"250ms\"` or `\"250s\"`"
+///     "a bare number is not a duration; write `\"250ms\"` or `\"250s\"`"
 /// );
 /// ```
 #[derive(Clone, PartialEq, Eq)]

@@ -314,7 +314,7 @@ pub(crate) fn text_of(path: &Path, name: &str) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes());
-        let message = "no TOML: a byte here is no UTF-8; save the file as UTF-8";
+        let message = "not TOML: a byte here is not UTF-8; save the file as UTF-8";
         Diagnostic::new(Place::at(name, &text, valid), "", RuleId::Syntax, message)
     })
 }

@@ -1,4 +1,4 @@
-//! A file that is no TOML: where, and what was most likely meant by the line.
+//! A file that is not TOML: where, and what was most likely meant by the line.
 
 use toml_edit::TomlError;
 
@@ -8,7 +8,7 @@ use super::{OPERATIONS, POLICIES};
 use reattempt_parse::nearest;
 use retry_runtime::rules::{Key, RuleId};
 
-/// What is no TOML: toml says what it expected, which is the fix.
+/// What is not TOML: toml says what it expected, which is the fix.
 pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let place = match error.span() {
         Some(span) => Place::at(name, text, span.start),
@@ -32,11 +32,11 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let line = place
         .line
         .and_then(|line| text.lines().nth(line.saturating_sub(1)));
-    let message = format!("no TOML: {said}; {}", fix(line.unwrap_or_default()));
+    let message = format!("not TOML: {said}; {}", fix(line.unwrap_or_default()));
     Diagnostic::new(place, "", RuleId::Syntax, message)
 }
 
-/// What was most likely meant by a line that is no TOML.
+/// What was most likely meant by a line that is not TOML.
 fn fix(line: &str) -> String {
     let line = line.split('#').next().unwrap_or_default().trim();
     let is_word = |text: &str| {

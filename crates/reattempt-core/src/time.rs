@@ -91,7 +91,7 @@ impl From<std::time::Instant> for Timestamp {
 
 /// A monotonic clock.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no timer",
+    message = "`{Self}` is not a timer",
     label = "`Clock` is not implemented for it",
     note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::BlockingTimer` (sync functions)",
     note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"

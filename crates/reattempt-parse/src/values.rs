@@ -157,7 +157,7 @@ fn known_unit(word: &str) -> Option<&'static str> {
 fn bare(number: impl fmt::Display) -> ParseError {
     ParseError::new(
         RuleId::R17,
-        format!("a bare number is no duration; write `\"{number}ms\"` or `\"{number}s\"`"),
+        format!("a bare number is not a duration; write `\"{number}ms\"` or `\"{number}s\"`"),
     )
 }
 

@@ -384,7 +384,7 @@ pub fn no_expression(pair: &darling::ast::MetaNameValueInvalidExpr) -> Diagnosti
     Diagnostic::new(
         Place::of(&pair.value),
         RuleId::Syntax,
-        format!("the value of `{key}` is no expression; write one, or drop `{key}`"),
+        format!("the value of `{key}` is not an expression; write one, or drop `{key}`"),
     )
 }
 
@@ -502,7 +502,7 @@ impl FromMeta for Filter {
                     fault.span(),
                     RuleId::Syntax,
                     format!(
-                        "this is no pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
+                        "this is not a pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
                     ),
                 )),
             },

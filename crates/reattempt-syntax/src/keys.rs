@@ -29,7 +29,7 @@ pub fn unknown(word: &str) -> String {
     }
     if word.contains("::") {
         return format!(
-            "`{word}` is no key; a policy is given by its key, write `policy = {word}(...)`"
+            "`{word}` is not a key; a policy is given by its key, write `policy = {word}(...)`"
         );
     }
     words::unknown(word, KEYS)

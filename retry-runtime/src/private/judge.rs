@@ -86,7 +86,7 @@ pub fn after<A: After>(field: &A) -> Option<Duration> {
 
 /// A field with a delay.
 #[diagnostic::on_unimplemented(
-    message = "`after` names a field that is no delay",
+    message = "`after` names a field that is not a delay",
     label = "expected `Duration` or `Option<Duration>`, found `{Self}`",
     note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
 )]
@@ -108,7 +108,7 @@ impl After for Option<Duration> {
 
 /// What `retry_after` may answer.
 #[diagnostic::on_unimplemented(
-    message = "`retry_after` answers with `{Self}`, which is no delay",
+    message = "`retry_after` answers with `{Self}`, which is not a delay",
     label = "expected `Option<Duration>` or `Duration`",
     note = "answer with the delay that the error asks for, or with `None` where it asks for none",
     note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"

@@ -120,7 +120,7 @@ fn lone_name(text: &str) -> Option<String> {
             )
         } else {
             format!(
-                "`{text}` is no key; a policy of a file is `--config retry.toml {text}`, and keys are written `max = 5, jitter = 0.2`"
+                "`{text}` is not a key; a policy of a file is `--config retry.toml {text}`, and keys are written `max = 5, jitter = 0.2`"
             )
         },
     )

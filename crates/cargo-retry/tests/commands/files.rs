@@ -86,7 +86,7 @@ fn files_are_checked() {
     assert_eq!(code, 1);
     let lines: Vec<_> = out.lines().collect();
     assert!(
-        lines[0].starts_with("bad.toml:2:1: policies.a.base: a bare number is no duration"),
+        lines[0].starts_with("bad.toml:2:1: policies.a.base: a bare number is not a duration"),
         "{out}"
     );
     assert!(lines[0].ends_with(" [R17]"), "{out}");
@@ -123,7 +123,7 @@ fn what_is_no_file_is_not_read() {
         (folder.to_str().unwrap(), "this is a folder"),
         (big, "the file has 16 MiB"),
         #[cfg(unix)]
-        ("/dev/zero", "this is no regular file"),
+        ("/dev/zero", "this is not a regular file"),
     ] {
         let (code, out, _) = run(&["check", path]);
         assert_eq!(code, 2, "{out}");

@@ -153,7 +153,7 @@ fn what_has_no_end_and_what_a_terminal_obeys() {
         assert!(!out.contains(controls), "{out:?}");
         assert!(!err.contains(controls), "{err:?}");
         #[cfg(unix)]
-        assert!(err.contains("this is no regular file"), "{err}");
+        assert!(err.contains("this is not a regular file"), "{err}");
         assert!(err.contains("the file has 16 MiB"), "{err}");
         assert!(err.contains("\\u{1b}]0;x.rs"), "{err}");
     }

@@ -273,7 +273,7 @@ pub(super) fn cloned(
             None if parameters.is_empty() => faults.push(
                 name.span(),
                 RuleId::S7,
-                format!("`{name}` is no parameter of this function, which has none; drop it"),
+                format!("`{name}` is not a parameter of this function, which has none; drop it"),
             ),
             None => {
                 let list: Vec<_> = parameters
@@ -285,7 +285,7 @@ pub(super) fn cloned(
                     name.span(),
                     RuleId::S7,
                     format!(
-                        "`{name}` is no parameter of this function; its parameters are {}",
+                        "`{name}` is not a parameter of this function; its parameters are {}",
                         crate::keys::listed(&list)
                     ),
                 );

@@ -32,7 +32,7 @@ impl Word for Copies {
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         if let Some(percent) = percentile(text) {
             let message = format!(
-                "a share of the calls is no duration; write `hedge = quantile({})`",
+                "a share of the calls is not a duration; write `hedge = quantile({})`",
                 percent / 100.0
             );
             return Some(Err(ParseError::new(RuleId::R12, message)));
@@ -49,7 +49,7 @@ impl Word for Copies {
 
     fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
         let message = format!(
-            "a bare number is no delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
+            "a bare number is not a delay of a hedge; write `hedge = quantile({value})` or `hedge = \"50ms\"`"
         );
         Some(Err(ParseError::new(RuleId::R12, message)))
     }
