@@ -419,48 +419,12 @@ fn names_that_are_none() {
 }
 
 #[test]
-fn a_function_without_a_line_in_its_documentation() {
-    attribute(
-        "on(_), doc = false",
-        "/// Its own.\nfn fetch() -> Result<Page, FetchError> { page() }",
-        &expect![[r#"
-            /// Its own.
-            fn fetch() -> Result<Page, FetchError> {
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::core::concat!(::core::module_path!(), "::", "fetch"),
-                );
-                let context = || ::reattempt::__private::CallContext::blocking(
-                    &__REATTEMPT_SITE,
-                    const { &::reattempt::Policy::constant() },
-                );
-                {
-                    let mut body = ::reattempt::__private::CallStart::body(|| -> Result<
-                        Page,
-                        FetchError,
-                    > { page() });
-                    let start = ::reattempt::__private::CallStart::now();
-                    match ::reattempt::__private::split(body()) {
-                        ::core::result::Result::Ok(answer) => answer,
-                        ::core::result::Result::Err(error) => {
-                            ::reattempt::__private::CallStart::retried(
-                                start,
-                                context,
-                                error,
-                                body,
-                                |error| (
-                                    ::reattempt::__private::describe!(error),
-                                    ::reattempt::__private::judge(
-                                        error,
-                                        |error| ::core::matches!(error, _),
-                                    ),
-                                ),
-                                ::reattempt::__private::split,
-                                |error, _| ::reattempt::__private::fail(error),
-                            )
-                        }
-                    }
-                }
-            }
-        "#]],
-    );
+fn the_documentation_keeps_its_own_lines_alone() {
+    let expanded = |arguments: &str| {
+        let item = parse("/// Its own.\nfn fetch() -> Result<Page, FetchError> { page() }");
+        shown(&crate::expand::attribute(&parse(arguments), item))
+    };
+
+    assert!(expanded("on(_)").contains("/// **Retried:**"));
+    assert!(expanded("on(_), doc = false").starts_with("/// Its own.\nfn fetch"));
 }
