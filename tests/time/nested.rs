@@ -343,3 +343,31 @@ async fn who_is_above_cuts_off() {
     );
     assert_eq!(failed.last(), None);
 }
+
+/// A time-out of the outer call drops the inner one after a failure, in whichever attempt that is: the inner one has used
+/// up its retries.
+#[tokio::test(start_paused = true)]
+async fn cut_off_from_above_after_a_failure() {
+    #[retry(max = 4, base = "1s", timeout = "100ms", deadline = "1h", context = number, on(_))]
+    async fn outer(service: &Service, from: u32) -> Result<u32, RetryError<&'static str>> {
+        if number.number() < from {
+            return Err("before")?;
+        }
+        inner(service).await.map_err(|_| "inner".into())
+    }
+    #[retry(max = 2, base = "1ms", deadline = "1h", on(_))]
+    async fn inner(service: &Service) -> Result<u32, RetryError<u32>> {
+        let failed = service.fail();
+        if service.calls() == 2 {
+            std::future::pending::<()>().await;
+        }
+        failed
+    }
+    for from in 1..=3 {
+        let service = Service::default();
+        let _ = outer(&service, from).await;
+        // Two in the attempt that is cut off, one in each after it.
+        assert_eq!(service.calls(), 2 + (4 - from), "from attempt {from}");
+    }
+    assert_nothing_is_left();
+}

@@ -120,7 +120,8 @@ fn has_published() -> bool {
     HAS_PUBLISHED.try_with(Cell::get).unwrap_or(false)
 }
 
-fn began() -> u32 {
+/// Returns when the outermost retry that runs here, or that ran last, began.
+pub(super) fn began() -> u32 {
     BEGAN.try_with(Cell::get).unwrap_or(0)
 }
 

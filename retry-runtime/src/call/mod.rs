@@ -203,12 +203,15 @@ impl Call {
         }
     }
 
-    /// Takes over the marks that a first attempt has published, before its failure is counted. A retry has done so itself.
+    /// Takes over the marks that an attempt has published, before its failure is counted. A retry has done so itself at
+    /// each poll, but not when it was cut off and dropped.
     #[inline(always)]
     pub(crate) fn attempt_failed(&mut self) {
         if self.failures == 0 {
             let began = core::mem::take(&mut self.polls);
             self.take_marks(|| began);
+        } else {
+            self.take_marks(marks::began);
         }
     }
 

@@ -16,6 +16,10 @@ pub(crate) const fn begin() -> u32 {
     0
 }
 
+pub(super) const fn began() -> u32 {
+    0
+}
+
 impl Call {
     #[expect(clippy::unused_self, reason = "there is nothing to take over")]
     pub(crate) fn take_marks(&mut self, _: impl FnOnce() -> u32) {}

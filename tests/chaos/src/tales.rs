@@ -1,12 +1,13 @@
 //! The log, call by call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use reattempt::GiveUpReason;
 
 use crate::calls::Spec;
 use crate::log::{self, At, AttemptEnd, CallEnd, Hook, Id, Record, What};
+use crate::ops::Op;
 use crate::plan::Plan;
 use crate::run::Counts;
 use crate::stalls::Stalls;
@@ -57,6 +58,7 @@ impl<'c> Run<'c> {
                 tale.note(record);
             }
         }
+        single_attempts(&mut tales);
         let stalls = Stalls::of(&records);
         Self {
             plan,
@@ -74,6 +76,23 @@ impl<'c> Run<'c> {
     /// Events without a call, such as the changes of breakers.
     pub(crate) fn common(&self) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(|record| record.call == 0)
+    }
+}
+
+/// Inside a retry of the outer call, the inner one makes a single attempt once it has used up its retries.
+fn single_attempts(tales: &mut BTreeMap<Id, Tale>) {
+    let mut used_up = BTreeSet::new();
+    for (id, tale) in tales {
+        if tale.spec.op != Op::Inner {
+            continue;
+        }
+        let outer = id >> 16;
+        if used_up.contains(&outer) && !tale.spec.multiplies {
+            tale.spec.max = 1;
+        }
+        if tale.has_used_up() {
+            used_up.insert(outer);
+        }
     }
 }
 
@@ -144,6 +163,18 @@ impl Tale {
             What::GaveUp { attempt, reason } => Some((*at, attempt, reason)),
             _ => None,
         })
+    }
+
+    /// Whether it gave up in a way that marks it in the calls around it, or was dropped after a failure.
+    fn has_used_up(&self) -> bool {
+        if let Some((_, _, reason)) = self.gave_up().last() {
+            return matches!(
+                reason,
+                GiveUpReason::Attempts | GiveUpReason::Deadline | GiveUpReason::Budget
+            );
+        }
+        let is_failure = |(_, what): &(At, What)| matches!(what, What::Failed { .. });
+        self.end == CallEnd::Dropped && self.reported.iter().any(is_failure)
     }
 
     pub(crate) fn retries(&self) -> impl Iterator<Item = (At, u32, Duration)> {

@@ -91,7 +91,7 @@ pub(crate) fn report(plan: Plan, counts: &Counts) -> bool {
     violated == 0
 }
 
-/// What happened to the call, and to all around that moment.
+/// What happened to the call, to those around it and below it, and to all around that moment.
 fn evidence(run: &Run<'_>, violation: &Violation) {
     const AROUND: Duration = Duration::from_millis(400);
     const LINES: usize = 60;
@@ -103,7 +103,7 @@ fn evidence(run: &Run<'_>, violation: &Violation) {
     let shown = run.records.iter().filter(|record| match record.what {
         What::Rate(_) | What::Stall(_) | What::Waited { .. } => false,
         _ if record.call == 0 => is_near(record.at),
-        _ => record.call == violation.call,
+        _ => record.call >> 16 == violation.call >> 16,
     });
     for record in shown.take(LINES) {
         println!("    {record}");

@@ -13,13 +13,7 @@ use crate::random::Random;
 #[retry(policy = call.policy, context = number)]
 pub(super) async fn outer(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
-    // Whether it makes all its attempts inside a retry of this one.
-    let below = call.below(Op::Inner, |spec, policy| {
-        if !spec.multiplies && number.is_retry() {
-            spec.max = 1;
-        }
-        policy
-    });
+    let below = call.below(Op::Inner, |_, policy| policy);
     let request = observe::request(below.id.to_string(), inner(&below));
     let answer = request.await;
     below.ended(&answer);
