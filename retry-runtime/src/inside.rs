@@ -85,7 +85,8 @@ pub(crate) struct InsideRetry<'c> {
 
 impl<'c> InsideRetry<'c> {
     /// Begins a retry of `call`.
-    #[inline(always)]
+    // Each operation of a debug build would have its own copy.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(call: &'c mut Call) -> Self {
         let before = inherited();
         inherit(Inherited {
@@ -101,7 +102,7 @@ impl<'c> InsideRetry<'c> {
 }
 
 impl Drop for InsideRetry<'_> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         inherit(Inherited {
             retries: self.before,

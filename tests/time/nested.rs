@@ -351,9 +351,9 @@ async fn cut_off_from_above_after_a_failure() {
     #[retry(max = 4, base = "1s", timeout = "100ms", deadline = "1h", context = number, on(_))]
     async fn outer(service: &Service, from: u32) -> Result<u32, RetryError<&'static str>> {
         if number.number() < from {
-            return Err("before")?;
+            return Err("before");
         }
-        inner(service).await.map_err(|_| "inner".into())
+        inner(service).await.map_err(|_| "inner")
     }
     #[retry(max = 2, base = "1ms", deadline = "1h", on(_))]
     async fn inner(service: &Service) -> Result<u32, RetryError<u32>> {
@@ -369,5 +369,66 @@ async fn cut_off_from_above_after_a_failure() {
         // Two in the attempt that is cut off, one in each after it.
         assert_eq!(service.calls(), 2 + (4 - from), "from attempt {from}");
     }
+    assert_nothing_is_left();
+}
+
+/// What another task on the same thread gives up is not below this call.
+#[tokio::test(start_paused = true)]
+async fn what_another_task_gives_up() {
+    #[retry(max = 2, base = "1s", context = number, on(_))]
+    async fn outer(service: &Service) -> Result<u32, u32> {
+        if number.number() > 1 {
+            return inner(service).await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        Err(0)
+    }
+    #[retry(max = 5, base = "1ms", jitter = "none", cap = "1ms", on(_))]
+    async fn inner(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    let (own, other) = (Service::default(), Arc::new(Service::default()));
+    let task = Arc::clone(&other);
+    let task = tokio::spawn(async move { inner(&task).await });
+    assert!(outer(&own).await.is_err());
+    assert!(task.await.unwrap().is_err());
+    assert_eq!((own.calls(), other.calls()), (5, 5));
+    assert_nothing_is_left();
+}
+
+/// A mark lasts for a minute.
+#[tokio::test(start_paused = true)]
+async fn a_minute_later() {
+    #[retry(max = 2, base = "1ms", on(_))]
+    async fn inner(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    #[retry(
+        max = 3,
+        backoff = "fixed",
+        base = "59s",
+        cap = "1h",
+        jitter = "none",
+        on(_)
+    )]
+    async fn soon(service: &Service) -> Result<u32, u32> {
+        inner(service).await
+    }
+    #[retry(
+        max = 3,
+        backoff = "fixed",
+        base = "61s",
+        cap = "1h",
+        jitter = "none",
+        on(_)
+    )]
+    async fn late(service: &Service) -> Result<u32, u32> {
+        inner(service).await
+    }
+    let (after_59, after_61) = (Service::default(), Service::default());
+    assert!(soon(&after_59).await.is_err());
+    assert!(late(&after_61).await.is_err());
+    // The second attempt of the first is within the minute, its third is not.
+    assert_eq!((after_59.calls(), after_61.calls()), (2 + 1 + 2, 6));
     assert_nothing_is_left();
 }

@@ -360,3 +360,33 @@ impl Drop for ScopeMarks {
         set_began(self.began);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(marks: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
+        let mut kept = VecDeque::new();
+        for (operation, seconds) in marks {
+            let operation = OperationId(operation);
+            let at = Timestamp::from_origin(Duration::from_secs(seconds));
+            add(&mut kept, Mark { operation, at });
+        }
+        let mut kept: Vec<u64> = kept.iter().map(|mark| mark.operation.0).collect();
+        kept.sort_unstable();
+        kept
+    }
+
+    #[test]
+    fn an_operation_that_gives_up_again_is_marked_once() {
+        let again = (1..=20).map(|at| (7, at));
+        assert_eq!(kept([(1, 0)].into_iter().chain(again)), [1, 7]);
+    }
+
+    /// A call that ends hands on what it has marked before.
+    #[test]
+    fn the_oldest_mark_goes_first() {
+        let new = (2..=8).map(|operation| (operation, operation));
+        assert_eq!(kept(new.chain([(1, 1), (9, 9)])), [2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+}

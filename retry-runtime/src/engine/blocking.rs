@@ -38,16 +38,11 @@ impl CallStart {
     ) -> A {
         let mut call = self.call();
         loop {
-            let (mut failure, verdict) = assess(&error);
+            let (failure, verdict) = assess(&error);
+            let now = context.into_context();
+            let judged = call.judged(now, failure, verdict);
             // Not in a closure, which would hide the caller.
-            let waited = match step(
-                &mut call,
-                context.into_context(),
-                &mut (),
-                &mut failure,
-                verdict,
-                no_strategy,
-            ) {
+            let waited = match step(&mut call.machine, now, &mut (), judged, no_strategy) {
                 Ok(delay) => call.wait(context, delay),
                 Err(end) => Err(end),
             };
@@ -110,9 +105,10 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<(), GaveUp> {
-        let (mut failure, verdict) = assess();
+        let (failure, verdict) = assess();
         let now = context.into_context();
-        let delay = step(self, now, gates, &mut failure, verdict, no_strategy)?;
+        let judged = self.judged(now, failure, verdict);
+        let delay = step(&mut self.machine, now, gates, judged, no_strategy)?;
         self.wait(context, delay)
     }
 

@@ -118,9 +118,10 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<Duration, GaveUp> {
-        let (mut failure, verdict) = assess();
+        let (failure, verdict) = assess();
         let context = context.into_context();
-        step(self, context, gates, &mut failure, verdict, no_strategy)
+        let judged = self.judged(context, failure, verdict);
+        step(&mut self.machine, context, gates, judged, no_strategy)
     }
 
     /// Decides what follows a failed attempt: returns the retry, for the hooks that look at it.
@@ -197,12 +198,13 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        mut failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
         strategy: impl AskStrategy,
     ) -> Result<Retry<'a, E>, GaveUp> {
         let cause = failure.cause;
-        let delay = step(self, context, gates, &mut failure, verdict, strategy)?;
+        let judged = self.judged(context, failure, verdict);
+        let delay = step(&mut self.machine, context, gates, judged, strategy)?;
         Ok(Retry {
             operation: context.operation.name(),
             max: context.operation.policy().attempts(),

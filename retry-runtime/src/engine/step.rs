@@ -5,10 +5,10 @@ use core::time::Duration;
 #[cfg(feature = "std")]
 use super::invalid;
 use super::result::{AttemptResult, Ending};
-use super::watch::{Described, ErrorText};
+use super::watch::{Described, ErrorText, Report};
 use super::{CallContext, Gate, LiveCall, Place};
 use crate::call;
-use crate::call::{CallEnv, GiveUpReason};
+use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::inherited;
 use crate::rules::Violation;
@@ -29,43 +29,75 @@ pub(super) const fn no_strategy(_: u32, _: Option<Duration>, _: &dyn CallEnv) ->
     None
 }
 
+/// A failed attempt that has been judged. Nothing in it depends on the types of its call.
+#[derive(Debug)]
+pub(super) struct Judged {
+    report: Report,
+    result: AttemptResult,
+    verdict: Verdict,
+    /// When it began, if the policy wants to know.
+    started: Option<Timestamp>,
+}
+
+impl<P: Place> LiveCall<P> {
+    /// Returns what the decision needs to know of the attempt that has just failed.
+    #[inline(always)]
+    pub(super) fn judged<E: ?Sized>(
+        &self,
+        context: CallContext<'_, impl Clock>,
+        mut failure: Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+    ) -> Judged {
+        Judged {
+            result: AttemptResult::of(&failure.cause, verdict),
+            report: self.attempt_ended(context, &mut failure),
+            verdict,
+            started: failure.started,
+        }
+    }
+}
+
 /// Decides what follows a failed attempt, and reports it: returns the delay before the next one. In line, so that a
-/// constant policy folds to the little that is left of it.
-#[inline(always)]
-pub(super) fn step<T: Clock, E: ?Sized>(
-    call: &mut LiveCall<impl Place>,
+/// constant policy folds to the little that is left of it. A debug build folds nothing, and each operation would have
+/// 3 kB of it.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn step<T: Clock>(
+    call: &mut Call,
     context: CallContext<'_, T>,
     gates: &mut impl Gate,
-    failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
-    verdict: Verdict,
+    judged: Judged,
     strategy: impl AskStrategy,
 ) -> Result<Duration, GaveUp> {
-    let result = AttemptResult::of(&failure.cause, verdict);
-    let report = call.attempt_ended(context, failure);
+    let Judged {
+        report,
+        result,
+        verdict,
+        started,
+    } = judged;
     gates.record(result, context.timer);
-    call.machine.attempt_failed();
+    call.attempt_failed();
     let mut env = LiveEnv {
         context,
         gates,
         result,
-        started: failure.started,
+        started,
         strategy: Some(strategy),
     };
     let policy = context.operation.policy();
-    let decided = call.machine.failed(policy, verdict, &mut env);
+    let decided = call.failed(policy, verdict, &mut env);
     let report = report.numbered(call.failures());
     match decided {
         Ok(delay) => {
             if result == AttemptResult::NotFinal {
-                call.machine.asks_again();
+                call.asks_again();
             }
-            report.retries(&call.machine, context.operation, result, delay);
+            report.retries(call, context.operation, result, delay);
             Ok(delay)
         }
         Err(reason) => {
             let attempts = call.failures();
             let ending = Ending::Attempt(result);
-            Err((call.machine).end(report, context.operation, ending, reason, attempts))
+            Err(call.end(report, context.operation, ending, reason, attempts))
         }
     }
 }

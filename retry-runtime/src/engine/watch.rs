@@ -209,7 +209,7 @@ impl<P: Place> LiveCall<P> {
 }
 
 /// Reports a success after a retry; one at once leaves no trace.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn recovered(call: &Call, began: Began, context: CallContext<'_, impl Clock>) {
     #[cfg(not(feature = "observe"))]
     let _ = (began, context);
