@@ -14,7 +14,7 @@ use crate::verified::{IntoVerified, Verified};
 
 /// Takes an outcome apart: a success as it is, or the error. By value, because an answer that is only passed on is not
 /// copied.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn split<R: Outcome>(outcome: R) -> Result<R, R::Error> {
     match outcome.split() {
         Ok(value) => Ok(R::success(value)),
