@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::join;
-use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry, retry_block};
+use reattempt::{GiveUpReason, Policy, RetryError, deadline, nesting, retry, retry_block};
 
 use crate::bombs::yield_once;
 use crate::support::{Still, assert_nothing_is_left, drive};
@@ -430,5 +430,40 @@ async fn a_minute_later() {
     assert!(late(&after_61).await.is_err());
     // The second attempt of the first is within the minute, its third is not.
     assert_eq!((after_59.calls(), after_61.calls()), (2 + 1 + 2, 6));
+    assert_nothing_is_left();
+}
+
+/// What was marked before an isolated piece of code is marked after it, too.
+#[test]
+fn after_what_is_isolated() {
+    #[retry(max = 2, on(_), timer = Still)]
+    fn before(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    #[retry(max = 2, on(_), timer = Still)]
+    fn during(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    #[retry(max = 2, on(_), timer = Still)]
+    fn isolated(service: &Service) -> Result<u32, u32> {
+        service.fail()
+    }
+    #[retry(max = 2, on(_), timer = Still, context = number)]
+    fn outer(services: [&Service; 3]) -> Result<u32, u32> {
+        let _ = before(services[0]);
+        if number.is_retry() {
+            let _ = during(services[1]);
+            let _ = nesting::isolate_blocking(|| isolated(services[2]));
+            let _ = during(services[1]);
+            let _ = before(services[0]);
+        }
+        Err(0)
+    }
+    let services: [Service; 3] = Default::default();
+    let _ = outer(services.each_ref());
+    // Twice in the first attempt, once by each call of the second.
+    assert_eq!(services[0].calls(), 2 + 1 + 1);
+    assert_eq!(services[1].calls(), 2 + 1);
+    assert_eq!(services[2].calls(), 2);
     assert_nothing_is_left();
 }
