@@ -48,6 +48,25 @@ step_projects() {
     cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$hostile" -p shop-service --test attempts
 }
 
+# Each example runs as a reader would run it, and asserts. Their servers are those of the tests.
+step_examples() {
+    local package example
+    while read -r package example; do
+        echo "-- $example"
+        timeout --verbose 120 cargo run --quiet -p "$package" --example "$example" > "$target/example.txt" 2>&1 ||
+            { cat "$target/example.txt"; return 1; }
+    done < <(cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, sys
+# It serves until it is stopped; `crates/reattempt-restate/tests` runs what it serves.
+left_out = {"restate_orders"}
+for package in json.load(sys.stdin)["packages"]:
+    for target in package["targets"]:
+        if "example" in target["kind"] and target["name"] not in left_out:
+            print(package["name"], target["name"])
+')
+    cargo run --quiet -p quickstart > /dev/null
+}
+
 # A program without `observe` has no code of events in it. It is not optimised, so that nothing is removed.
 step_lean() {
     cargo build --quiet -p reattempt-benches
