@@ -1,5 +1,7 @@
-//! A million random policies: what the rules accept keeps its promises, and
-//! what rule X4 refuses could indeed never start.
+//! Random policies, new ones in each run: what the rules accept keeps its promises, and what rule X4 refuses could
+//! indeed never start.
+//!
+//! `REATTEMPT_SEED` and `REATTEMPT_CASES` choose other ones; a run prints its own.
 #![allow(
     clippy::expect_used,
     clippy::cast_possible_truncation,
@@ -8,18 +10,17 @@
 )]
 
 use std::cell::Cell;
+use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::Duration;
 
 use reattempt::policy::rules::RuleId;
 use reattempt::{Backoff, GiveUpReason, Jitter, Policy, Verdict, runner::Call, runner::CallEnv};
 
-const POLICIES: u64 = 1_000_000;
-
 /// Beside each other, each with a seed of its own.
 const PARTS: u64 = 4;
 
-/// The splitmix64 generator: the same policies in every run.
+/// The splitmix64 generator: the same policies for the same seed.
 struct Random(u64);
 
 impl Random {
@@ -298,10 +299,15 @@ fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
 }
 
 #[test]
-fn a_million_policies() {
+fn random_policies() {
+    let number = |variable| Some(std::env::var(variable).ok()?.parse().expect(variable));
+    let drawn = || RandomState::new().hash_one(0);
+    let seed: u64 = number("REATTEMPT_SEED").unwrap_or_else(drawn);
+    let cases: u64 = number("REATTEMPT_CASES").unwrap_or(100_000);
+    println!("REATTEMPT_SEED={seed}, {cases} policies");
     thread::scope(|scope| {
-        for seed in 1..=PARTS {
-            scope.spawn(move || policies(seed, POLICIES / PARTS));
+        for part in 0..PARTS {
+            scope.spawn(move || policies(seed.wrapping_add(part), cases / PARTS));
         }
     });
 }
