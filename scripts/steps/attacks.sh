@@ -14,7 +14,7 @@ step_sanitize() {
     local sanitizer
     for sanitizer in address thread; do
         if [[ ! -e $(rustc +nightly --print sysroot 2> /dev/null)/lib/rustlib/$triple/lib/librustc-nightly_rt.${sanitizer:0:1}san.a ]]; then
-            echo "left out: no nightly compiler with the sanitizer of ${sanitizer}s"
+            left_out "no nightly compiler with the sanitizer of ${sanitizer}s"
             return
         fi
     done

@@ -32,7 +32,7 @@ step_api() {
     rustdoc_of_nightly "-Zunstable-options --output-format json --cap-lints allow"
     format=$(grep -o '"format_version":[0-9]*' "$target/doc/retry_macros.json")
     if [[ $format != '"format_version":57' ]]; then
-        echo "left out: rustdoc writes $format, \`tests/api\` reads 57"
+        left_out "rustdoc writes $format, \`tests/api\` reads 57"
         return
     fi
     cargo build --quiet --locked --manifest-path tests/api/Cargo.toml --target-dir "$target/api"

@@ -34,7 +34,7 @@ step_deny() {
     if deny fetch db > /dev/null 2>&1; then
         deny check advisories
     else
-        echo "left out: the advisories of RustSec cannot be fetched"
+        left_out "the advisories of RustSec cannot be fetched"
     fi
 }
 
@@ -89,9 +89,9 @@ step_msrv() {
 step_semver() {
     local release
     if ! release=$(git describe --tags --abbrev=0 --match 'v*' 2> /dev/null); then
-        echo "left out: there is no release to compare with"
+        left_out "there is no release to compare with"
     elif ! command -v cargo-semver-checks > /dev/null; then
-        echo "left out: cargo-semver-checks is not installed"
+        left_out "cargo-semver-checks is not installed"
     else
         cargo semver-checks --workspace --all-features --baseline-rev "$release"
     fi
