@@ -20,6 +20,11 @@ step_dependencies() {
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
     diff <(printf '%s\n' reattempt-core reattempt-observe reattempt-rules retry-runtime) <(tree -p retry-runtime --no-default-features)
     diff <(echo reattempt-core) <(tree -p reattempt-core --no-default-features)
+    # Every lock file goes with its manifest.
+    local lock
+    for lock in $(git ls-files '*Cargo.lock'); do
+        cargo metadata --quiet --locked --format-version 1 --manifest-path "${lock%lock}toml" > /dev/null
+    done
 }
 
 tree() {
