@@ -1,4 +1,4 @@
-//! `cargo test --workspace --test chaos -- --seed 7 --seconds 20`: what CI runs.
+//! `cargo test --workspace --test chaos -- --seed 7 --seconds 20`; CI takes the seed from the commit.
 
 use std::process::ExitCode;
 
