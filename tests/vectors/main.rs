@@ -11,6 +11,7 @@ mod breaker;
 mod budget;
 mod cap;
 mod grpc;
+mod grpc_go;
 mod strategy;
 mod table;
 mod throttle;
