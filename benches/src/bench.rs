@@ -1,6 +1,7 @@
 //! `cargo run --release -p reattempt-benches`: measures, prints, and says which
 //! promises hold. Without arguments all rows, with a word those whose title has it, with
 //! `--all` beside all other libraries.
+#![allow(clippy::result_large_err, reason = "an error of 128 bytes is measured")]
 
 mod allocations;
 mod building;
@@ -53,13 +54,15 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         [flag @ ("--weighed" | "--timed"), way, tasks] => {
             scale::one(way, tasks, *flag == "--weighed")
         }
+        ["--contended"] => contended::print("", markdown),
+        ["--contended", word] => contended::print(word, markdown),
         ["--building"] => building::print("", markdown),
         ["--building", word] => building::print(word, markdown),
         ["--scale"] => scale::print("", markdown),
         ["--scale", word] => scale::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err(
-            "arguments: nothing, a word in the title of a row, `--peers`, `--bounds`, `--scale`, `--building` or `--all`, \
+            "arguments: nothing, a word in the title of a row, `--peers`, `--bounds`, `--scale`, `--contended`, `--building` or `--all`, \
              each with `--markdown`, or `--case CASE FAILURES CALLS`"
                 .into(),
         ),

@@ -3,6 +3,7 @@
 
 mod crates;
 mod functions;
+mod instances;
 mod libraries;
 mod sources;
 
@@ -18,6 +19,9 @@ pub(crate) fn print(word: &str, markdown: bool) -> Result<(), Box<dyn Error>> {
     println!("{}", machine()?);
     if "libraries".starts_with(word) {
         libraries::matrix(&folder)?.print(markdown);
+    }
+    if "instances".starts_with(word) {
+        instances::matrix(&folder)?.print(markdown);
     }
     if "functions".starts_with(word) {
         functions::matrix(&folder)?.print(markdown);

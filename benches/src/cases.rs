@@ -80,6 +80,26 @@ impl From<GaveUp> for Code {
     }
 }
 
+/// An error of 128 bytes that has to be dropped.
+#[derive(Debug)]
+pub(crate) struct Huge([u64; 16]);
+
+impl Drop for Huge {
+    fn drop(&mut self) {
+        black_box(&self.0);
+    }
+}
+
+impl From<GaveUp> for Huge {
+    fn from(_: GaveUp) -> Self {
+        Self([0; 16])
+    }
+}
+
+pub(crate) fn is_huge(error: &Huge) -> bool {
+    black_box(&error.0)[0] == 7
+}
+
 impl Classify for Fault {
     fn classify(&self) -> Verdict {
         is_transient(self).into()
@@ -135,6 +155,14 @@ impl Script {
     pub(crate) fn coded(&self) -> Result<u64, Code> {
         if self.fails() {
             return Err(Code(black_box(7)));
+        }
+        Ok(self.value)
+    }
+
+    #[inline]
+    pub(crate) fn huge(&self) -> Result<u64, Huge> {
+        if self.fails() {
+            return Err(Huge(black_box([7; 16])));
         }
         Ok(self.value)
     }

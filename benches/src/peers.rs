@@ -35,6 +35,7 @@ const WAYS: &[Way] = &[
     bare::WAY,
     hand::WAY,
     ours::WAY,
+    ours::PLAIN,
     backon::WAY,
     backon_macros::WAY,
     tokio_retry2::WAY,
@@ -52,7 +53,7 @@ const WAYS: &[Way] = &[
 
 /// The ways whose delays are measured inside the loop, which is taken off again; those of the
 /// others are drawn by themselves.
-const LOOPS: &[&str] = &["hand", "ours"];
+const LOOPS: &[&str] = &["hand", "ours", ours::PLAIN_NAME];
 
 /// The case of a way.
 pub(crate) fn find(way: &str, kind: &str) -> Option<Run> {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::{building, peers, scale};
+use crate::{building, contended, peers, scale};
 
 pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     let say = |words: &str| {
@@ -16,6 +16,8 @@ pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     scale::print("", markdown)?;
     say(include_str!("report/bounds.md"));
     peers::bounds::print("", markdown)?;
+    say(include_str!("report/contended.md"));
+    contended::print("", markdown)?;
     say(include_str!("report/building.md"));
     building::print("", markdown)
 }

@@ -8,7 +8,6 @@ use std::error::Error;
 
 use crate::allocations::allocations;
 use crate::cases;
-use crate::contended::throughput;
 use crate::measure::instructions;
 use crate::sizes::{self, Sizes};
 use crate::table::{self, BY_HAND, Bound, Columns, Number, Numbers};
@@ -201,14 +200,6 @@ pub(crate) fn print(word: &str) -> Result<(), Box<dyn Error>> {
     {
         if title.contains(word) {
             table::row(title, BY_HAND, &numbers, bound);
-        }
-    }
-    table::heading("million calls per second, a closed breaker", PEERS);
-    for (title, threads, bound) in limits::CONTENDED {
-        if title.contains(word) {
-            let [recloser, hand, ours] = throughput(*threads)?;
-            let bare = Some(recloser);
-            table::row(title, PEERS, &Numbers { bare, hand, ours }, *bound);
         }
     }
     Ok(())

@@ -10,7 +10,6 @@ pub(crate) enum Bound {
     OverBare(f64),
     OverHand(f64),
     TimesHand(f64),
-    AtLeastBare,
 }
 
 pub(crate) type Number = Result<f64, Box<dyn Error>>;
@@ -39,18 +38,16 @@ impl Bound {
             Self::OverHand(0.0) => Some((numbers.hand, format!(" ({hand})"))),
             Self::OverHand(more) => Some((numbers.hand + more, format!(" ({hand} + {more})"))),
             Self::TimesHand(times) => Some((numbers.hand * times, format!(" ({hand} * {times})"))),
-            Self::AtLeastBare => numbers.bare.map(|number| (number, format!(" ({bare})"))),
         }
     }
+}
 
-    /// Whether it is kept. Less than what is shown is no difference.
-    fn judge(self, ours: f64, limit: f64) -> &'static str {
-        match self {
-            Self::AtLeastBare if ours > limit - 0.05 => "ok    >=",
-            Self::AtLeastBare => "BELOW >=",
-            _ if ours < limit + 0.05 => "ok   <=",
-            _ => "OVER <=",
-        }
+/// Whether a limit is kept. Less than what is shown is no difference.
+fn judge(ours: f64, limit: f64) -> &'static str {
+    if ours < limit + 0.05 {
+        "ok   <="
+    } else {
+        "OVER <="
     }
 }
 
@@ -64,7 +61,7 @@ pub(crate) fn row(title: &str, columns: Columns, numbers: &Numbers, bound: Bound
     let promise = bound
         .limit(numbers, columns)
         .map_or_else(String::new, |(limit, origin)| {
-            let word = bound.judge(numbers.ours, limit);
+            let word = judge(numbers.ours, limit);
             format!("{word} {}{origin}", short(limit))
         });
     println!(

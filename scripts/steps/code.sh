@@ -48,12 +48,26 @@ step_projects() {
     cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$hostile" -p shop-service --test attempts
 }
 
-# Each example runs as a reader would run it, and asserts. Their servers are those of the tests.
+# Each example runs, and asserts. Their servers are those of the tests.
 step_examples() {
+    cargo build --quiet --workspace --examples
+    # shellcheck disable=SC2016
+    examples '"$target/debug/examples/$example"'
+}
+
+# As a reader would run it, built alone.
+step_examples_alone() {
+    # shellcheck disable=SC2016
+    examples 'cargo run --quiet -p "$package" --example "$example"'
+}
+
+# Runs COMMAND for each `package` and `example`.
+examples() {
     local package example
+    export target
     while read -r package example; do
         echo "-- $example"
-        timeout --verbose 120 cargo run --quiet -p "$package" --example "$example" > "$target/example.txt" 2>&1 ||
+        package=$package example=$example timeout --verbose 120 bash -c "$1" > "$target/example.txt" 2>&1 < /dev/null ||
             { cat "$target/example.txt"; return 1; }
     done < <(cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
@@ -64,7 +78,6 @@ for package in json.load(sys.stdin)["packages"]:
         if "example" in target["kind"] and target["name"] not in left_out:
             print(package["name"], target["name"])
 ')
-    cargo run --quiet -p quickstart > /dev/null
 }
 
 # A program without `observe` has no code of events in it. It is not optimised, so that nothing is removed.
@@ -128,6 +141,7 @@ step_readme() {
         echo "README.md has $lines lines; it stays below 240"
         return 1
     fi
+    python3 scripts/claims.py
 }
 
 # Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order.

@@ -102,12 +102,13 @@ step_semver() {
     fi
 }
 
-# What would be published, compiled from the packed files, each on the packed ones it needs.
+verified=(reattempt-{core,rules,observe,overload} retry-runtime reattempt-{parse,config,http,testing,stats-page,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
+# They have nothing that could be left out, and what they depend on takes long to compile once more.
+packed=(reattempt-restate reattempt-storm cargo-retry)
+
+# What would be published. `scripts/nightly` compiles it too.
 step_package() {
     local crate list file
-    local verified=(reattempt-{core,rules,observe,overload} retry-runtime reattempt-{parse,config,http,testing,stats-page,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
-    # They have nothing that could be left out, and what they depend on takes long to compile once more.
-    local packed=(reattempt-restate reattempt-storm cargo-retry)
     for crate in "${verified[@]}" "${packed[@]}"; do
         list=$(cargo package --quiet --allow-dirty --list -p "$crate")
         for file in README.md LICENSE-MIT LICENSE-APACHE; do
@@ -117,19 +118,57 @@ step_package() {
             echo "\`$crate\` is packed with what is of no use to its users"
             return 1
         fi
-        # What was unpacked of the same version before, cargo takes again, whatever is packed now. So it does with what
-        # was compiled of that.
-        [[ ! -e $target/package ]] || rm -rf "$target"/debug/.fingerprint/"$crate"-[0-9a-f]*
-        rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/"$crate"-[0-9]*
     done
     # shellcheck disable=SC2046
     cargo package --quiet --allow-dirty --no-verify $(printf -- '-p %s ' "${verified[@]}" "${packed[@]}")
-    # shellcheck disable=SC2046
-    cargo package --quiet --allow-dirty $(printf -- '-p %s ' "${verified[@]}")
     # Less than half a megabyte each.
     for crate in "${verified[@]}" "${packed[@]}"; do
         for file in "$target/package/$crate"-[0-9]*.crate; do
             (( $(stat -c %s "$file") < 500000 )) || { echo "$file is too big"; return 1; }
         done
     done
+}
+
+# What would be published, compiled from the packed files, each on the packed ones it needs.
+step_verify() {
+    local crate
+    for crate in "${verified[@]}"; do
+        # What was unpacked of the same version before, cargo takes again, whatever is packed now. So it does with what
+        # was compiled of that.
+        [[ ! -e $target/package ]] || rm -rf "$target"/debug/.fingerprint/"$crate"-[0-9a-f]*
+        rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{src,cache}/-*/"$crate"-[0-9]*
+    done
+    # shellcheck disable=SC2046
+    cargo package --quiet --allow-dirty $(printf -- '-p %s ' "${verified[@]}")
+}
+
+# Each crate with each of its features alone, and with none.
+step_each_feature() {
+    local package feature
+    while read -r package feature; do
+        echo "-- $package: ${feature:-none}"
+        cargo check --quiet -p "$package" --no-default-features --features "$feature"
+    done < <(cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["publish"] is None:
+        print(package["name"])
+        for feature in package["features"]:
+            print(package["name"], feature)
+')
+}
+
+# The first command of the README in a fresh clone, as a reader would type it; `.ci/run` runs the second.
+step_fresh() {
+    local fresh=$target/fresh command
+    rm -rf "$fresh"
+    git clone --quiet . "$fresh"
+    command=$(sed -n 's/^\(cargo run [^#]*[^# ]\).*/\1/p' "$fresh/README.md" | head -1)
+    echo "-- $command"
+    (cd "$fresh" && CARGO_TARGET_DIR=$fresh/target bash -c "$command") > "$target/fresh.txt" 2>&1 ||
+        { cat "$target/fresh.txt"; return 1; }
+    rm -rf "$fresh"
+    if ! rustup component list --installed 2> /dev/null | grep -q '^rust-src'; then
+        left_out "rust-src is not installed: messages are not compared with it"
+    fi
 }

@@ -20,14 +20,17 @@ enum Fault {
     Other,
 }
 
+type Answer = Result<u32, Fault>;
+type Make = fn() -> Budget;
+
 /// Answers in order; one call more is a failure of the test.
 struct Service {
-    answers: RefCell<Vec<Result<u32, Fault>>>,
+    answers: RefCell<Vec<Answer>>,
     calls: Cell<u32>,
 }
 
 impl Service {
-    fn new(answers: &[Result<u32, Fault>]) -> Self {
+    fn new(answers: &[Answer]) -> Self {
         Self {
             answers: RefCell::new(answers.iter().rev().copied().collect()),
             calls: Cell::new(0),
@@ -58,7 +61,7 @@ fn not_idempotent(service: &Service) -> Result<u32, RetryError<Fault>> {
 #[test]
 fn retry_filter_tries() {
     let _time = testing::virtual_time();
-    let cases: [(&str, &[Result<u32, Fault>], Result<u32, Fault>); 4] = [
+    let cases: [(&str, &[Answer], Answer); 4] = [
         ("always try once", &[Ok(GOOD)], Ok(GOOD)),
         (
             "retry n-1 times",
@@ -160,7 +163,7 @@ fn retry_budget_with_a_reserve() {
 /// or above 1.
 #[test]
 fn retry_budget_bounds() {
-    let refused: [(&str, fn() -> Budget); 6] = [
+    let refused: [(&str, Make); 6] = [
         ("no ttl", || Budget::per_request(0.1).ttl(Duration::ZERO)),
         ("a ttl of 61 s", || {
             Budget::per_request(0.1).ttl(61 * SECOND)

@@ -260,7 +260,7 @@ fn standard_strategy() {
                 "{name}"
             );
             let slept = starts.windows(2).map(|pair| match pair {
-                [(before, _), (after, _)] => *after - *before,
+                [(before, _), (after, _)] => after.saturating_sub(*before),
                 _ => unreachable!("windows of two"),
             });
             for ((delay, answer), slept) in delays.iter().zip(*script).zip(slept) {

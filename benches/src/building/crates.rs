@@ -29,13 +29,25 @@ impl Folder {
         dependencies: &str,
         main: String,
     ) -> Result<Crate, Box<dyn Error>> {
+        self.add_with(name, target, "", dependencies, main)
+    }
+
+    /// The same with a profile in its manifest.
+    pub(super) fn add_with(
+        &self,
+        name: &str,
+        target: &str,
+        profile: &str,
+        dependencies: &str,
+        main: String,
+    ) -> Result<Crate, Box<dyn Error>> {
         let path = self.0.join(name);
         fs::create_dir_all(path.join("src"))?;
         let package = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
         let dependencies = dependencies.replace("ROOT", ROOT);
         fs::write(
             path.join("Cargo.toml"),
-            format!("{package}[dependencies]\n{dependencies}\n"),
+            format!("{package}{profile}[dependencies]\n{dependencies}\n"),
         )?;
         // Cargo drops from it what the crate does not need, and changes no version.
         fs::copy(Path::new(ROOT).join("Cargo.lock"), path.join("Cargo.lock"))?;

@@ -8,7 +8,9 @@ use ::backoff::{Error, ExponentialBackoff, ExponentialBackoffBuilder};
 
 use super::bodies;
 use super::ways::{Way, async_functions, async_runs, drawn, sizes, sync_functions, sync_runs};
-use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio, repeat};
+use crate::cases::{
+    Fault, Huge, Script, is_busy, is_huge, is_transient, polled, polled_in_tokio, repeat,
+};
 
 pub(super) const WAY: Way = Way {
     name: "backoff",

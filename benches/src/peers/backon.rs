@@ -1,5 +1,6 @@
 //! backon, by its builders around a closure. Its jitter adds up to a whole delay.
 
+use std::hint::black_box;
 use std::io;
 use std::time::Duration;
 
@@ -10,7 +11,9 @@ use ::backon::{
 
 use super::bodies;
 use super::ways::{Way, async_functions, async_runs, drawn, sizes, sync_functions, sync_runs};
-use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio, repeat};
+use crate::cases::{
+    Fault, Huge, Script, is_busy, is_huge, is_transient, polled, polled_in_tokio, repeat,
+};
 
 pub(super) const WAY: Way = Way {
     name: "backon",
@@ -18,15 +21,22 @@ pub(super) const WAY: Way = Way {
     runs: &[
         sync_runs!(),
         async_runs!(),
-        &[("delay", |k, n| {
-            drawn(k, n, || exponential().with_max_times(9).build());
-        })],
+        &[
+            ("delay", |k, n| {
+                drawn(k, n, || exponential().with_max_times(9).build());
+            }),
+            ("nested", |k, n| repeat(k, n, nested)),
+        ],
     ],
     sizes: sizes!(),
 };
 
 sync_functions!(sync, immediate);
 async_functions!(asynchronous);
+
+fn nested(script: &Script) -> Result<u64, Fault> {
+    sync(|| black_box(small)(script), is_transient)
+}
 
 pub(super) const fn exponential() -> ExponentialBuilder {
     ExponentialBuilder::new()

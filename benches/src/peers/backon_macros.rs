@@ -8,12 +8,18 @@ use ::backon_macros::backon;
 
 use super::backon::{exponential, without};
 use super::ways::{Way, async_runs, sizes, sync_runs};
-use crate::cases::{Fault, Script, Yield, is_busy, is_transient, polled, polled_in_tokio, repeat};
+use crate::cases::{
+    Fault, Huge, Script, Yield, is_busy, is_huge, is_transient, polled, polled_in_tokio, repeat,
+};
 
 pub(super) const WAY: Way = Way {
     name: "backon-macros",
     lacks: None,
-    runs: &[sync_runs!(), async_runs!()],
+    runs: &[
+        sync_runs!(),
+        async_runs!(),
+        &[("nested", |k, n| repeat(k, n, nested))],
+    ],
     sizes: sizes!(),
 };
 
@@ -53,6 +59,22 @@ async fn pending(script: &Script) -> Result<u64, Fault> {
 async fn many(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
+}
+
+#[backon(backoff = without, when = is_huge)]
+fn huge(script: &Script) -> Result<u64, Huge> {
+    script.huge()
+}
+
+#[backon(backoff = exponential, when = is_transient)]
+fn nested(script: &Script) -> Result<u64, Fault> {
+    black_box(small)(script)
+}
+
+#[backon(backoff = exponential, when = is_huge)]
+async fn async_huge(script: &Script) -> Result<u64, Huge> {
+    Yield::once().await;
+    script.huge()
 }
 
 #[backon(backoff = exponential, when = is_transient)]

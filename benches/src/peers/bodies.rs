@@ -4,7 +4,7 @@ use std::future::ready as at_once;
 use std::hint::black_box;
 use std::io;
 
-use crate::cases::{Fault, Script, Yield};
+use crate::cases::{Fault, Huge, Script, Yield};
 
 pub(super) async fn ready(script: &Script) -> Result<u64, Fault> {
     at_once(()).await;
@@ -19,6 +19,11 @@ pub(super) async fn pending(script: &Script) -> Result<u64, Fault> {
 pub(super) async fn many(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
+}
+
+pub(super) async fn huge(script: &Script) -> Result<u64, Huge> {
+    Yield::once().await;
+    script.huge()
 }
 
 /// 256 bytes are kept while it waits.

@@ -1,5 +1,6 @@
 //! No library: the function itself, and in a loop by hand.
 
+use std::hint::black_box;
 use std::io;
 use std::thread;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use reattempt::timer::BlockingTimer as _;
 use super::bodies;
 use super::ways::{Way, async_runs, sizes, sync_runs};
 use crate::cases::{
-    Fault, Script, Still, exponential_from, is_busy, is_transient, polled, polled_in_tokio, repeat,
+    Fault, Huge, Script, Still, exponential_from, is_busy, is_huge, is_transient, polled,
+    polled_in_tokio, repeat,
 };
 
 pub(super) const WAY: Way = Way {
@@ -18,7 +20,10 @@ pub(super) const WAY: Way = Way {
     runs: &[
         sync_runs!(),
         async_runs!(),
-        &[("delay", |k, n| repeat(k, n, delayed))],
+        &[
+            ("delay", |k, n| repeat(k, n, delayed)),
+            ("nested", |k, n| repeat(k, n, nested)),
+        ],
     ],
     sizes: sizes!(),
 };
@@ -62,6 +67,14 @@ fn none_large(script: &Script) -> io::Result<[u64; 8]> {
     attempts!(3, is_busy, script.large(), retry => {})
 }
 
+fn huge(script: &Script) -> Result<u64, Huge> {
+    attempts!(3, is_huge, script.huge(), retry => {})
+}
+
+fn nested(script: &Script) -> Result<u64, Fault> {
+    attempts!(5, is_transient, black_box(small)(script), retry => thread::sleep(exponential_from(BASE, retry)))
+}
+
 fn delayed(script: &Script) -> Result<u64, Fault> {
     attempts!(10, is_transient, script.small(), retry => Still.sleep(exponential_from(BASE, retry)))
 }
@@ -76,6 +89,10 @@ async fn pending(script: &Script) -> Result<u64, Fault> {
 
 async fn many(script: &Script) -> io::Result<[u64; 8]> {
     slept!(is_busy, bodies::many(script).await)
+}
+
+async fn async_huge(script: &Script) -> Result<u64, Huge> {
+    slept!(is_huge, bodies::huge(script).await)
 }
 
 async fn kept(script: &Script) -> Result<u64, Fault> {

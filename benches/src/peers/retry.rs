@@ -7,7 +7,7 @@ use ::retry::OperationResult;
 use ::retry::delay::{Exponential, NoDelay, jitter};
 
 use super::ways::{Way, drawn, sync_functions, sync_runs};
-use crate::cases::{Fault, Script, is_busy, is_transient, repeat};
+use crate::cases::{Fault, Huge, Script, is_busy, is_huge, is_transient, repeat};
 
 pub(super) const WAY: Way = Way {
     name: "retry",

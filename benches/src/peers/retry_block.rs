@@ -8,7 +8,9 @@ use ::retry_block::{OperationResult, async_retry, retry};
 
 use super::bodies;
 use super::ways::{Way, async_runs, drawn, sizes, sync_runs};
-use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio, repeat};
+use crate::cases::{
+    Fault, Huge, Script, is_busy, is_huge, is_transient, polled, polled_in_tokio, repeat,
+};
 
 pub(super) const WAY: Way = Way {
     name: "retry-block",
@@ -74,6 +76,16 @@ async fn pending(script: &Script) -> Result<u64, Fault> {
 async fn many(script: &Script) -> io::Result<[u64; 8]> {
     async_retry!(exponential().take(4), {
         judged(bodies::many(script).await, is_busy)
+    })
+}
+
+fn huge(script: &Script) -> Result<u64, Huge> {
+    retry!(without(), { judged(script.huge(), is_huge) })
+}
+
+async fn async_huge(script: &Script) -> Result<u64, Huge> {
+    async_retry!(exponential().take(4), {
+        judged(bodies::huge(script).await, is_huge)
     })
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 use ::retry_if::{ExponentialBackoffConfig, retry};
 
 use super::ways::{Way, async_runs, sizes};
-use crate::cases::{Fault, Script, Yield, is_busy, is_transient, polled, polled_in_tokio};
+use crate::cases::{
+    Fault, Huge, Script, Yield, is_busy, is_huge, is_transient, polled, polled_in_tokio,
+};
 
 pub(super) const WAY: Way = Way {
     name: "retry-if",
@@ -47,6 +49,10 @@ fn again_many(outcome: &io::Result<[u64; 8]>) -> bool {
     outcome.as_ref().is_err_and(is_busy)
 }
 
+fn again_huge(outcome: &Result<u64, Huge>) -> bool {
+    outcome.as_ref().is_err_and(is_huge)
+}
+
 #[retry(EXPONENTIAL, again)]
 async fn ready(script: &Script) -> Result<u64, Fault> {
     at_once(()).await;
@@ -63,6 +69,12 @@ async fn pending(script: &Script) -> Result<u64, Fault> {
 async fn many(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
+}
+
+#[retry(EXPONENTIAL, again_huge)]
+async fn async_huge(script: &Script) -> Result<u64, Huge> {
+    Yield::once().await;
+    script.huge()
 }
 
 #[retry(EXPONENTIAL, again)]

@@ -11,7 +11,7 @@ use ::retrying::wait::{Wait as _, WaitExponential};
 
 use super::ways::{Way, async_runs, drawn, sizes, sync_runs};
 use crate::cases::Fault::{self, Busy};
-use crate::cases::{Script, Yield, polled, polled_in_tokio, repeat};
+use crate::cases::{Huge, Script, Yield, polled, polled_in_tokio, repeat};
 
 pub(super) const WAY: Way = Way {
     name: "retrying",
@@ -72,6 +72,17 @@ async fn pending(script: &Script) -> Result<u64, Fault> {
 async fn many(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
+}
+
+#[retry(stop = attempts(3), wait = fixed(0.0))]
+fn huge(script: &Script) -> Result<u64, Huge> {
+    script.huge()
+}
+
+#[retry(stop = attempts(5), wait = exponential(multiplier = 0.001, min = 0.0, max = 20.0, exp_base = 2))]
+async fn async_huge(script: &Script) -> Result<u64, Huge> {
+    Yield::once().await;
+    script.huge()
 }
 
 #[retry(stop = attempts(5), wait = exponential(multiplier = 0.001, min = 0.0, max = 20.0, exp_base = 2), retry = if_errors(Busy))]

@@ -8,7 +8,7 @@ use ::tokio_retry::strategy::{ExponentialBackoff, jitter};
 
 use super::bodies;
 use super::ways::{Way, async_functions, async_runs, drawn, sizes};
-use crate::cases::{Fault, Script, is_busy, is_transient, polled, polled_in_tokio};
+use crate::cases::{Fault, Huge, Script, is_busy, is_huge, is_transient, polled, polled_in_tokio};
 
 pub(super) const WAY: Way = Way {
     name: "tokio-retry",

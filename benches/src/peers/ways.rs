@@ -40,6 +40,10 @@ macro_rules! sync_functions {
             $immediate(|| script.small(), is_transient)
         }
 
+        fn huge(script: &Script) -> Result<u64, Huge> {
+            $immediate(|| script.huge(), is_huge)
+        }
+
         fn none_large(script: &Script) -> io::Result<[u64; 8]> {
             $immediate(|| script.large(), is_busy)
         }
@@ -64,10 +68,14 @@ macro_rules! async_functions {
         fn kept(script: &Script) -> impl Future<Output = Result<u64, Fault>> {
             $exponential(move || bodies::kept(script), is_transient)
         }
+
+        fn async_huge(script: &Script) -> impl Future<Output = Result<u64, Huge>> {
+            $exponential(move || bodies::huge(script), is_huge)
+        }
     };
 }
 
-/// The cases of `small`, `large`, `none` and `none_large`, as they are in scope.
+/// The cases of `small`, `large`, `none`, `none_large` and `huge`, as they are in scope.
 macro_rules! sync_runs {
     () => {
         &[
@@ -75,11 +83,13 @@ macro_rules! sync_runs {
             ("large", |k, n| repeat(k, n, large)),
             ("none", |k, n| repeat(k, n, none)),
             ("none-large", |k, n| repeat(k, n, none_large)),
+            ("huge", |k, n| repeat(k, n, huge)),
+            ("none-huge", |k, n| repeat(k, n, huge)),
         ]
     };
 }
 
-/// The cases of `ready`, `pending`, `many` and `kept`, as they are in scope.
+/// The cases of `ready`, `pending`, `many`, `kept` and `async_huge`, as they are in scope.
 macro_rules! async_runs {
     () => {
         &[
@@ -87,17 +97,21 @@ macro_rules! async_runs {
             ("pending", polled!(pending)),
             ("many", polled!(many)),
             ("kept", polled!(kept)),
+            ("async-huge", polled!(async_huge)),
             ("wait", polled_in_tokio!(ready)),
         ]
     };
 }
 
-/// What `pending` and `kept` keep of their own and of the library's.
+/// What `pending`, `kept` and `async_huge` keep of their own and of the library's.
 macro_rules! sizes {
     () => {
         &[
             ("pending", || size_of_val(&pending(&Script::default()))),
             ("kept", || size_of_val(&kept(&Script::default()))),
+            ("async-huge", || {
+                size_of_val(&async_huge(&Script::default()))
+            }),
         ]
     };
 }

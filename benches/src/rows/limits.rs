@@ -178,9 +178,3 @@ pub(super) const ALLOCATIONS: &[Row] = &[
         bare: false,
     },
 ];
-
-/// Threads that call through one breaker.
-pub(super) const CONTENDED: &[(&str, usize, Bound)] = &[
-    ("one thread", 1, Bound::Nothing),
-    ("two threads", 2, Bound::AtLeastBare),
-];

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Compares what README.md says of costs with the rows of BENCHMARKS.md that it speaks of.
+
+A claim is a phrase with the figures of a loop by hand, of ours and of the best other library, or of ours and one other. Less
+than one or one in a hundred is no difference: the random part of an async retry is as large.
+"""
+import pathlib
+import re
+import sys
+
+# A phrase of README.md, the row, and whose figures follow it.
+CLAIMS = [
+    (r"a sync success", "sync success, Result<u64, Fault>", ["hand", "ours", "best"]),
+    (r"an async one with one suspension", "async success, pending once", ["hand", "ours", "best"]),
+    (r"a sync retry", "sync retry, no delay, Fault", ["hand", "ours", "best"]),
+    (r"an async one on tokio's timer", "async retry, tokio timer, first", ["hand", "ours", "best"]),
+    (r"an async one on tokio's timer[^(]*\(", "async retry, tokio timer, first", ["without jitter"]),
+    (r"bytes of a small future", "bytes of the future", ["hand", "ours", "without jitter"]),
+    (r"where a layer retries \(", "service retry, no delay", ["ours"]),
+    (r"where a layer retries \([^)]*tower's", "service retry, no delay", ["tower"]),
+    (r"in an open breaker \(", "open breaker, refusal", ["ours"]),
+    (r"in an open breaker \([^)]*failsafe's", "open breaker, refusal", ["failsafe"]),
+]
+NO_JITTER = {"tryhard", "retrying", "retry-if"}
+OWN = {"bare", "hand", "ours", "ours, no jitter", "remark"}
+
+
+def table():
+    """The figures of the table `per call`, by row and column."""
+    rows, columns = {}, None
+    for line in pathlib.Path("BENCHMARKS.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if columns is None:
+            columns = cells if cells[0] == "per call" else None
+        elif not line.startswith("|"):
+            break
+        elif not cells[0].startswith("---"):
+            figures = {name: float(cell) for name, cell in zip(columns[1:-1], cells[1:-1]) if cell != "-"}
+            others = {name: figure for name, figure in figures.items() if name not in OWN}
+            figures["without jitter"] = min(others.values(), default=0)
+            figures["best"] = min((figure for name, figure in others.items() if name not in NO_JITTER), default=0)
+            rows[cells[0]] = figures
+    return rows
+
+
+rows, wrong = table(), []
+readme = " ".join(pathlib.Path("README.md").read_text().split())
+for phrase, row, names in CLAIMS:
+    figures = " / ".join([r"(\d+)"] * len(names))
+    said = re.search(rf"{phrase} ?{figures}", readme)
+    if row not in rows:
+        wrong.append(f"BENCHMARKS.md has no row `{row}`")
+    elif said is None:
+        wrong.append(f"README.md does not say `{phrase}` with {names} any more; take it out of scripts/claims.py")
+    else:
+        for name, figure in zip(names, said.groups()):
+            measured = rows[row][name]
+            if abs(int(figure) - measured) > max(1, measured / 100):
+                wrong.append(f"README.md says {figure} for {name} of `{row}`, and {measured} was measured")
+print("\n".join(wrong) if wrong else f"{len(CLAIMS)} claims on costs are rows of BENCHMARKS.md")
+sys.exit(bool(wrong))
