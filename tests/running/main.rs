@@ -5,5 +5,6 @@
     reason = "a test that panics has failed, and its numbers are small"
 )]
 
+mod clients;
 mod rules;
 mod values;
