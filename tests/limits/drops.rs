@@ -1,14 +1,18 @@
 //! What an async call holds - tokens that are not spent yet, the permit of a probe - goes back when it is dropped,
 //! after any poll, and when anything panics, at any step.
 
+use std::sync::Arc;
+
+use reattempt::observe::{self, Event, Observer};
 use reattempt::overload::breaker::State;
+use reattempt::strategy::{self, Decision, FailedAttempt};
 use reattempt::tower::RetryLayer;
-use reattempt::{Policy, Retry, retry, retry_block};
+use reattempt::{Policy, Retry, RetryError, Verdict, deadline, retry, retry_block};
 use tower::{Layer as _, ServiceExt as _};
 
 use crate::bombs::{step, yield_once};
 use crate::points::at_each_point;
-use crate::support::{Fault, World};
+use crate::support::{Fault, SECOND, World};
 
 const POLICY: Policy = Policy::new();
 
@@ -122,6 +126,34 @@ fn the_permit_of_a_probe() {
     }
 }
 
+/// A clock and a generator of the user's own, asked while a result is counted.
+#[test]
+fn the_permit_of_a_probe_whose_clock_panics() {
+    #[retry(breaker = &world.breaker, timer = &world.clock, telemetry = "timings", max = 2)]
+    async fn probe(world: &World, works: bool) -> Result<u32, Fault> {
+        let answer = world.work().await;
+        if works { Ok(7) } else { answer }
+    }
+    for works in [false, true] {
+        let call = async |world: &World| assert_eq!(probe(world, works).await.is_ok(), works);
+        let begin = |polls| World::half_open(polls).explosive();
+        let check = |world: &World| {
+            world.assert_probe_is_free();
+            assert_eq!(deadline::remaining(), None);
+        };
+        at_each_point(begin, &call, check);
+        let permit = async |world: &World| {
+            let permit = world.breaker.permit_with_clock(&world.clock).unwrap();
+            match world.work().await {
+                Ok(_) => unreachable!("it is down"),
+                Err(_) if works => permit.succeeded_with_clock(&world.clock),
+                Err(_) => permit.failed_with_clock(Verdict::Transient, &world.clock),
+            }
+        };
+        at_each_point(begin, &permit, World::assert_probe_is_free);
+    }
+}
+
 #[test]
 fn all_together() {
     #[retry(
@@ -194,4 +226,54 @@ fn a_layer() {
         assert!(service.oneshot(()).await.is_err());
     };
     assert_eq!(at_each_point(World::new, &call, World::assert_paid), 9);
+}
+
+/// Learns of everything, and may panic.
+struct Sink;
+
+impl Observer for Sink {
+    fn observe(&self, _: &Event<'_>) {
+        step();
+    }
+}
+
+/// What users write and what they listen with: an observer, `map_err`, `until`, a strategy, an exclusion.
+#[test]
+fn what_is_not_ours() {
+    #[retry(
+        budget = world.budget,
+        breaker = &world.breaker,
+        timer = &world.clock,
+        telemetry = "timings",
+        on = |_| { step(); true },
+        except = |_| { step(); false },
+        map_err = |end: RetryError<Fault>| { step(); end.attempts() },
+    )]
+    async fn mapped(world: &World) -> Result<u32, u32> {
+        world.work().await
+    }
+    #[retry(
+        max = 3,
+        budget = world.budget,
+        timer = &world.clock,
+        strategy = strategy::from_fn(|_: &FailedAttempt<'_, Fault>| {
+            step();
+            Decision::Retry(SECOND)
+        }),
+        until = |answer: &u32| { step(); *answer > 8 },
+    )]
+    async fn polled(world: &World) -> Result<u32, RetryError<Fault>> {
+        world.work().await
+    }
+    let mapped = async |world: &World| {
+        let call = observe::scope(Arc::new(Sink), mapped(world));
+        assert_eq!(call.await, Err(3));
+    };
+    assert_eq!(at_each_point(World::new, &mapped, World::assert_paid), 9);
+    let polled = async |world: &World| {
+        let call = observe::scope(Arc::new(Sink), polled(world));
+        assert_eq!(call.await.unwrap_err().attempts(), 3);
+    };
+    assert_eq!(at_each_point(World::new, &polled, World::assert_paid), 9);
+    assert!(deadline::remaining().is_none());
 }

@@ -39,6 +39,7 @@ impl Classify for Fault {
 pub(crate) struct Still {
     now: Rc<Cell<Duration>>,
     polls: u32,
+    explodes: bool,
 }
 
 impl Still {
@@ -46,6 +47,7 @@ impl Still {
         Self {
             now: Rc::new(Cell::new(1000 * SECOND)),
             polls,
+            explodes: false,
         }
     }
 
@@ -56,11 +58,17 @@ impl Still {
 
 impl Clock for Still {
     fn now(&self) -> Timestamp {
+        if self.explodes {
+            step();
+        }
         Timestamp::from_origin(self.now.get())
     }
 
     // Half of each delay, and what is refused by chance is refused if that is likely.
     fn random(&self) -> u64 {
+        if self.explodes {
+            step();
+        }
         u64::MAX / 2
     }
 }
@@ -151,6 +159,12 @@ impl World {
         world.clock.spend(1000 * SECOND);
         assert_eq!(world.state(), State::HalfOpen);
         world
+    }
+
+    /// The same with a clock and a generator that may panic.
+    pub(crate) fn explosive(mut self) -> Self {
+        self.clock.explodes = true;
+        self
     }
 
     /// A throttle that has seen a hundred failures.

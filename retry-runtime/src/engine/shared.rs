@@ -11,7 +11,8 @@ use crate::call::GiveUpReason;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
 
-/// A breaker, and the permit of the attempt that runs.
+/// A breaker, and the permit of the attempt that runs. It is held until its result is settled: a clock that panics gives it
+/// back.
 #[derive(Debug)]
 pub struct BreakerGate<'g> {
     breaker: &'g Breaker,
@@ -26,11 +27,6 @@ impl<'g> BreakerGate<'g> {
             breaker,
             pass: Pass::NOTHING,
         }
-    }
-
-    #[inline(always)]
-    const fn take(&mut self) -> Pass {
-        core::mem::replace(&mut self.pass, Pass::NOTHING)
     }
 }
 
@@ -61,8 +57,8 @@ impl Gate for BreakerGate<'_> {
         let Some(verdict) = result.verdict() else {
             return self.settle(clock);
         };
-        let pass = self.take();
-        self.breaker.settle_error(pass, verdict, &clock);
+        self.breaker.settle_error(self.pass, verdict, &clock);
+        self.pass = Pass::NOTHING;
     }
 
     fn permit_retry(&mut self, _: AttemptResult, clock: &dyn Clock) -> Result<(), GiveUpReason> {
@@ -84,10 +80,10 @@ impl Gate for BreakerGate<'_> {
 
     #[inline(always)]
     fn settle(&mut self, clock: &dyn Clock) {
-        let pass = self.take();
-        if self.breaker.succeeded(pass) {
-            self.breaker.settle_success(pass, &clock);
+        if self.breaker.succeeded(self.pass) {
+            self.breaker.settle_success(self.pass, &clock);
         }
+        self.pass = Pass::NOTHING;
     }
 }
 

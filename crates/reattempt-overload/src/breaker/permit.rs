@@ -99,10 +99,11 @@ impl Permit<'_> {
     /// The same by a clock of your own.
     #[inline(always)]
     pub fn succeeded_with_clock(mut self, clock: &impl Clock) {
-        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
-        if self.breaker.succeeded(pass) {
-            self.breaker.settle_success(pass, clock);
+        // Held until it is settled: a clock that panics gives it back.
+        if self.breaker.succeeded(self.pass) {
+            self.breaker.settle_success(self.pass, clock);
         }
+        self.pass = Pass::NOTHING;
     }
 
     /// The call failed. `Permanent` is the answer of a service that works: a probe has succeeded, and the window of a
@@ -116,8 +117,8 @@ impl Permit<'_> {
     /// The same by a clock of your own.
     #[inline]
     pub fn failed_with_clock(mut self, verdict: Verdict, clock: &impl Clock) {
-        let pass = core::mem::replace(&mut self.pass, Pass::NOTHING);
-        self.breaker.settle_error(pass, verdict, clock);
+        self.breaker.settle_error(self.pass, verdict, clock);
+        self.pass = Pass::NOTHING;
     }
 }
 
