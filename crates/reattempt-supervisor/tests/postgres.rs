@@ -26,18 +26,31 @@ use reattempt_supervisor::{
     State, Step, StepError, SubmitError, Task, Time, WorkerId, WorkflowContext, step, workflow,
 };
 use servers::Server;
+use tokio::sync::Notify;
 
 /// The number of times of each effect.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<BTreeMap<String, u32>>>);
+struct Log(Arc<Mutex<BTreeMap<String, u32>>>, Arc<Notify>);
 
 impl Log {
     fn add(&self, line: String) {
         *self.0.lock().unwrap().entry(line).or_default() += 1;
+        self.1.notify_one();
     }
 
     fn count(&self, line: &str) -> u32 {
         self.0.lock().unwrap().get(line).copied().unwrap_or(0)
+    }
+
+    /// Waits until there are so many effects.
+    async fn reaches(&self, effects: u32) {
+        let waiting = async {
+            while self.all() < effects {
+                self.1.notified().await;
+            }
+        };
+        let bound = Duration::from_secs(60);
+        tokio::time::timeout(bound, waiting).await.unwrap();
     }
 
     fn all(&self) -> u32 {
@@ -121,7 +134,7 @@ async fn patient(context: &WorkflowContext) -> Result<String, StepError> {
 
 #[step]
 async fn work(_step: &Step, #[with] log: &Log, task: u32, nth: u32) -> Result<u32, String> {
-    tokio::time::sleep(Duration::from_millis(10)).await;
+    tokio::task::yield_now().await;
     log.add(format!("{task} {nth}"));
     Ok(nth)
 }
@@ -251,9 +264,7 @@ async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
         waiting.push(client.submit(long(task)).await.unwrap());
     }
     for steps in [100, 500, 900] {
-        while world.log.all() < steps {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        world.log.reaches(steps).await;
         world = tokio::task::spawn_blocking(move || {
             world.server.restart_postgres();
             world

@@ -125,6 +125,17 @@ impl Bench {
         Ok(self.task(id).await?.created_at)
     }
 
+    /// Waits until the clock of the store is past `time`. Only its own clock says so.
+    pub(super) async fn wait_until_past(&self, time: Time) -> CheckResult {
+        for _ in 0..5_000 {
+            if self.now().await? > time {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        Err(format!("it is not past {time:?} after 5 s"))
+    }
+
     pub(super) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
         match self
             .write_one(Write::Heartbeat(WorkerId(worker.to_owned()), lease))

@@ -116,15 +116,8 @@ async fn in_order(bench: &Bench) -> CheckResult {
         wanted.push((priority, task.wake_at, id));
     }
     wanted.sort_unstable();
-    tokio::time::sleep(SHORT).await;
     let last = wanted.iter().map(|(_, wake_at, _)| *wake_at).max();
-    for _ in 0..5_000 {
-        let now = bench.now().await?;
-        if Some(now) >= last {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    bench.wait_until_past(last.unwrap_or_default()).await?;
     let mut found = Vec::new();
     for limit in [1, 2, 9] {
         found.extend(

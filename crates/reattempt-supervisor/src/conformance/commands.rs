@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, lease, new,
-    record, sentences,
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
+    sentences,
 };
 use crate::store::{AdminCommand, Change, SignalResult, Wake, Write};
 use crate::task::{Direction, Fence, Lease, NewTask, RecordKind, State, TaskId};
@@ -247,7 +247,8 @@ async fn drops_past_limit(bench: &Bench) -> CheckResult {
             })
             .await?;
         let by = bench.task(id).await?.complete_by;
-        tokio::time::sleep(SHORT).await;
+        let now = bench.now().await?;
+        bench.wait_until_past(now).await?;
         bench.command(id, AdminCommand::Park(String::new())).await?;
         bench.command(id, AdminCommand::Resubmit).await?;
         check_equal(
