@@ -8,12 +8,14 @@
     reason = "a test or an example ends where its server does not start"
 )]
 
+use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -196,10 +198,22 @@ pub(crate) fn installed(program: &str, package: &str) -> Option<PathBuf> {
     let found = folders.find_map(|folder| Some(folder.join(program)).filter(|file| file.is_file()));
     if found.is_none() {
         let fix = format!("`{program}` is not installed; on Debian: apt-get install {package}");
-        assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{fix}");
-        eprintln!("left out: {fix}");
+        left_out(&fix, "REATTEMPT_SERVERS");
     }
     found
+}
+
+/// Says why something does not run here, once for each process; where the variable is set it fails instead.
+pub(crate) fn left_out(why: &str, variable: &str) {
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    assert!(env::var_os(variable).is_none(), "{why}");
+    let mut said = SAID.lock().unwrap();
+    if !said.iter().any(|known| known == why) {
+        said.push(why.to_owned());
+        // Not by `eprintln!`, which a harness of tests keeps for itself.
+        let _ = writeln!(std::io::stderr(), "left out: {why}");
+    }
 }
 
 /// An empty folder that the server may write to.

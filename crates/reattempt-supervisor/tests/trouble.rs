@@ -7,6 +7,9 @@
     reason = "a test that panics has failed"
 )]
 
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -249,8 +252,9 @@ fn a_full_disk_is_reported_and_nothing_is_lost() {
             _ => {}
         }
     }
-    eprintln!(
-        "left out: no small file system could be mounted (util-linux's `unshare`, and the right to use it)"
+    servers::left_out(
+        "no small file system could be mounted (util-linux's `unshare`, and the right to use it)",
+        "REATTEMPT_MOUNTS",
     );
 }
 

@@ -155,8 +155,7 @@ fn program() -> Option<PathBuf> {
         return Some(program);
     }
     let hint = "Restate is not installed; `npm install --ignore-scripts --prefix target/restate @restatedev/restate-server`, or name its program in `RESTATE_SERVER`";
-    assert!(env::var_os("REATTEMPT_SERVERS").is_none(), "{hint}");
-    eprintln!("left out: {hint}");
+    servers::left_out(hint, "REATTEMPT_SERVERS");
     None
 }
 
