@@ -74,6 +74,16 @@ pub(crate) const VECTORS: &[Vector] = &[
         4,
         &[1000.0, 2000.0, 3000.0],
     ),
+    // tokio-retry2 0.9.1, src/strategy/fibonacci_backoff.rs: `returns_the_fibonacci_series_starting_at_10`, with a cap.
+    always(
+        "fibonacci, tokio-retry2",
+        exact(8)
+            .backoff(Backoff::Fibonacci)
+            .base(millis(10))
+            .cap(millis(100)),
+        8,
+        &[10.0, 10.0, 20.0, 30.0, 50.0, 80.0, 100.0],
+    ),
     always(
         "V37 resilience4j",
         exact(13).base(millis(100)).cap(millis(100_000)),

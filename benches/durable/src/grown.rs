@@ -1,7 +1,10 @@
 //! What it costs that a store has many tasks in it that ended long ago.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
+use crate::load::{Load, Work};
 use crate::options::Options;
 use crate::place::{Kind, Places};
 use crate::rounds::{IN_FLIGHT, measure};
@@ -31,11 +34,17 @@ pub async fn run(options: &Options, tasks: u64) {
             Kind::Postgres => fill_postgres(&full.url, tasks).await,
         }
         for in_flight in IN_FLIGHT {
+            let load = Load {
+                work: Work::Nothing,
+                in_flight,
+                pool: 0,
+                time: Duration::from_secs_f64(options.seconds),
+            };
             let mut rates = (Vec::new(), Vec::new());
             for _ in 0..options.rounds {
                 let empty = places.make(kind).await;
-                let one = measure("ours", &empty.url, in_flight, options.seconds).rate;
-                let other = measure("ours", &full.url, in_flight, options.seconds).rate;
+                let one = measure("ours", &empty.url, load).rate;
+                let other = measure("ours", &full.url, load).rate;
                 eprintln!("{} {in_flight}: {one:.0}/s, {other:.0}/s", kind.name());
                 rates.0.push(one);
                 rates.1.push(other);

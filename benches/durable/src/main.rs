@@ -10,24 +10,23 @@ mod apalis;
 mod dbos;
 mod flood;
 mod grown;
+mod load;
 mod options;
 mod ours;
 mod place;
 mod rounds;
 mod table;
 
-use std::time::Duration;
-
+use load::Load;
 use options::Options;
 
 #[tokio::main]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let ["measure", who, place, in_flight, seconds] = arguments[..] {
-        let in_flight = in_flight.parse().expect("a number");
-        let time = Duration::from_secs_f64(seconds.parse().expect("seconds"));
-        return measure(who, place, in_flight, time).await;
+    if let ["measure", who, place, ref load @ ..] = arguments[..] {
+        let load = Load::of(load.try_into().expect("the load"));
+        return measure(who, place, load).await;
     }
     let options = Options::of(&arguments);
     if let Some(tasks) = options.grown {
@@ -38,18 +37,16 @@ async fn main() {
 }
 
 /// What the process of one measurement does.
-async fn measure(who: &str, place: &str, in_flight: usize, time: Duration) {
+async fn measure(who: &str, place: &str, load: Load) {
     let rate = match who {
         "ours" => {
-            let (rate, median, late) = ours::measure(place, in_flight, time).await;
+            let (rate, median, late) = ours::measure(place, load).await;
             println!("{rate} {} {}", median.as_secs_f64(), late.as_secs_f64());
             return;
         }
-        "dbos" => dbos::measure(place, in_flight, time).await,
-        "apalis" if place.starts_with("sqlite:") => {
-            apalis::measure_sqlite(place, in_flight, time).await
-        }
-        "apalis" => apalis::measure_postgres(place, in_flight, time).await,
+        "dbos" => dbos::measure(place, load).await,
+        "apalis" if place.starts_with("sqlite:") => apalis::measure_sqlite(place, load).await,
+        "apalis" => apalis::measure_postgres(place, load).await,
         _ => panic!("nobody is called `{who}`"),
     };
     println!("{rate}");

@@ -8,6 +8,7 @@ use reattempt_supervisor::store::Store;
 use reattempt_supervisor::{Client, Scheduler, Step, StepError, WorkflowContext, step, workflow};
 
 use crate::flood::flood;
+use crate::load::{self, Load};
 
 /// When the process began to measure, and how long tasks took from before they were submitted until their
 /// workflow ran.
@@ -18,31 +19,33 @@ async fn started(
     _step: &Step,
     #[with] starts: &Arc<StartTimes>,
     submitted: Option<u64>,
-) -> Result<u32, String> {
+) -> Result<String, String> {
     if let Some(submitted) = submitted {
         let submitted = Duration::from_micros(submitted);
         let taken = starts.0.elapsed().saturating_sub(submitted);
         starts.1.lock().expect("nobody panics").push(taken);
     }
-    Ok(1)
+    Ok(load::step().await)
 }
 
 #[step]
-async fn one(_step: &Step, number: u32) -> Result<u32, String> {
-    Ok(number + 1)
+async fn one(_step: &Step) -> Result<String, String> {
+    Ok(load::step().await)
 }
 
 #[workflow]
 async fn ten(context: &WorkflowContext, submitted: Option<u64>) -> Result<u32, StepError> {
-    let mut number = started(context, submitted).await?;
-    for _ in 1..10 {
-        number = one(context, number).await?;
+    started(context, submitted).await?;
+    let mut steps = 1;
+    while steps < 10 {
+        one(context).await?;
+        steps += 1;
     }
-    Ok(number)
+    Ok(steps)
 }
 
 /// Workflows a second, and the median and the 99th percentile of submit to start.
-pub async fn measure(place: &str, in_flight: usize, time: Duration) -> (f64, Duration, Duration) {
+pub async fn measure(place: &str, load: Load) -> (f64, Duration, Duration) {
     let starts = Arc::new(StartTimes(Instant::now(), Mutex::default()));
     let client = open(place).await;
     let scheduler = Scheduler::new(&client)
@@ -51,7 +54,7 @@ pub async fn measure(place: &str, in_flight: usize, time: Duration) -> (f64, Dur
         .start()
         .expect("a scheduler");
     let clock = starts.0;
-    let rate = flood(in_flight, time, move |counts| {
+    let rate = flood(load.in_flight, load.time, move |counts| {
         let client = client.clone();
         async move {
             let now = u64::try_from(clock.elapsed().as_micros()).expect("not so long");

@@ -1,49 +1,86 @@
 //! The table.
 
 use crate::place::Kind;
-use crate::rounds::{Measured, Row};
+use crate::rounds::{LOADS, Measured, Row};
 
 pub fn print(rows: &[Row]) {
-    println!(
-        "\n| store | in flight | | durability | workflows/s (lowest to highest) | beside the best peer |"
-    );
-    println!("|---|---:|---|---|---:|---:|");
+    println!("\n| store | each step | | durability |{}", heads());
+    println!("|---|---|---|---|---:|---:|---:|");
     for row in rows {
-        let (rate, lowest, highest) = rates(&row.measured);
-        println!(
-            "| {} | {} | {} | {} | {rate:.0} ({lowest:.0} to {highest:.0}) | {} |",
-            row.kind.name(),
-            row.in_flight,
-            row.name,
-            row.durability,
-            beside(row, rows).map_or_else(String::new, |times| format!("{times:.1}x")),
-        );
+        let cells = row.measured.iter().map(|rounds| match rates(rounds) {
+            _ if rounds.is_empty() => String::new(),
+            (rate, lowest, highest) => format!("{rate:.0} ({lowest:.0} to {highest:.0})"),
+        });
+        print_row(row, row.name, row.durability, cells);
+        if row.name == "ours" {
+            let times = (0..LOADS.len()).map(|load| beside(row, rows, load));
+            print_row(row, "ours, beside the best peer of the round", "", times);
+        }
     }
-    println!("\n| ours, submit to start | in flight | median | 99 % |");
-    println!("|---|---:|---:|---:|");
+    println!("\n| ours, submit to start | each step | in flight | median | 99 % |");
+    println!("|---|---|---:|---:|---:|");
     for row in rows {
-        let started: Vec<_> = row.measured.iter().filter_map(|one| one.started).collect();
-        if !started.is_empty() {
-            let middle = median(started.iter().map(|one| one.0)) * 1e3;
-            let late = median(started.iter().map(|one| one.1)) * 1e3;
-            println!(
-                "| {} | {} | {middle:.2} ms | {late:.2} ms |",
-                row.kind.name(),
-                row.in_flight
-            );
+        for (rounds, (in_flight, _)) in row.measured.iter().zip(LOADS) {
+            let started: Vec<_> = rounds.iter().filter_map(|one| one.started).collect();
+            if !started.is_empty() {
+                println!(
+                    "| {} | {} | {in_flight} | {:.2} ms | {:.2} ms |",
+                    row.kind.name(),
+                    row.work.name(),
+                    median(started.iter().map(|one| one.0)) * 1e3,
+                    median(started.iter().map(|one| one.1)) * 1e3,
+                );
+            }
         }
     }
 }
 
-/// How many times as fast ours is as the best of the others on the same store.
-fn beside(row: &Row, rows: &[Row]) -> Option<f64> {
-    let is_beside = |other: &&Row| {
-        other.name != "ours" && other.kind == row.kind && other.in_flight == row.in_flight
-    };
-    let others = rows.iter().filter(is_beside);
-    let best = others.map(|other| rates(&other.measured).0);
-    let best = best.max_by(f64::total_cmp)?;
-    (row.name == "ours").then(|| rates(&row.measured).0 / best)
+fn heads() -> String {
+    let heads = LOADS.map(|(in_flight, pool)| match in_flight {
+        1 => " 1 in flight |".to_owned(),
+        _ => format!(" {in_flight} in flight, peers with a pool of {pool} |"),
+    });
+    heads.concat()
+}
+
+fn print_row(row: &Row, name: &str, durability: &str, cells: impl Iterator<Item = String>) {
+    let (kind, work) = (row.kind.name(), row.work.name());
+    let cells: Vec<String> = cells.collect();
+    println!(
+        "| {kind} | {work} | {name} | {durability} | {} |",
+        cells.join(" | ")
+    );
+}
+
+/// How many times as fast ours is as the best of the others on the same store in the same round: the median, the lowest and
+/// the highest. Ours, which has one pool, is compared with the peers' second, too.
+fn beside(ours: &Row, rows: &[Row], load: usize) -> String {
+    let is_beside =
+        |other: &&Row| other.name != "ours" && other.kind == ours.kind && other.work == ours.work;
+    let others: Vec<_> = rows.iter().filter(is_beside).collect();
+    let own = ours.measured[..=load]
+        .iter()
+        .rfind(|rounds| !rounds.is_empty());
+    let times = own
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .filter_map(|(round, own)| {
+            let rates = others
+                .iter()
+                .filter_map(|other| other.measured[load].get(round));
+            let best = rates.map(|measured| measured.rate).max_by(f64::total_cmp)?;
+            Some(Measured {
+                rate: own.rate / best,
+                started: None,
+            })
+        });
+    let times: Vec<_> = times.collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    let (middle, lowest, highest) = rates(&times);
+    format!("**{middle:.1}x** ({lowest:.1} to {highest:.1})")
 }
 
 fn rates(measured: &[Measured]) -> (f64, f64, f64) {

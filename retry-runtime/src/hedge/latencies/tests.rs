@@ -87,6 +87,16 @@ fn quantiles_are_counted_from_the_shortest() {
 }
 
 #[test]
+fn a_quantile_that_lies_between_two_calls_is_the_longer_one() {
+    // 0.95 of 110 calls are 104.5: the 105th answers for them.
+    let latencies = Latencies::new();
+    record(&latencies, MS, 104);
+    record(&latencies, 100 * MS, 6);
+    assert_eq!(latencies.quantile(0.95), Some(middle(bucket(100 * MS))));
+    assert_eq!(latencies.quantile(0.94), Some(middle(bucket(MS))));
+}
+
+#[test]
 fn it_follows_a_change() {
     let latencies = Latencies::new();
     record(&latencies, 10 * MS, 100_000);
