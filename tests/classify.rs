@@ -199,6 +199,43 @@ async fn patience_has_an_end() {
     assert_eq!((start.elapsed(), calls), (Duration::ZERO, 1));
 }
 
+/// What every verdict allows, and what is left of it with a delay and without its proof.
+#[test]
+fn every_verdict() {
+    use Verdict::{Permanent, Refused, RetryForbidden, Throttled, Transient, TransientAfter};
+    const FIRST: Duration = Duration::from_secs(1);
+    const LATER: Duration = Duration::from_secs(2);
+    let (throttled, transient) = (Throttled(Some(LATER)), TransientAfter(LATER));
+    // Whether it may be retried and whether it may have run; then with a delay, and ambiguous.
+    for (verdict, retryable, ambiguous, after, into_ambiguous) in [
+        (Transient, true, true, transient, Transient),
+        (
+            TransientAfter(FIRST),
+            true,
+            true,
+            transient,
+            TransientAfter(FIRST),
+        ),
+        (Throttled(None), true, false, throttled, Transient),
+        (
+            Throttled(Some(FIRST)),
+            true,
+            false,
+            throttled,
+            TransientAfter(FIRST),
+        ),
+        (Refused, true, false, throttled, Transient),
+        (Permanent, false, false, Permanent, Permanent),
+        (RetryForbidden, false, false, RetryForbidden, RetryForbidden),
+    ] {
+        assert_eq!(verdict.is_retryable(), retryable, "{verdict:?}");
+        assert_eq!(verdict.is_ambiguous(), ambiguous, "{verdict:?}");
+        assert_eq!(verdict.after(Some(LATER)), after, "{verdict:?}");
+        assert_eq!(verdict.after(None), verdict);
+        assert_eq!(verdict.into_ambiguous(), into_ambiguous, "{verdict:?}");
+    }
+}
+
 /// A delay proves nothing: what may have been executed is not repeated.
 #[tokio::test(start_paused = true)]
 async fn a_delay_does_not_make_it_safe() {
@@ -220,6 +257,27 @@ async fn a_delay_does_not_make_it_safe() {
         waited >= SECOND && waited <= Duration::from_millis(1101),
         "{waited:?}"
     );
+}
+
+/// `except` may answer with a verdict: one that forbids ends the call, and one that does not allows nothing by itself.
+#[test]
+fn an_exception_is_a_verdict() {
+    #[retry(max = 3, backoff = "none", except = |_| exception)]
+    fn load(calls: &mut u32, exception: Verdict, error: fn() -> Plain) -> Result<(), Plain> {
+        *calls += 1;
+        Err(error())
+    }
+    let (transient, never): (fn() -> _, fn() -> _) = (|| Plain::Unit, Plain::Never);
+    for (exception, error, calls) in [
+        (Verdict::Transient, transient, 3),
+        (Verdict::Permanent, transient, 1),
+        (Verdict::Transient, never, 1),
+        (Verdict::Refused, never, 1),
+    ] {
+        let mut made = 0;
+        assert!(load(&mut made, exception, error).is_err());
+        assert_eq!(made, calls, "{exception:?}");
+    }
 }
 
 /// Of a name that no resolver has to be asked for.
