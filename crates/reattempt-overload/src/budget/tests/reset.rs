@@ -41,6 +41,24 @@ fn as_new() {
     assert!((budget.balance_with_clock(&clock) - 4.0).abs() < 1e-9);
 }
 
+/// After much traffic few deposits look at the clock. After a reset they do again, so that none of them outlives its time.
+#[test]
+fn new_deposits_look_at_the_clock() {
+    for origin in ORIGINS {
+        let (busy, clock) = (bare(1.0), Hand::from(origin));
+        deposit(&busy, &clock, 100_000);
+        busy.reset();
+        let new = busy.another();
+        let left = [&busy, &new].map(|budget| {
+            clock.set(1.0);
+            deposit(budget, &clock, 100);
+            clock.set(100.0);
+            drain(budget, &clock)
+        });
+        assert_eq!(left, [0, 0], "{origin}");
+    }
+}
+
 /// What calls under way give back does not make it more than new.
 #[test]
 fn while_a_retry_is_reserved() {
