@@ -55,6 +55,11 @@ fn a_file_that_changes_is_loaded_again() {
     assert_eq!(max(), Some(4));
     assert!(config::status().last_error().is_some());
 
+    // Read again, and reported no more. Nothing tells that it was read, so this waits: it is read after 50 ms.
+    file.write("[policies.watched]\nmax = 0\n");
+    let again = events.recv_timeout(Duration::from_millis(500));
+    assert!(again.is_err(), "reported again: {again:?}");
+
     // Cut off, and then whole.
     file.write("[policies.watched]\nmax = 5");
     assert!(next().contains("cut off"));
