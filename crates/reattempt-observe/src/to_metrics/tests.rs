@@ -137,3 +137,16 @@ fn every_metric_has_a_unit() {
         assert!(description.is_some(), "{key:?}");
     }
 }
+
+/// The switch is one for the process, so tests of calls cannot turn it.
+#[test]
+fn the_gauge_follows_the_switch() {
+    for (on, value) in [(false, 0.0), (true, 1.0)] {
+        let metrics = recorded(|| report::deliver(&Event::RetriesSwitched { on }));
+        let wanted = (
+            "retry_enabled{}".to_owned(),
+            DebugValue::Gauge(value.into()),
+        );
+        assert_eq!(metrics, [wanted].into());
+    }
+}
