@@ -59,3 +59,34 @@ pub fn codec<T: Payload>() -> Codec<T> {
         read: |text| serde_json::from_str(text),
     }
 }
+
+/// The most bytes of an error that a store keeps.
+const LONGEST_ERROR: usize = 64 << 10;
+
+/// Returns the text of an error as every store can keep it: PostgreSQL knows no NUL, and an error is
+/// not a place for data.
+pub(crate) fn storable(error: &str) -> String {
+    let mut end = error.len().min(LONGEST_ERROR);
+    while !error.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    let kept = error.get(..end).unwrap_or_default();
+    let more = if end < error.len() { "\u{2026}" } else { "" };
+    [&kept.replace('\0', "\u{fffd}"), more].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_cut_off_and_has_no_nul() {
+        assert_eq!(storable("a\0b"), "a\u{fffd}b");
+        let whole = "\u{e9}".repeat(LONGEST_ERROR / 2);
+        assert_eq!(storable(&whole), whole);
+        assert_eq!(storable(&format!("{whole}x")), format!("{whole}\u{2026}"));
+        // Never in the middle of a character.
+        let cut = storable(&format!("x{whole}"));
+        assert_eq!(cut.len(), LONGEST_ERROR - 1 + '\u{2026}'.len_utf8());
+    }
+}

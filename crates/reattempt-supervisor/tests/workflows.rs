@@ -143,6 +143,32 @@ async fn beside(context: &WorkflowContext) -> Result<u64, StepError> {
     Ok(slow + broken)
 }
 
+#[step(undo = unbook)]
+async fn book(_step: &Step, #[with] log: &Log, what: &str, millis: u64) -> Result<(), String> {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    log.add(format!("book {what}"));
+    Ok(())
+}
+
+#[step]
+async fn unbook(
+    _step: &Step,
+    #[with] log: &Log,
+    what: &str,
+    _millis: u64,
+    _booked: &(),
+) -> Result<(), String> {
+    log.add(format!("unbook {what}"));
+    Ok(())
+}
+
+#[workflow]
+async fn trip(context: &WorkflowContext) -> Result<(), StepError> {
+    tokio::try_join!(book(context, "hotel", 300), book(context, "flight", 100))?;
+    book(context, "car", 0).await?;
+    ship(context, "nothing").await
+}
+
 struct World {
     client: Client,
     log: Log,
@@ -174,6 +200,7 @@ impl World {
             .register(patient)
             .register(several)
             .register(beside)
+            .register(trip)
             .with(self.log.clone())
             .with(self.faults.clone())
             .delays(
@@ -239,6 +266,28 @@ async fn a_step_that_fails_runs_again_and_what_was_done_does_not() {
             "ship book"
         ]
     );
+    running.stop(Duration::from_secs(1)).await;
+}
+
+/// Last is what ended last, whichever was called first.
+#[tokio::test(start_paused = true)]
+async fn steps_are_undone_the_last_first() {
+    let world = World::new();
+    let running = world.scheduler().start().unwrap();
+    let task = world.client.submit(trip()).await.unwrap();
+    let Err(SubmitError::Ended(_, State::Compensated, _)) = task.wait().await else {
+        panic!("it was not undone");
+    };
+    let (done, undone) = (["flight", "hotel", "car"], ["car", "hotel", "flight"]);
+    let done = done.map(|what| format!("book {what}"));
+    let undone = undone.map(|what| format!("unbook {what}"));
+    let log: Vec<_> = world
+        .log
+        .take()
+        .into_iter()
+        .filter(|line| line.contains("book"))
+        .collect();
+    assert_eq!(log, [done, undone].concat());
     running.stop(Duration::from_secs(1)).await;
 }
 

@@ -141,7 +141,7 @@ impl Bench {
             .write_one(Write::Heartbeat(WorkerId(worker.to_owned()), lease))
             .await?
         {
-            WriteResult::Requests(_) => Ok(()),
+            WriteResult::Held(_) => Ok(()),
             result => Err(format!("the result of a heartbeat is {result:?}")),
         }
     }

@@ -1,64 +1,72 @@
-//! `Write::Heartbeat`, `Release` and `Leave`.
+//! `Write::Heartbeat`, `GiveBack` and `Leave`.
 
 use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, sentences, signal,
     to_message,
 };
-use crate::store::{AdminCommand, PendingRequest, Write, WriteResult};
-use crate::task::{RecordKind, State, TaskId, WorkerId};
+use crate::store::{AdminCommand, HeldTask, Write, WriteResult};
+use crate::task::{Fence, Lease, RecordKind, State, TaskId, WorkerId};
 
 sentences! {
-    "a heartbeat returns the requests for the tasks of its worker" => requests,
+    "a heartbeat returns the tasks that its worker holds, with their fences and the requests for them" => holds,
     "a worker keeps its tasks for as long as its lease" => lives,
-    "a worker releases all its tasks, except those it names" => releases,
+    "tasks that are given back by their leases are pending again, and did not fail" => gives_back,
     "the tasks of a worker that leaves are pending again, and did not fail" => leaves,
-    "a released task does not accept writes of its earlier owner" => fences,
+    "a task that was given back does not accept writes of its earlier owner" => fences,
 }
 
 fn worker(name: &str) -> WorkerId {
     WorkerId(name.to_owned())
 }
 
-async fn requests(bench: &Bench) -> CheckResult {
-    let quiet = bench.claim_new("a").await?.task.id;
-    let cancelled = bench.claim_new("a").await?.task.id;
-    let with_signals = bench.claim_new("a").await?.task.id;
+async fn holds(bench: &Bench) -> CheckResult {
+    let given_up = bench.claim_new("a").await?;
+    bench
+        .write_held(change(lease(&given_up), change_to(State::Processed)))
+        .await?;
+    let again = bench.claim_new("a").await?;
+    bench
+        .write_held(change(lease(&again), change_to(State::Pending)))
+        .await?;
+    let quiet = lease(&bench.claim_one("a").await?);
+    check_equal("the task with a higher fence", quiet.task, again.task.id)?;
+    let cancelled = lease(&bench.claim_new("a").await?);
+    let with_signals = lease(&bench.claim_new("a").await?);
     let other = bench.claim_new("b").await?.task.id;
-    bench.command(cancelled, AdminCommand::Cancel).await?;
+    bench.command(cancelled.task, AdminCommand::Cancel).await?;
     bench.command(other, AdminCommand::Cancel).await?;
     for name in ["one", "two"] {
-        bench.write_one(signal(with_signals, name)).await?;
+        bench.write_one(signal(with_signals.task, name)).await?;
     }
     let newest = bench
         .other
-        .signals(with_signals)
+        .signals(with_signals.task)
         .await
         .map_err(to_message)?[1]
         .id;
-    let WriteResult::Requests(mut requests) =
-        bench.write_one(Write::Heartbeat(worker("a"), LONG)).await?
+    let WriteResult::Held(mut held) = bench.write_one(Write::Heartbeat(worker("a"), LONG)).await?
     else {
-        return Err("the result of the heartbeat is not a list of requests".to_owned());
+        return Err("the result of the heartbeat is not a list of tasks".to_owned());
     };
-    requests.sort_by_key(|requests| requests.task);
+    held.sort_by_key(|held| held.lease.task);
     let wanted = vec![
-        PendingRequest {
-            task: cancelled,
+        HeldTask {
+            lease: quiet,
+            cancel: false,
+            signal: 0,
+        },
+        HeldTask {
+            lease: cancelled,
             cancel: true,
             signal: 0,
         },
-        PendingRequest {
-            task: with_signals,
+        HeldTask {
+            lease: with_signals,
             cancel: false,
             signal: newest,
         },
     ];
-    check_equal("the requests", requests, wanted)?;
-    check_equal(
-        "the other tasks",
-        bench.task(quiet).await?.state,
-        State::Processing,
-    )
+    check_equal("the tasks that it holds", held, wanted)
 }
 
 async fn lives(bench: &Bench) -> CheckResult {
@@ -78,35 +86,42 @@ async fn lives(bench: &Bench) -> CheckResult {
     )
 }
 
-async fn releases(bench: &Bench) -> CheckResult {
-    let mut ids = Vec::new();
-    for _ in 0..3 {
-        ids.push(bench.claim_new("a").await?.task.id);
-    }
-    let other = bench.claim_new("b").await?.task.id;
-    let [kept, ..] = ids[..] else {
-        return Err("no tasks".to_owned());
+async fn gives_back(bench: &Bench) -> CheckResult {
+    let given = lease(&bench.claim_new("a").await?);
+    let kept = lease(&bench.claim_new("a").await?);
+    let other = lease(&bench.claim_new("b").await?);
+    let ended = lease(&bench.claim_new("a").await?);
+    bench
+        .write_held(change(ended, change_to(State::Processed)))
+        .await?;
+    let with = |task, fence: i64| Lease {
+        task,
+        fence: Fence(fence),
     };
-    let list = vec![kept, other, TaskId(1_000_000)];
+    let list = vec![
+        with(kept.task, kept.fence.0 - 1),
+        other,
+        with(TaskId(1_000_000), 1),
+        ended,
+        given,
+        with(kept.task, kept.fence.0 + 1),
+    ];
     check_equal(
         "its result",
-        bench.write_one(Write::Release(worker("a"), list)).await?,
+        bench.write_one(Write::GiveBack(list)).await?,
         WriteResult::Done,
     )?;
-    let mut states = Vec::new();
-    for id in ids {
-        states.push(bench.task(id).await?.state);
+    for (lease, wanted) in [
+        (given, (State::Pending, None, 0, given.fence.next())),
+        (kept, (State::Processing, Some(worker("a")), 0, kept.fence)),
+        // Of any worker: a lease says enough.
+        (other, (State::Pending, None, 0, other.fence.next())),
+        (ended, (State::Processed, None, 0, ended.fence)),
+    ] {
+        let task = bench.task(lease.task).await?;
+        let found = (task.state, task.owner, task.failures, task.fence);
+        check_equal("the task", found, wanted)?;
     }
-    check_equal(
-        "the tasks",
-        states,
-        vec![State::Processing, State::Pending, State::Pending],
-    )?;
-    check_equal(
-        "the task of another worker",
-        bench.task(other).await?.state,
-        State::Processing,
-    )?;
     check_equal(
         "the number of reclaimed tasks",
         bench.sweep(9).await?.len(),
@@ -155,11 +170,13 @@ async fn leaves(bench: &Bench) -> CheckResult {
 }
 
 async fn fences(bench: &Bench) -> CheckResult {
-    for write in [
-        Write::Release(worker("a"), Vec::new()),
-        Write::Leave(worker("a")),
-    ] {
+    for leaves in [false, true] {
         let held = bench.claim_new("a").await?;
+        let write = if leaves {
+            Write::Leave(worker("a"))
+        } else {
+            Write::GiveBack(vec![lease(&held)])
+        };
         bench.write_one(write).await?;
         bench
             .write_lost(record(lease(&held), 0, RecordKind::Done))

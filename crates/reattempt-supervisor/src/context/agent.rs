@@ -10,13 +10,10 @@ use reattempt::deadline;
 use super::step::{StepFailure, StepSpec};
 use super::workflow_context::WorkflowContext;
 use crate::store::Write;
+use crate::store::expiry::GRACE;
 
 /// An agent announces only steps that take longer: an announcement costs a write.
 const ANNOUNCED_AFTER: Duration = Duration::from_millis(250);
-
-/// How long a supervisor waits beyond the `complete_by` of a step: the worker of the step should
-/// notice first.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// How a step ended.
 pub(super) enum StepOutcome<T> {
@@ -34,6 +31,13 @@ pub(super) async fn run_step<T>(
     spec: StepSpec,
     body: impl Future<Output = Result<T, StepFailure>>,
 ) -> StepOutcome<T> {
+    // The scheduler ends the task itself when its time is over; calls inside the step see it coming.
+    let body = async {
+        match context.time_left() {
+            Some(left) => deadline::within(left, body).await,
+            None => body.await,
+        }
+    };
     let Some(limit) = spec.complete_by else {
         return outcome_of(spec, body.await);
     };

@@ -6,7 +6,7 @@ use super::agent::{self, StepOutcome};
 use super::journal::{Lookup, Stop};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::workflow_context::{Compensation, Place, Undo, WorkflowContext};
-use crate::payload::Codec;
+use crate::payload::{Codec, storable};
 use crate::task::{Record, RecordKind};
 
 /// Runs a step, or returns its recorded result. Not an `async fn`, so that steps are numbered in
@@ -131,7 +131,7 @@ where
     Record {
         attempts: i32::try_from(attempts).unwrap_or(i32::MAX),
         result,
-        error,
+        error: error.map(|error| storable(&error)),
         ..context.new_record(seq, kind, spec.name)
     }
 }

@@ -65,6 +65,8 @@ pub(crate) enum Stop {
     Cancelled,
     /// Nobody knows whether a step ran.
     Ambiguous(String),
+    /// The store refuses a record for good.
+    Refused(String),
 }
 
 /// What the journal knows about a call.
@@ -85,6 +87,8 @@ pub(crate) enum Next {
     Again,
     /// Wait: something runs that will wake it.
     Rest,
+    /// Wait: steps run beside a failure or a cancellation.
+    Ending(Stop),
     /// Wait: the workflow has not made this recorded call yet.
     Stalled(String),
     /// Set the task aside until this time or a signal: nothing runs.
@@ -94,7 +98,7 @@ pub(crate) enum Next {
 }
 
 impl Journal {
-    /// Creates the journal of a task with this history.
+    /// Creates the journal of a task with this history, in the order of the store.
     pub(crate) fn new(history: Vec<Record>, direction: Direction, created_at: Time) -> Self {
         let mut journal = Self {
             next_seq: 0,
@@ -120,8 +124,6 @@ impl Journal {
             now: created_at,
             stop: None,
         };
-        let mut history = history;
-        history.sort_by_key(|record| record.ord);
         for record in history {
             journal.next_ord = journal.next_ord.max(record.ord.saturating_add(1));
             match record.kind {
@@ -321,7 +323,9 @@ impl Journal {
         match &self.stop {
             // Steps that run beside it may end and be recorded: otherwise they would have to run
             // again.
-            Some(Stop::Failed(_) | Stop::Cancelled) if self.active > 0 => return Next::Rest,
+            Some(stop @ (Stop::Failed(_) | Stop::Cancelled)) if self.active > 0 => {
+                return Next::Ending(stop.clone());
+            }
             Some(stop) => return Next::Stop(stop.clone()),
             None => {}
         }

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -43,8 +44,12 @@ pub(crate) struct Inner {
     engine_calls: Option<Mutex<EngineCalls>>,
     undos: Mutex<Vec<Undo>>,
     signals: Mutex<Vec<Signal>>,
-    /// Notified when signals or a cancellation have come in.
+    /// Notified when signals have come in.
     pub(super) changed: Notify,
+    /// Notified when another worker may hold the task.
+    lost: Notify,
+    /// Notified when somebody has asked to cancel the task.
+    cancelled: Notify,
     clock: (Instant, Time),
 }
 
@@ -104,6 +109,8 @@ impl Inner {
             undos: Mutex::default(),
             signals: Mutex::new(signals),
             changed: Notify::new(),
+            lost: Notify::new(),
+            cancelled: Notify::new(),
             clock: (Instant::now(), now),
             task,
         }
@@ -157,9 +164,37 @@ impl Inner {
         self.changed.notify_waiters();
     }
 
+    /// Returns when this process claimed the task.
+    pub(crate) const fn claimed_at(&self) -> Instant {
+        self.clock.0
+    }
+
+    /// Returns how long the task may still go forward.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let is_forward = self.task.direction == Direction::Forward;
+        let by = self.task.complete_by.filter(|_| is_forward)?;
+        Some(by.since(self.store_now()))
+    }
+
+    /// Drops the task: another worker may hold it.
+    pub(crate) fn lose(&self) {
+        self.journal().stop(Stop::Lost);
+        self.lost.notify_one();
+    }
+
+    /// Waits until the task is lost.
+    pub(crate) async fn lost(&self) {
+        self.lost.notified().await;
+    }
+
     pub(crate) fn cancel(&self) {
         self.journal().stop(Stop::Cancelled);
-        self.changed.notify_waiters();
+        self.cancelled.notify_one();
+    }
+
+    /// Waits until somebody has asked to cancel the task.
+    pub(crate) async fn cancelled(&self) {
+        self.cancelled.notified().await;
     }
 }
 
@@ -324,7 +359,8 @@ impl WorkflowContext {
                 None
             }
             Err(error) => {
-                self.inner.journal().stop(Stop::Failed(error.to_string()));
+                let message = format!("the store refuses a record: {error}");
+                self.inner.journal().stop(Stop::Refused(message));
                 None
             }
         }
@@ -344,6 +380,11 @@ impl WorkflowContext {
             at: Time::default(),
             fence: self.inner.lease.fence,
         }
+    }
+
+    /// Returns how long a step of the task may take at most; a compensation may take any time.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.inner.time_left().filter(|_| !self.is_compensation())
     }
 
     /// Keeps the task from counting as idle.

@@ -42,7 +42,10 @@ pub(super) fn start_workflow(
 /// Returns why a task stops, as text.
 pub(super) fn stop_message(stop: Stop) -> String {
     match stop {
-        Stop::Diverged(message) | Stop::Ambiguous(message) | Stop::Failed(message) => message,
+        Stop::Diverged(message)
+        | Stop::Ambiguous(message)
+        | Stop::Refused(message)
+        | Stop::Failed(message) => message,
         Stop::Cancelled | Stop::Lost => "it was cancelled".to_owned(),
     }
 }

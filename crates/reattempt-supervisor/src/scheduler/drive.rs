@@ -14,17 +14,21 @@ use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{Inner, StepError, WorkflowContext};
 use crate::events::Event;
 use crate::local::{Ending, LocalTask};
-use crate::store::{Change, NextState, Wake, Write, WriteResult};
+use crate::payload::storable;
+use crate::store::{Change, Expiry, NextState, Wake, Write, WriteResult};
 use crate::task::{Direction, State};
 use crate::time::Time;
 use crate::workflow::{RunFn, WorkflowError, WorkflowResult};
-use crate::writer::Seat;
+use crate::writer::{Reply, Seat};
 
 /// The worker keeps an idle task this long before it sets the task aside.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// How long a workflow may run without making its next recorded call.
 const STALL: Duration = Duration::from_secs(10);
+
+/// How long steps may go on beside a failure or a cancellation.
+const ENDING: Duration = Duration::from_secs(30);
 
 /// What a task uses of this process: a seat, and the entry through which others wait for its end.
 pub(super) struct Slot {
@@ -51,14 +55,11 @@ pub(super) async fn drive(
     if inner.task.cancel_requested && inner.task.direction == Direction::Forward {
         inner.cancel();
     }
-    let pause = poll_workflow(&inner, run_fn).await;
-    let change = if inner.task.direction == Direction::Forward {
-        change_after(&inner, pause, delays)
-    } else {
-        match pause {
-            Pause::Stop(stop) => change_after_stop(&inner, stop, delays),
-            Pause::Ended(_) | Pause::Idle(_) => undo_all(&inner, delays).await,
-        }
+    let change = tokio::select! {
+        biased;
+        () = inner.lost() => None,
+        () = time_is_over(&inner) => Some(change_to_undoing(Expiry::Task.message().to_owned())),
+        change = run(&inner, run_fn, delays) => change,
     };
     // The write below may let another task in.
     drop(seat);
@@ -71,12 +72,37 @@ pub(super) async fn drive(
     local.set_running(false);
 }
 
+/// Runs a task until it ends or waits. Returns its new state, or `None` if another worker holds it.
+async fn run(inner: &Arc<Inner>, run_fn: RunFn, delays: &Policy) -> Option<Change> {
+    let pause = poll_workflow(inner, run_fn).await;
+    if inner.task.direction == Direction::Forward {
+        return change_after(inner, pause, delays);
+    }
+    match pause {
+        Pause::Stop(stop) => change_after_stop(inner, stop, delays),
+        Pause::Ended(_) | Pause::Idle(_) => undo_all(inner, delays).await,
+    }
+}
+
+/// Waits until the task may not go forward any more.
+async fn time_is_over(inner: &Inner) {
+    match inner.time_left() {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Polls the workflow until nothing of it runs any more.
 async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
     let context = WorkflowContext::new(Arc::clone(inner));
     let mut workflow = run_fn(&context, &inner.task.input);
     let mut stall: Option<Pin<Box<tokio::time::Sleep>>> = None;
+    let mut ending: Option<Pin<Box<tokio::time::Sleep>>> = None;
+    let mut cancelled = pin!(inner.cancelled());
+    let mut is_cancelled = false;
     poll_fn(|cx| {
+        // Only to be woken: the journal knows.
+        is_cancelled = is_cancelled || cancelled.as_mut().poll(cx).is_ready();
         loop {
             inner.journal().before_poll();
             match poll_once(workflow.as_mut(), cx) {
@@ -101,6 +127,10 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
                 }
                 Next::Rest => return Poll::Pending,
                 Next::Stop(stop) => return Poll::Ready(Pause::Stop(stop)),
+                Next::Ending(stop) => {
+                    let ending = ending.get_or_insert_with(|| Box::pin(tokio::time::sleep(ENDING)));
+                    return ending.as_mut().poll(cx).map(|()| Pause::Stop(stop));
+                }
                 Next::Idle(due) => {
                     let is_soon = due.is_some_and(|due| due.since(inner.store_now()) <= LINGER);
                     if is_soon && inner.task.direction == Direction::Forward {
@@ -140,12 +170,7 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
             output: Some(output),
             ..pending
         },
-        Pause::Ended(Err(WorkflowError::Returned(error))) => Change {
-            direction: Direction::Undoing,
-            failures: 0,
-            error: Some(error),
-            ..pending
-        },
+        Pause::Ended(Err(WorkflowError::Returned(error))) => change_to_undoing(error),
         Pause::Ended(Err(WorkflowError::Json(error))) => change_to_parked(inner, error),
         Pause::Idle(due) => Change {
             state: State::Waiting,
@@ -160,18 +185,26 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
 fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
     match stop {
         Stop::Lost => None,
-        Stop::Diverged(message) | Stop::Ambiguous(message) => {
+        Stop::Diverged(message) | Stop::Ambiguous(message) | Stop::Refused(message) => {
             Some(change_to_parked(inner, message))
         }
         Stop::Failed(message) => Some(change_after_failure(inner, message, delays)),
         Stop::Cancelled => Some(Change {
-            state: State::Pending,
             direction: Direction::Cancelling,
-            failures: 0,
-            wake: Wake::In(Duration::ZERO),
-            output: None,
-            error: Some("it was cancelled".to_owned()),
+            ..change_to_undoing("it was cancelled".to_owned())
         }),
+    }
+}
+
+/// Returns the state of a task whose steps are to be undone.
+fn change_to_undoing(error: String) -> Change {
+    Change {
+        state: State::Pending,
+        direction: Direction::Undoing,
+        failures: 0,
+        wake: Wake::In(Duration::ZERO),
+        output: None,
+        error: Some(error),
     }
 }
 
@@ -252,31 +285,45 @@ async fn undo_one(
     .await
 }
 
-/// Writes the new state of a task, and emits an event.
+/// Writes the new state of a task, and emits an event. If the store refuses the change for good, the
+/// task is parked with the reason.
 async fn write_change(inner: &Inner, change: Change, shared: &Shared, local: &LocalTask) {
-    let event = event_of(inner, &change);
-    let ending = change.state.is_final().then(|| Ending {
-        state: change.state,
-        output: change.output.clone(),
-        error: change.error.clone().or_else(|| inner.task.error.clone()),
-    });
-    let reply = shared
-        .writer()
-        .send(Write::Change(inner.lease, Box::new(change)))
-        .await;
-    match reply {
+    let mut change = Change {
+        error: change.error.map(|error| storable(&error)),
+        ..change
+    };
+    let mut result = send_change(inner, &change, shared).await;
+    if let Err(error) = &result {
+        let message = format!(
+            "the store refuses its new state `{}`: {error}",
+            change.state
+        );
+        change = change_to_parked(inner, storable(&message));
+        result = send_change(inner, &change, shared).await;
+    }
+    match result {
         Ok(WriteResult::Written(_)) => {
-            if let Some(ending) = ending {
-                local.publish(ending);
+            if change.state.is_final() {
+                let own = inner.task.error.clone();
+                local.publish(Ending {
+                    state: change.state,
+                    output: change.output.clone(),
+                    error: change.error.clone().or(own),
+                });
             }
-            if let Some(event) = event {
+            if let Some(event) = event_of(inner, &change) {
                 shared.emit(&event);
             }
         }
         Ok(_) => shared.emit(&lost_event(inner)),
-        // The writer has emitted an event; the lease runs out.
+        // The writer has emitted an event, and a heartbeat gives the task back.
         Err(_) => {}
     }
+}
+
+async fn send_change(inner: &Inner, change: &Change, shared: &Shared) -> Reply {
+    let change = Write::Change(inner.lease, Box::new(change.clone()));
+    shared.writer().send(change).await
 }
 
 fn lost_event(inner: &Inner) -> Event {

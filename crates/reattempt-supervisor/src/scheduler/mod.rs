@@ -4,11 +4,13 @@ mod drive;
 mod worker;
 
 use std::fmt;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use reattempt::Policy;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::resources::Resources;
@@ -171,6 +173,8 @@ impl Scheduler {
             lease: self.lease,
             poll: self.poll,
             delays: self.delays,
+            renewed: watch::Sender::new(Instant::now()),
+            strangers: Mutex::default(),
         };
         let work = tokio::spawn(worker.work(stopped));
         Ok(SchedulerHandle {

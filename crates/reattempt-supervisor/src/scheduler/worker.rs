@@ -1,7 +1,7 @@
 //! The worker of a scheduler: it claims tasks, renews its lease, and passes requests on to its
 //! tasks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,15 +9,15 @@ use std::time::Duration;
 use reattempt::Policy;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::drive::{self, Slot};
 use crate::client::Client;
 use crate::context::Inner;
 use crate::events::Event;
 use crate::resources::Resources;
-use crate::store::{Claim, ClaimedTask, PendingRequest, Write, WriteResult};
-use crate::task::{Direction, TaskId, WorkerId};
+use crate::store::{Claim, ClaimedTask, HeldTask, Write, WriteResult};
+use crate::task::{Direction, Lease, TaskId, WorkerId};
 use crate::workflow::WorkflowRegistry;
 use crate::writer::{Reply, Room};
 
@@ -44,22 +44,29 @@ pub(super) struct Worker {
     pub(super) lease: Duration,
     pub(super) poll: Duration,
     pub(super) delays: Policy,
+    /// When the last heartbeat that the store has answered was sent.
+    pub(super) renewed: watch::Sender<Instant>,
+    /// What the last heartbeat said that this worker holds, and does not run here.
+    pub(super) strangers: Mutex<HashSet<Lease>>,
 }
+
+/// How long steps may take to end when the scheduler stops; one that blocks its thread never does.
+const DROPPED_WITHIN: Duration = Duration::from_millis(100);
 
 impl Worker {
     /// Works until `stop` has a grace period, and then until that is over.
     pub(super) async fn work(self, mut stop: watch::Receiver<Option<Duration>>) {
         let this = Arc::new(self);
         // Its lease must be there before its first task.
-        this.heartbeat().await;
+        this.heartbeat(false).await;
         let heartbeats = tokio::spawn(Arc::clone(&this).send_heartbeats());
         let mut running = JoinSet::new();
         tokio::select! {
             biased;
             grace = grace_period(&mut stop) => {
-                let all = async { while running.join_next().await.is_some() {} };
-                let _ = tokio::time::timeout(grace, all).await;
-                running.shutdown().await;
+                join_all(&mut running, grace).await;
+                running.abort_all();
+                join_all(&mut running, DROPPED_WITHIN).await;
                 heartbeats.abort();
                 // If the store does not take it now, the lease runs out.
                 let leave = this.send(Write::Leave(this.id.clone()));
@@ -78,6 +85,7 @@ impl Worker {
         let mut new_work = store.wait_for_work();
         let mut may_be_more = true;
         loop {
+            self.wait_for_lease().await;
             let offer = writer.offer(self.claim(), self.room.clone(), may_be_more);
             let mut offer = pin!(offer);
             let reply = loop {
@@ -98,7 +106,7 @@ impl Worker {
                 continue;
             }
             // Nobody knows whether the claim took place: give back the tasks that do not run here.
-            while !self.release_others().await {
+            while !self.heartbeat(true).await {
                 tokio::time::sleep(self.poll).await;
             }
             may_be_more = true;
@@ -112,14 +120,6 @@ impl Worker {
             workflows: self.workflows.names(),
             limit: 0,
         }
-    }
-
-    /// Gives back the tasks that the store assigns to this worker and that do not run here. Returns
-    /// whether the store did it.
-    async fn release_others(&self) -> bool {
-        let running = self.running.lock().keys().copied().collect();
-        let release = Write::Release(self.id.clone(), running);
-        self.send(release).await.is_ok()
     }
 
     /// Starts a claimed task.
@@ -141,7 +141,9 @@ impl Worker {
             shared.writer().clone(),
             self.resources.clone(),
         ));
-        self.running.lock().insert(id, Arc::clone(&inner));
+        if let Some(old) = self.running.lock().insert(id, Arc::clone(&inner)) {
+            old.lose();
+        }
         let slot = Slot {
             seat: self.room.take(),
             local: shared.local_task(id),
@@ -157,34 +159,109 @@ impl Worker {
         });
     }
 
-    /// Renews the lease until it is aborted.
+    /// Renews the lease until it is aborted. Once the lease is over, whoever claims the tasks may run
+    /// them, so nothing of them goes on here, although nobody has said that they are lost.
     async fn send_heartbeats(self: Arc<Self>) {
+        let interval = self.lease.checked_div(3).unwrap_or_default();
+        let mut pause = interval;
         loop {
-            tokio::time::sleep(self.lease.checked_div(3).unwrap_or_default()).await;
-            self.heartbeat().await;
+            tokio::time::sleep(pause).await;
+            let mut heartbeat = pin!(self.heartbeat(false));
+            let is_answered = tokio::select! {
+                biased;
+                is_answered = &mut heartbeat => is_answered,
+                () = tokio::time::sleep_until(self.lease_end()) => {
+                    for inner in self.running.lock().values() {
+                        inner.lose();
+                    }
+                    heartbeat.await
+                }
+            };
+            // A late answer renews a lease that may be over again.
+            let is_over = Instant::now() >= self.lease_end();
+            pause = if is_answered && is_over {
+                Duration::ZERO
+            } else {
+                interval
+            };
         }
     }
 
-    /// Renews the lease, and passes on the requests that come back.
-    async fn heartbeat(&self) {
+    /// Returns when the lease is over, on the clock of this process.
+    fn lease_end(&self) -> Instant {
+        let renewed = *self.renewed.borrow();
+        renewed.checked_add(self.lease).unwrap_or(renewed)
+    }
+
+    /// Waits until the worker has a lease: others would take over what it claims without one.
+    async fn wait_for_lease(&self) {
+        let mut renewed = self.renewed.subscribe();
+        while Instant::now() >= self.lease_end() {
+            // The sender is in `self`.
+            let _ = renewed.changed().await;
+        }
+    }
+
+    /// Renews the lease, and compares what the store and this process think the worker holds.
+    /// Returns whether the store has answered. `no_claim` says that no claim is under way.
+    async fn heartbeat(&self, no_claim: bool) -> bool {
+        let sent = Instant::now();
         let heartbeat = Write::Heartbeat(self.id.clone(), self.lease);
-        if let Ok(WriteResult::Requests(requests)) = self.send(heartbeat).await {
-            for request in requests {
-                self.pass_on(request).await;
+        let Ok(WriteResult::Held(held)) = self.send(heartbeat).await else {
+            return false;
+        };
+        self.renewed.send_replace(sent);
+        let leases: HashSet<Lease> = held.iter().map(|held| held.lease).collect();
+        self.drop_lost(&leases, sent);
+        for held in held {
+            self.pass_on(held).await;
+        }
+        self.give_back_strangers(leases, no_claim).await
+    }
+
+    /// Drops the tasks that ran here when a heartbeat was sent, and that the store does not assign to
+    /// this worker any more.
+    fn drop_lost(&self, held: &HashSet<Lease>, sent: Instant) {
+        for inner in self.running.lock().values() {
+            if inner.claimed_at() < sent && !held.contains(&inner.lease) {
+                inner.lose();
             }
         }
     }
 
-    /// Passes a request on to its task.
-    async fn pass_on(&self, request: PendingRequest) {
-        let Some(inner) = self.running.lock().get(&request.task).cloned() else {
+    /// Gives back the tasks that the store assigns to this worker and that do not run here: a claim
+    /// whose answer was lost, or that was carried out late. As long as claims may be under way, only
+    /// those that were strangers at the last heartbeat, too.
+    async fn give_back_strangers(&self, held: HashSet<Lease>, no_claim: bool) -> bool {
+        let here: HashSet<Lease> = {
+            let running = self.running.lock();
+            running.values().map(|inner| inner.lease).collect()
+        };
+        let strange: HashSet<Lease> = held.difference(&here).copied().collect();
+        let known = {
+            let mut strangers = self
+                .strangers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *strangers, strange.clone())
+        };
+        let given: Vec<Lease> = strange
+            .into_iter()
+            .filter(|lease| no_claim || known.contains(lease))
+            .collect();
+        given.is_empty() || self.send(Write::GiveBack(given)).await.is_ok()
+    }
+
+    /// Passes the requests for a task on to it.
+    async fn pass_on(&self, held: HeldTask) {
+        let Some(inner) = self.running.lock().get(&held.lease.task).cloned() else {
             return;
         };
-        if request.cancel && inner.task.direction == Direction::Forward {
+        if held.cancel && inner.task.direction == Direction::Forward {
             inner.cancel();
         }
-        if request.signal > inner.newest_signal()
-            && let Ok(signals) = self.client.shared().store().signals(request.task).await
+        if held.signal > inner.newest_signal()
+            && let Ok(signals) = self.client.shared().store().signals(held.lease.task).await
         {
             inner.set_signals(signals);
         }
@@ -193,6 +270,12 @@ impl Worker {
     fn send(&self, write: Write) -> impl Future<Output = Reply> + use<> {
         self.client.shared().writer().send(write)
     }
+}
+
+/// Waits until all have ended, at most so long.
+async fn join_all(running: &mut JoinSet<()>, limit: Duration) {
+    let all = async { while running.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(limit, all).await;
 }
 
 /// Waits until the scheduler is stopped. Returns how long running tasks may take to end.

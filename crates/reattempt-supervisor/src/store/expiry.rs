@@ -1,7 +1,13 @@
 //! Finds expired tasks.
 
+use std::time::Duration;
+
 use crate::task::{Direction, State, Task, WorkerId};
 use crate::time::Time;
+
+/// How much later than a worker a supervisor acts, for the `complete_by` of what runs: the worker
+/// should end it first.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// The part of a task that has expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,11 +39,13 @@ pub(crate) fn find_expiry(
 ) -> Option<Expiry> {
     let is_over = |by: Option<Time>| by.is_some_and(|by| by < now);
     let is_held = task.state == State::Processing;
+    let grace = if is_held { GRACE } else { Duration::ZERO };
+    let complete_by = task.complete_by.map(|by| by.after(grace));
     if task.state.is_final() {
         None
     } else if is_held && !task.owner.as_ref().is_some_and(is_alive) {
         Some(Expiry::Owner)
-    } else if task.direction == Direction::Forward && is_over(task.complete_by) {
+    } else if task.direction == Direction::Forward && is_over(complete_by) {
         Some(Expiry::Task)
     } else if is_held && is_over(task.step_by) {
         Some(Expiry::Step)

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::expiry::find_expiry;
 use super::{
-    AdminCommand, Change, Claim, ClaimedTask, Filter, LeaseStatus, NextState, PendingRequest,
-    Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, Filter, HeldTask, LeaseStatus, NextState, Reclaimed,
+    SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
     Direction, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
@@ -170,23 +170,27 @@ impl Tables {
             Write::Heartbeat(worker, lease) => {
                 let held =
                     (self.tasks.values()).filter(|task| task.owner.as_ref() == Some(&worker));
-                let requests = held.map(|task| PendingRequest {
-                    task: task.id,
+                let held = held.map(|task| HeldTask {
+                    lease: Lease {
+                        task: task.id,
+                        fence: task.fence,
+                    },
                     cancel: task.cancel_requested,
                     signal: self.newest_signal(task.id),
                 });
-                let requests = requests
-                    .filter(|request| request.cancel || request.signal > 0)
-                    .collect();
+                let held = held.collect();
                 self.leases.insert(worker, now.after(lease));
-                WriteResult::Requests(requests)
+                WriteResult::Held(held)
             }
-            Write::Release(worker, held) => {
-                self.release(&worker, &held, now);
+            Write::GiveBack(leases) => {
+                self.give_back(now, |task| {
+                    let Task { id, fence, .. } = *task;
+                    leases.contains(&Lease { task: id, fence })
+                });
                 WriteResult::Done
             }
             Write::Leave(worker) => {
-                self.release(&worker, &[], now);
+                self.give_back(now, |task| task.owner.as_ref() == Some(&worker));
                 self.leases.remove(&worker);
                 WriteResult::Done
             }
@@ -328,9 +332,9 @@ impl Tables {
     }
 
     /// Gives back the tasks of a worker, except these.
-    fn release(&mut self, worker: &WorkerId, except: &[TaskId], now: Time) {
+    fn give_back(&mut self, now: Time, is_wanted: impl Fn(&Task) -> bool) {
         for task in self.tasks.values_mut() {
-            if task.owner.as_ref() == Some(worker) && !except.contains(&task.id) {
+            if task.state == State::Processing && is_wanted(task) {
                 task.state = State::Pending;
                 task.owner = None;
                 task.step_by = None;

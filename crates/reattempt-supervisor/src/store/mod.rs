@@ -2,7 +2,7 @@
 //! store carries out the list in one transaction.
 
 mod error;
-mod expiry;
+pub(crate) mod expiry;
 pub mod memory;
 mod next_state;
 #[cfg(feature = "postgres")]
@@ -25,8 +25,8 @@ pub use expiry::Expiry;
 pub use next_state::NextState;
 pub use reclaim::{Reclaimed, Sweep};
 pub use writes::{
-    AdminCommand, Change, Claim, ClaimedTask, LeaseStatus, PendingRequest, SignalResult, Wake,
-    Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
+    WriteResult,
 };
 
 /// The future that a method of a store returns.

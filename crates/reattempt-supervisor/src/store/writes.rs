@@ -22,10 +22,11 @@ pub enum Write {
     Announce(Lease, Time),
     /// Changes the state of a task. Returns [`WriteResult::Written`].
     Change(Lease, Box<Change>),
-    /// Renews the lease of a worker for this long. Returns [`WriteResult::Requests`].
+    /// Renews the lease of a worker for this long. Returns [`WriteResult::Held`].
     Heartbeat(WorkerId, Duration),
-    /// Gives back all tasks of a worker except these. Returns [`WriteResult::Done`].
-    Release(WorkerId, Vec<TaskId>),
+    /// Gives back tasks that their worker does not run, without a failure. Leases that are lost
+    /// change nothing. Returns [`WriteResult::Done`].
+    GiveBack(Vec<Lease>),
     /// Removes a worker and sets its tasks to pending. Returns [`WriteResult::Done`].
     Leave(WorkerId),
     /// Sends a signal to a task. Returns [`WriteResult::Signaled`].
@@ -50,7 +51,7 @@ impl Write {
         match self {
             Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
-            | Self::Release(..)
+            | Self::GiveBack(_)
             | Self::Leave(_)
             | Self::Signal { .. }
             | Self::Admin(..) => true,
@@ -80,8 +81,8 @@ pub enum WriteResult {
     Written(LeaseStatus),
     /// The worker does not hold the task any more; the store has written nothing.
     Lost,
-    /// Requests for tasks that the worker holds.
-    Requests(Vec<PendingRequest>),
+    /// All tasks that the worker holds, as the store knows it.
+    Held(Vec<HeldTask>),
     /// Whether the task took the signal or the command.
     Signaled(SignalResult),
     /// The number of deleted tasks.
@@ -90,11 +91,11 @@ pub enum WriteResult {
     Done,
 }
 
-/// A request for a task that a worker holds.
+/// A task that a worker holds, and the requests for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PendingRequest {
-    /// The task.
-    pub task: TaskId,
+pub struct HeldTask {
+    /// The task and its fence.
+    pub lease: Lease,
     /// Whether the worker should cancel the task.
     pub cancel: bool,
     /// The number of the task's newest signal; 0 if it has none.

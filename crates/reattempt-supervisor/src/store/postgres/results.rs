@@ -9,8 +9,8 @@ use super::plan::{Stage, StageKind};
 use super::sqlstate::store_error;
 use super::statement::statement;
 use super::{rows, sql};
-use crate::store::{LeaseStatus, PendingRequest, SignalResult, StoreError, Write, WriteResult};
-use crate::task::TaskId;
+use crate::store::{HeldTask, LeaseStatus, SignalResult, StoreError, Write, WriteResult};
+use crate::task::{Fence, Lease, TaskId};
 use crate::time::Time;
 
 /// The status of each locked task.
@@ -199,12 +199,15 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             WriteResult::Claimed(claimed)
         }
         Write::Heartbeat(..) => {
-            let request = |row: &Row| PendingRequest {
-                task: TaskId(row.get(0)),
-                cancel: row.get(1),
-                signal: row.get(2),
+            let held = |row: &Row| HeldTask {
+                lease: Lease {
+                    task: TaskId(row.get(0)),
+                    fence: Fence(row.get(1)),
+                },
+                cancel: row.get(2),
+                signal: row.get(3),
             };
-            WriteResult::Requests(rows.iter().map(request).collect())
+            WriteResult::Held(rows.iter().map(held).collect())
         }
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,

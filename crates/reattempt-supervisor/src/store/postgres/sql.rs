@@ -150,17 +150,29 @@ pub(super) const BEAT: &str = concat!(
          INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
          ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease
      ), held AS (
-         SELECT id, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0) AS signal
+         SELECT id, fence, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0)
          FROM retry_run AS run WHERE owner = $1 AND state = 1
      )
-     SELECT id, cancel_asked, signal FROM held WHERE cancel_asked OR signal > 0"
+     SELECT * FROM held"
 );
 
-pub(super) const DISOWN: &str = concat!(
-    "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ", now!(), ", updated_at = ", now!(), "
-     WHERE id = ANY (ARRAY(
-         SELECT id FROM retry_run WHERE owner = $1 AND state = 1 AND id <> ALL ($2::bigint[]) ORDER BY id FOR NO KEY UPDATE
-     ))"
+macro_rules! give_back {
+    ($tasks:literal) => {
+        concat!(
+            "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ", now!(), ", updated_at = ", now!(), "
+             WHERE id = ANY (ARRAY(", $tasks, " ORDER BY id FOR NO KEY UPDATE))"
+        )
+    };
+}
+
+/// Gives back the tasks of a worker that leaves.
+pub(super) const DISOWN: &str =
+    give_back!("SELECT id FROM retry_run WHERE owner = $1 AND state = 1");
+
+/// Gives back tasks by their leases.
+pub(super) const GIVE_BACK: &str = give_back!(
+    "SELECT id FROM retry_run
+     WHERE id = ANY ($1::bigint[]) AND fence = ($2::bigint[])[array_position($1, id)] AND state + 0 = 1"
 );
 
 pub(super) const FORGET: &str = "DELETE FROM retry_worker WHERE id = $1";
@@ -261,6 +273,7 @@ pub(super) const WRITES: &[&str] = &[
     CHANGE,
     BEAT,
     DISOWN,
+    GIVE_BACK,
     FORGET,
     SIGNAL,
     CANCEL,

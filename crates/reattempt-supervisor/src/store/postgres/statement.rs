@@ -107,15 +107,14 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Heartbeat(worker, lease) => {
             live.query(sql::BEAT, &[&worker.0, &micros(*lease)]).await
         }
-        Write::Release(worker, held) => {
-            let held: Vec<_> = held.iter().map(|task| task.0).collect();
-            live.query(sql::DISOWN, &[&worker.0, &held]).await
+        Write::GiveBack(leases) => {
+            let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();
+            let fences: Vec<_> = leases.iter().map(|lease| lease.fence.0).collect();
+            live.query(sql::GIVE_BACK, &[&tasks, &fences]).await
         }
         Write::Leave(worker) => {
-            let none: [i64; 0] = [];
-            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &none.as_slice()];
-            let release: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
             let values: [&(dyn ToSql + Sync); 1] = [&worker.0];
+            let release: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
             let forget: Sent<'_> = Box::pin(live.query(sql::FORGET, &values));
             pipeline::together(vec![release, forget])
                 .await

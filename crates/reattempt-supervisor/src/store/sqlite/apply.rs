@@ -7,10 +7,10 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::queries;
 use super::row::{query_one, unknown_number};
 use crate::store::{
-    AdminCommand, Change, Claim, ClaimedTask, LeaseStatus, PendingRequest, SignalResult, Wake,
-    Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
+    WriteResult,
 };
-use crate::task::{Lease, NewTask, Record, State, Task, TaskId, WorkerId};
+use crate::task::{Fence, Lease, NewTask, Record, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 
 /// Carries out all writes in one transaction.
@@ -46,14 +46,17 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
             lease_result(self::change(connection, *lease, change, now)?, now)
         }
         Write::Heartbeat(worker, lease) => {
-            WriteResult::Requests(heartbeat(connection, worker, *lease, now)?)
+            WriteResult::Held(heartbeat(connection, worker, *lease, now)?)
         }
-        Write::Release(worker, held) => {
-            release(connection, worker, held, now)?;
+        Write::GiveBack(leases) => {
+            for lease in leases {
+                let values = params![now.as_micros(), lease.task.0, lease.fence.0];
+                give_back(connection, "id = ?2 AND fence = ?3", values)?;
+            }
             WriteResult::Done
         }
         Write::Leave(worker) => {
-            release(connection, worker, &[], now)?;
+            give_back(connection, "owner = ?2", params![now.as_micros(), worker.0])?;
             let sql = "DELETE FROM retry_worker WHERE id = ?1";
             connection.prepare_cached(sql)?.execute([&worker.0])?;
             WriteResult::Done
@@ -252,13 +255,13 @@ fn change(
     query_one(connection, sql, values, |row| row.get(0))
 }
 
-/// Renews a lease. Returns the requests for the tasks of the worker.
+/// Renews a lease. Returns the tasks of the worker.
 fn heartbeat(
     connection: &Connection,
     worker: &WorkerId,
     lease: Duration,
     now: Time,
-) -> rusqlite::Result<Vec<PendingRequest>> {
+) -> rusqlite::Result<Vec<HeldTask>> {
     let until = now.after(lease);
     let sql = "INSERT INTO retry_worker (id, lease_until, lease) VALUES (?1, ?2, ?3)
          ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease";
@@ -267,34 +270,33 @@ fn heartbeat(
         until.as_micros(),
         i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)
     ])?;
-    let sql = "SELECT id, cancel_asked, (SELECT coalesce(max(id), 0) FROM retry_signal WHERE run_id = retry_run.id) AS signal
-         FROM retry_run WHERE owner = ?1 AND state = 1 AND (cancel_asked OR signal > 0)";
+    let sql = "SELECT id, fence, cancel_asked, (SELECT coalesce(max(id), 0) FROM retry_signal WHERE run_id = retry_run.id)
+         FROM retry_run WHERE owner = ?1 AND state = 1";
     let mut rows = connection.prepare_cached(sql)?;
-    let request = |row: &rusqlite::Row<'_>| {
-        Ok(PendingRequest {
-            task: TaskId(row.get(0)?),
-            cancel: row.get(1)?,
-            signal: row.get(2)?,
+    let held = |row: &rusqlite::Row<'_>| {
+        Ok(HeldTask {
+            lease: Lease {
+                task: TaskId(row.get(0)?),
+                fence: Fence(row.get(1)?),
+            },
+            cancel: row.get(2)?,
+            signal: row.get(3)?,
         })
     };
-    rows.query_map([&worker.0], request)?.collect()
+    rows.query_map([&worker.0], held)?.collect()
 }
 
-/// Gives back the tasks of a worker, except these.
-fn release(
+/// Gives back the held tasks with this condition; ?1 is now.
+fn give_back(
     connection: &Connection,
-    worker: &WorkerId,
-    except: &[TaskId],
-    now: Time,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<()> {
-    let except = except.iter().map(|task| task.0);
-    let except = except.collect::<serde_json::Value>().to_string();
-    let sql = "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ?3, updated_at = ?3
-         WHERE owner = ?1 AND state = 1 AND id NOT IN (SELECT value FROM json_each(?2))";
-    connection
-        .prepare_cached(sql)?
-        .execute(params![worker.0, except, now.as_micros()])?;
-    Ok(())
+    let sql = format!(
+        "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ?1, updated_at = ?1
+         WHERE state = 1 AND {condition}"
+    );
+    connection.prepare_cached(&sql)?.execute(values).map(drop)
 }
 
 fn state_of(connection: &Connection, task: TaskId) -> rusqlite::Result<Option<State>> {

@@ -1,0 +1,386 @@
+//! Tasks whose time is over, or that another worker may hold: what runs of them is dropped, and nobody fails for it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::unused_async,
+    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
+)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use reattempt::deadline;
+use reattempt_supervisor::store::{
+    Claim, Filter, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+};
+use reattempt_supervisor::{
+    Client, Event, Memory, Record, Scheduler, SchedulerHandle, Signal, State, Step, StepError,
+    SubmitError, Task, TaskHandle, TaskId, WorkflowContext, step, workflow,
+};
+use tokio::time::{Instant, timeout};
+
+/// What the steps did, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// Says so when a body is dropped before its end.
+struct Dropped<'l>(&'l Log, &'static str, bool);
+
+impl Dropped<'_> {
+    fn ends(mut self) {
+        self.2 = true;
+    }
+}
+
+impl Drop for Dropped<'_> {
+    fn drop(&mut self) {
+        if !self.2 {
+            self.0.add(format!("{} is dropped", self.1));
+        }
+    }
+}
+
+#[step(undo = refund)]
+async fn pay(_step: &Step, #[with] log: &Log) -> Result<(), String> {
+    log.add("pay");
+    Ok(())
+}
+
+#[step]
+async fn refund(_step: &Step, #[with] log: &Log, _receipt: &()) -> Result<(), String> {
+    log.add("refund");
+    Ok(())
+}
+
+#[step]
+async fn ship(_step: &Step, #[with] log: &Log, seconds: u64) -> Result<(), String> {
+    if let Some(left) = deadline::remaining() {
+        log.add(format!("ship within {} s", left.as_secs_f64().round()));
+    }
+    let dropped = Dropped(log, "ship", false);
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    dropped.ends();
+    log.add("ship");
+    Ok(())
+}
+
+#[workflow(complete_by = "2s")]
+async fn hurried(context: &WorkflowContext) -> Result<(), StepError> {
+    pay(context).await?;
+    ship(context, 6).await
+}
+
+#[workflow(max_failures = 0)]
+async fn order(context: &WorkflowContext, seconds: u64) -> Result<(), StepError> {
+    pay(context).await?;
+    ship(context, seconds).await
+}
+
+/// What a store refuses.
+type Refuses = fn(&Write) -> bool;
+
+/// A store whose answers can be held back, and that can refuse what is written.
+#[derive(Debug)]
+struct Gate {
+    store: Memory,
+    is_open: tokio::sync::watch::Receiver<bool>,
+    refuses: Refuses,
+}
+
+impl Store for Gate {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        if writes.iter().any(self.refuses) {
+            return Box::pin(async { Err(StoreError::lasting("it is too large")) });
+        }
+        let mut is_open = self.is_open.clone();
+        Box::pin(async move {
+            is_open.wait_for(|is_open| *is_open).await.unwrap();
+            self.store.write(writes).await
+        })
+    }
+
+    fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
+        let mut is_open = self.is_open.clone();
+        Box::pin(async move {
+            is_open.wait_for(|is_open| *is_open).await.unwrap();
+            self.store.sweep(sweep).await
+        })
+    }
+
+    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
+        self.store.task(id)
+    }
+
+    fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
+        self.store.history(id)
+    }
+
+    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
+        self.store.signals(id)
+    }
+
+    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
+        self.store.list(filter)
+    }
+
+    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
+        self.store.counts()
+    }
+
+    fn salt(&self) -> u64 {
+        self.store.salt()
+    }
+}
+
+struct World {
+    client: Client,
+    log: Log,
+    opens: tokio::sync::watch::Sender<bool>,
+    scheduler: SchedulerHandle,
+}
+
+/// The lease of the scheduler.
+const LEASE: Duration = Duration::from_secs(9);
+
+impl World {
+    fn new() -> Self {
+        Self::refusing(|_| false)
+    }
+
+    fn refusing(refuses: Refuses) -> Self {
+        let (opens, is_open) = tokio::sync::watch::channel(true);
+        let log = Log::default();
+        let seen = log.clone();
+        let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| match event {
+            Event::Lost { .. } => seen.add("lost"),
+            Event::Reclaimed(_) => seen.add("reclaimed"),
+            Event::Failed { .. } => seen.add("failed"),
+            _ => {}
+        });
+        let gate = Gate {
+            store: Memory::new(),
+            is_open,
+            refuses,
+        };
+        let client = Client::with_observers(gate, [observer]);
+        let scheduler = Scheduler::new(&client)
+            .register(hurried)
+            .register(order)
+            .with(log.clone())
+            .lease(LEASE)
+            .start()
+            .unwrap();
+        Self {
+            client,
+            log,
+            opens,
+            scheduler,
+        }
+    }
+
+    /// Waits until the log has these lines, at most so long.
+    async fn logs(&self, lines: &[&str], limit: Duration) {
+        let mut seen = Vec::new();
+        let all = async {
+            while seen.len() < lines.len() {
+                seen.append(&mut self.log.take());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let is_in_time = timeout(limit, all).await.is_ok();
+        assert!(is_in_time, "after {limit:?}: {seen:?}");
+        assert_eq!(seen, lines);
+    }
+}
+
+async fn end<T: serde::de::DeserializeOwned>(task: &TaskHandle<T>) -> (State, String) {
+    match task.wait().await {
+        Err(SubmitError::Ended(_, state, why)) => (state, why),
+        other => (State::Processed, other.map(|_| String::new()).unwrap()),
+    }
+}
+
+/// F1: the effect of a step came four seconds after its task was compensated.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_task_is_that_of_its_steps() {
+    let world = World::new();
+    let start = Instant::now();
+    let task = world.client.submit(hurried()).await.unwrap();
+    let (state, why) = end(&task).await;
+    assert_eq!(state, State::Compensated);
+    assert_eq!(why, "the task was not done by its `complete_by`");
+    assert_eq!(start.elapsed().as_secs(), 2);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(
+        world.log.take(),
+        ["pay", "ship within 2 s", "ship is dropped", "refund"]
+    );
+    assert_eq!(
+        world
+            .client
+            .store()
+            .task(task.id())
+            .await
+            .unwrap()
+            .unwrap()
+            .failures,
+        0
+    );
+}
+
+/// F1: an operator takes it away, and the next heartbeat says so.
+#[tokio::test(start_paused = true)]
+async fn what_the_store_does_not_assign_any_more_is_dropped() {
+    let world = World::new();
+    let task = world.client.submit(order(3600)).await.unwrap();
+    world.logs(&["pay"], LEASE).await;
+    world.client.park(task.id(), "wait").await.unwrap();
+    world
+        .logs(
+            &["ship is dropped", "lost"],
+            LEASE / 3 + Duration::from_secs(1),
+        )
+        .await;
+}
+
+/// F1: a worker that is cut off does not act for ever.
+#[tokio::test(start_paused = true)]
+async fn without_an_answer_for_a_lease_everything_is_dropped() {
+    let world = World::new();
+    world.client.submit(order(20)).await.unwrap();
+    world.logs(&["pay"], LEASE).await;
+    world.opens.send_replace(false);
+    world
+        .logs(&["ship is dropped", "lost"], LEASE + Duration::from_secs(1))
+        .await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert_eq!(world.log.take(), [""; 0]);
+}
+
+/// N2: a claim whose answer was lost, and that took place later.
+#[tokio::test(start_paused = true)]
+async fn what_nobody_runs_is_given_back() {
+    let world = World::new();
+    let other = order(0).queue("other");
+    let task = world.client.submit(other).await.unwrap();
+    let claim = Write::Claim(Claim {
+        worker: world.scheduler.worker().clone(),
+        queues: vec!["other".to_owned()],
+        workflows: vec![("order".to_owned(), 1)],
+        limit: 1,
+    });
+    let claimed = world.client.store().write([claim].into()).await.unwrap();
+    assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks)] if tasks.len() == 1));
+    let mut states = Vec::new();
+    for _ in 0..3 {
+        tokio::time::sleep(LEASE / 3 + Duration::from_millis(100)).await;
+        let task = world.client.store().task(task.id()).await.unwrap().unwrap();
+        states.push((task.state, task.failures));
+    }
+    // It is a stranger at one heartbeat, and goes at the next.
+    assert_eq!(states[0], (State::Processing, 0));
+    assert_eq!(states[2], (State::Pending, 0));
+}
+
+/// What runs beside a cancellation may end and is recorded; a step without end is cut off.
+#[tokio::test(start_paused = true)]
+async fn beside_a_cancellation_steps_have_half_a_minute() {
+    for (seconds, lines) in [
+        (25, ["pay", "ship", "refund"]),
+        (3600, ["pay", "ship is dropped", "refund"]),
+    ] {
+        let world = World::new();
+        let task = world.client.submit(order(seconds)).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        world.client.cancel(task.id()).await.unwrap();
+        let asked = Instant::now();
+        assert_eq!(end(&task).await.0, State::Cancelled);
+        assert!(asked.elapsed() < LEASE / 3 + Duration::from_secs(31));
+        assert_eq!(world.log.take(), lines);
+    }
+}
+
+/// N2: a new state that the store refuses for good left the task `processing`, and nobody ran it.
+#[tokio::test(start_paused = true)]
+async fn what_the_store_refuses_for_good_is_parked() {
+    let ends = |write: &Write| matches!(write, Write::Change(_, change) if change.state == State::Processed);
+    let records =
+        |write: &Write| matches!(write, Write::Record(_, record) if record.name == "ship");
+    let refusals: [(Refuses, &str); 2] = [
+        (
+            ends,
+            "the store refuses its new state `processed`: it is too large",
+        ),
+        (records, "the store refuses a record: it is too large"),
+    ];
+    for (refuses, what) in refusals {
+        let world = World::refusing(refuses);
+        let task = world.client.submit(order(0)).await.unwrap();
+        assert_eq!(end(&task).await, (State::Parked, what.to_owned()));
+        let task = world.client.store().task(task.id()).await.unwrap().unwrap();
+        assert_eq!(task.failures, 0);
+    }
+}
+
+/// Whether a step blocks its thread, and what lets it go on.
+struct Blocked {
+    begins: mpsc::Sender<()>,
+    goes_on: Mutex<mpsc::Receiver<()>>,
+    is_over: AtomicBool,
+}
+
+#[step]
+async fn blocks(_step: &Step, #[with] blocked: &Arc<Blocked>) -> Result<(), String> {
+    blocked.begins.send(()).unwrap();
+    let _ = blocked.goes_on.lock().unwrap().recv();
+    blocked.is_over.store(true, Ordering::SeqCst);
+    Ok(())
+}
+
+#[workflow]
+async fn blocking(context: &WorkflowContext) -> Result<(), StepError> {
+    blocks(context).await
+}
+
+/// F9: a scheduler that waits for a step that never ends never gives the others back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_scheduler_stops_although_a_step_blocks_its_thread() {
+    let (begins, begun) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel();
+    let blocked = Arc::new(Blocked {
+        begins,
+        goes_on: Mutex::new(goes_on),
+        is_over: AtomicBool::new(false),
+    });
+    let client = Client::new(Memory::new());
+    let scheduler = Scheduler::new(&client)
+        .register(blocking)
+        .register(order)
+        .with(Arc::clone(&blocked))
+        .with(Log::default())
+        .start()
+        .unwrap();
+    let healthy = client.submit(order(3600)).await.unwrap();
+    let stuck = client.submit(blocking()).await.unwrap();
+    tokio::task::spawn_blocking(move || begun.recv().unwrap())
+        .await
+        .unwrap();
+    let stopped = timeout(Duration::from_secs(10), scheduler.stop(Duration::ZERO)).await;
+    assert!(!blocked.is_over.load(Ordering::SeqCst));
+    assert!(stopped.is_ok(), "it waits for the step");
+    for task in [healthy.id(), stuck.id()] {
+        let task = client.store().task(task).await.unwrap().unwrap();
+        assert_eq!((task.state, task.failures), (State::Pending, 0));
+    }
+    go_on.send(()).unwrap();
+}
