@@ -133,7 +133,7 @@ pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
-    Direction, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId,
+    Direction, Fence, Lease, NewTask, OnFailure, Record, RecordKind, Signal, State, Task, TaskId,
     UnknownState, WorkerId,
 };
 pub use time::Time;

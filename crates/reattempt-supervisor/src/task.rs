@@ -195,6 +195,33 @@ impl Direction {
     }
 }
 
+/// What happens to a task that has failed for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// Its finished steps are undone.
+    #[default]
+    Undo,
+    /// It stays as it is, in [`State::Error`], until an operator decides.
+    Keep,
+}
+
+impl OnFailure {
+    /// Returns its number in a store.
+    pub const fn number(self) -> i16 {
+        self as i16
+    }
+
+    /// Returns the choice with this number.
+    pub const fn from_number(number: i16) -> Option<Self> {
+        Some(match number {
+            0 => Self::Undo,
+            1 => Self::Keep,
+            _ => return None,
+        })
+    }
+}
+
 /// A task that the store does not have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
@@ -218,6 +245,10 @@ pub struct NewTask {
     pub complete_by: Option<Duration>,
     /// How many failures it may have in one direction.
     pub max_failures: i32,
+    /// What happens when it has failed for good.
+    pub on_failure: OnFailure,
+    /// Random bits in the keys of its steps.
+    pub nonce: i64,
 }
 
 /// A task in the store.
@@ -263,6 +294,17 @@ pub struct Task {
     pub error: Option<String>,
     /// The headers of the submission, a JSON object.
     pub headers: Option<String>,
+    /// Random bits in the keys of its steps. `None` if an older release submitted it.
+    pub nonce: Option<i64>,
+    /// What happens when it has failed for good.
+    pub on_failure: OnFailure,
+    /// How often a worker has died while it held the task, since the task's last outcome.
+    pub deaths: i32,
+    /// The place of the newest outcome at the last failure; -1 if there was none. A newer outcome
+    /// starts the count of failures anew.
+    pub failed_ord: i32,
+    /// The step whose failure ended the task.
+    pub failed_seq: Option<i32>,
     /// When it was submitted.
     pub created_at: Time,
     /// When it last changed.
@@ -340,6 +382,12 @@ pub struct Record {
     pub at: Time,
     /// The fence of the worker that wrote it.
     pub fence: Fence,
+    /// A hash of the arguments of the step. `None` if an older release wrote the record.
+    pub args_hash: Option<String>,
+    /// The arguments of a step that has an `undo`, as JSON.
+    pub args: Option<String>,
+    /// The name of the step that undoes this one.
+    pub undo: Option<String>,
 }
 
 /// A value that was sent to a task.

@@ -26,6 +26,8 @@ fn new() -> NewTask {
         delay: Duration::ZERO,
         complete_by: None,
         max_failures: 5,
+        on_failure: reattempt_supervisor::OnFailure::Undo,
+        nonce: 7,
     }
 }
 

@@ -459,6 +459,8 @@ fn plain(key: &str) -> NewTask {
         delay: Duration::ZERO,
         complete_by: None,
         max_failures: 1,
+        on_failure: reattempt_supervisor::OnFailure::Undo,
+        nonce: 7,
     }
 }
 
@@ -474,5 +476,8 @@ fn done_record(lease: Lease) -> Record {
         due_at: None,
         at: Time::default(),
         fence: lease.fence,
+        args_hash: None,
+        args: None,
+        undo: None,
     }
 }

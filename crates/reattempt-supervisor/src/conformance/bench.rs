@@ -13,7 +13,7 @@ use crate::store::{
     StoreError, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, Fence, Lease, NewTask, Record, RecordKind, State, Task, TaskId, WorkerId,
+    Direction, Fence, Lease, NewTask, OnFailure, Record, RecordKind, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -250,6 +250,8 @@ pub(super) fn new(key: &str) -> NewTask {
         delay: Duration::ZERO,
         complete_by: None,
         max_failures: 3,
+        on_failure: OnFailure::Keep,
+        nonce: -7,
     }
 }
 
@@ -281,6 +283,9 @@ pub(super) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
         due_at: None,
         at: Time::default(),
         fence: Fence::default(),
+        args_hash: None,
+        args: None,
+        undo: None,
     };
     Write::Record(lease, Box::new(record))
 }

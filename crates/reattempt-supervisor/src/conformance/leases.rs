@@ -136,6 +136,9 @@ async fn keeps_it(bench: &Bench) -> CheckResult {
             due_at: (kind == RecordKind::Begun).then_some(Time::NEVER),
             at: Time::default(),
             fence: Fence::default(),
+            args_hash: (kind == RecordKind::Done).then(|| "0a1b".to_owned()),
+            args: (kind == RecordKind::Done).then(|| "[\"\u{e9}\",1]".to_owned()),
+            undo: (kind == RecordKind::Done).then(|| "unpay".to_owned()),
         };
         let status = bench
             .write_held(Write::Record(lease(&held), Box::new(record.clone())))

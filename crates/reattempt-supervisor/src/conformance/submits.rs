@@ -48,6 +48,11 @@ async fn stores_it(bench: &Bench) -> CheckResult {
         output: None,
         error: None,
         headers: given.headers,
+        nonce: Some(given.nonce),
+        on_failure: given.on_failure,
+        deaths: 0,
+        failed_ord: -1,
+        failed_seq: None,
         created_at: task.created_at,
         updated_at: task.created_at,
     };

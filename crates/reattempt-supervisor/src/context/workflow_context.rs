@@ -155,7 +155,10 @@ impl Inner {
 
     /// Returns a text that identifies a step of this task, across stores.
     fn key(&self, seq: i32) -> String {
-        format!("{:016x}-{}-{seq}", self.salt, self.task.id)
+        match self.task.nonce {
+            Some(nonce) => format!("{nonce:016x}-{}-{seq}", self.task.id),
+            None => format!("{:016x}-{}-{seq}", self.salt, self.task.id),
+        }
     }
 
     /// Takes over the signals that the store has now.
@@ -379,6 +382,9 @@ impl WorkflowContext {
             due_at: None,
             at: Time::default(),
             fence: self.inner.lease.fence,
+            args_hash: None,
+            args: None,
+            undo: None,
         }
     }
 

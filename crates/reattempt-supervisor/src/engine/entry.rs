@@ -69,6 +69,9 @@ impl Entry {
             due_at: None,
             at: Time::from_micros(self.at),
             fence: Fence::default(),
+            args_hash: None,
+            args: None,
+            undo: None,
         }
     }
 }

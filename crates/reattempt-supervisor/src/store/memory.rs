@@ -239,6 +239,11 @@ impl Tables {
             output: None,
             error: None,
             headers: new.headers,
+            nonce: Some(new.nonce),
+            on_failure: new.on_failure,
+            deaths: 0,
+            failed_ord: -1,
+            failed_seq: None,
             created_at: now,
             updated_at: now,
         };

@@ -19,6 +19,9 @@ fn done(seq: i32, ord: i32, name: &str) -> Record {
         due_at: None,
         at: Time::from_micros(i64::from(ord)),
         fence: Fence(1),
+        args_hash: None,
+        args: None,
+        undo: None,
     }
 }
 

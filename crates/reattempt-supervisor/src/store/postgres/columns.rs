@@ -42,6 +42,8 @@ columns! {
         max_failures: i32,
         input: &'a str,
         headers: Option<&'a str>,
+        on_failure: i16,
+        nonce: i64,
     }
 }
 
@@ -57,6 +59,9 @@ columns! {
         result: Option<&'a str>,
         error: Option<&'a str>,
         due_at: Option<i64>,
+        args_hash: Option<&'a str>,
+        args: Option<&'a str>,
+        undo: Option<&'a str>,
     }
 }
 
@@ -76,6 +81,8 @@ impl<'a> Submits<'a> {
             columns.max_failures.push(new.max_failures);
             columns.input.push(&new.input);
             columns.headers.push(new.headers.as_deref());
+            columns.on_failure.push(new.on_failure.number());
+            columns.nonce.push(new.nonce);
         }
         columns
     }
@@ -96,6 +103,9 @@ impl<'a> Records<'a> {
                 columns.result.push(record.result.as_deref());
                 columns.error.push(record.error.as_deref());
                 columns.due_at.push(record.due_at.map(Time::as_micros));
+                columns.args_hash.push(record.args_hash.as_deref());
+                columns.args.push(record.args.as_deref());
+                columns.undo.push(record.undo.as_deref());
             }
         }
         columns

@@ -5,7 +5,9 @@ use tokio_postgres::Row;
 
 use super::sql::columns;
 use crate::store::{ClaimedTask, Filter, StoreError};
-use crate::task::{Direction, Fence, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{
+    Direction, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 /// Converts a row into a task.
@@ -33,19 +35,24 @@ pub(super) fn task_of(row: &Row) -> Result<Task, StoreError> {
         headers: row.get(19),
         created_at: Time::from_micros(row.get(20)),
         updated_at: Time::from_micros(row.get(21)),
+        nonce: row.get(22),
+        on_failure: on_failure(row.get(23))?,
+        deaths: row.get(24),
+        failed_ord: row.get(25),
+        failed_seq: row.get(26),
     })
 }
 
 /// Converts a row with a task, and with its time, records and signals in the columns after it.
 pub(super) fn claimed_of(row: &Row) -> Result<ClaimedTask, StoreError> {
-    let history: Vec<Line> = list_of(row.get(23))?;
-    let signals: Vec<(i64, String, String)> = list_of(row.get(24))?;
+    let history: Vec<Line> = list_of(row.get("history"))?;
+    let signals: Vec<(i64, String, String)> = list_of(row.get("signals"))?;
     let signal = |(id, name, payload)| Signal { id, name, payload };
     Ok(ClaimedTask {
         task: task_of(row)?,
         history: history.into_iter().map(record).collect::<Result<_, _>>()?,
         signals: signals.into_iter().map(signal).collect(),
-        now: Time::from_micros(row.get(22)),
+        now: Time::from_micros(row.get("now")),
     })
 }
 
@@ -60,11 +67,15 @@ type Line = (
     Option<i64>,
     i64,
     i64,
+    Option<String>,
+    Option<String>,
+    Option<String>,
 );
 
 /// Converts a line of a history into a record.
 fn record(line: Line) -> Result<Record, StoreError> {
-    let (seq, kind, ord, name, attempts, result, error, due_at, at, fence) = line;
+    let (seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo) =
+        line;
     Ok(Record {
         seq,
         kind: RecordKind::from_number(kind).ok_or_else(|| unknown("kind", kind))?,
@@ -76,6 +87,9 @@ fn record(line: Line) -> Result<Record, StoreError> {
         due_at: due_at.map(Time::from_micros),
         at: Time::from_micros(at),
         fence: Fence(fence),
+        args_hash,
+        args,
+        undo,
     })
 }
 
@@ -91,6 +105,9 @@ pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {
         row.get(7),
         row.get(8),
         row.get(9),
+        row.get(10),
+        row.get(11),
+        row.get(12),
     ))
 }
 
@@ -117,6 +134,10 @@ pub(super) fn state(number: i16) -> Result<State, StoreError> {
 
 fn direction(number: i16) -> Result<Direction, StoreError> {
     Direction::from_number(number).ok_or_else(|| unknown("direction", number))
+}
+
+fn on_failure(number: i16) -> Result<OnFailure, StoreError> {
+    OnFailure::from_number(number).ok_or_else(|| unknown("choice on failure", number))
 }
 
 /// Returns the error for a number without a meaning: other programs may have changed the store.

@@ -5,8 +5,15 @@ use tokio_postgres::{Client, Transaction};
 use super::sqlstate::store_error;
 use crate::store::StoreError;
 
-/// One entry for each version, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/postgres.sql")];
+/// One entry for each revision, the oldest first. A released entry never changes.
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/postgres.sql"),
+    include_str!("../../../migrations/postgres-2.sql"),
+];
+
+/// The version of the tables. It rises when a release before cannot work with them any more. Additions
+/// leave it: processes of the release before and of this one run beside each other.
+const VERSION: i64 = 1;
 
 /// The advisory lock of migrations: "retry-su" as a number.
 const LOCK: i64 = 0x7265_7472_792d_7375;
@@ -35,13 +42,15 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             .map_err(store_error)?;
     }
     let version = value(&transaction, "version").await?.unwrap_or_default();
-    let applied = usize::try_from(version).unwrap_or(usize::MAX);
-    let newest = MIGRATIONS.len();
-    if applied > newest {
+    if version > VERSION {
         return Err(StoreError::lasting(format!(
-            "the tables have version {version} and this release knows {newest}; update this program"
+            "the tables have version {version} and this release knows {VERSION}; update this program"
         )));
     }
+    // The first release wrote no revision.
+    let revision = value(&transaction, "revision").await?.unwrap_or(version);
+    let applied = usize::try_from(revision).unwrap_or(usize::MAX);
+    let newest = MIGRATIONS.len();
     for migration in MIGRATIONS.iter().skip(applied) {
         transaction
             .batch_execute(migration)
@@ -49,12 +58,9 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             .map_err(store_error)?;
     }
     if applied < newest {
-        set_value(
-            &transaction,
-            "version",
-            i64::try_from(newest).unwrap_or(i64::MAX),
-        )
-        .await?;
+        set_value(&transaction, "version", VERSION).await?;
+        let newest = i64::try_from(newest).unwrap_or(i64::MAX);
+        set_value(&transaction, "revision", newest).await?;
     }
     let stored = value(&transaction, "salt").await?;
     let salt = stored.unwrap_or_else(rand::random);

@@ -15,7 +15,8 @@ macro_rules! now {
 macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-         fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at"
+         fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
+         nonce, on_failure, deaths, failed_ord, failed_seq"
     };
 }
 
@@ -33,13 +34,13 @@ pub(super) const LOCK: &str = concat!(
 /// transactions that submit the same keys cannot deadlock.
 pub(super) const SUBMIT: &str = concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
-         0, max_failures, false, input, headers, ", now!(), ", ", now!(), "
+         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, nonce
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
-             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[])
-         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers)
+             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])
+         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce)
      ) AS numbered
      ORDER BY workflow, key
      ON CONFLICT (workflow, idem_key) DO NOTHING
@@ -78,7 +79,7 @@ pub(super) const CLAIM: &str = concat!(
          RETURNING *
      )
      SELECT ", columns!(), ", ", now!(), " AS now,
-         (SELECT json_agg(json_build_array(seq, kind, ord, name, attempts, result, step.error, due_at, at, step.fence) ORDER BY ord)::text
+         (SELECT json_agg(json_build_array(seq, kind, ord, name, attempts, result, step.error, due_at, at, step.fence, args_hash, args, undo) ORDER BY ord)::text
              FROM retry_step AS step WHERE run_id = claimed.id AND claimed.fence > 1) AS history,
          (SELECT json_agg(json_build_array(signal.id, name, payload) ORDER BY signal.id)::text
              FROM retry_signal AS signal WHERE run_id = claimed.id) AS signals
@@ -88,10 +89,11 @@ pub(super) const CLAIM: &str = concat!(
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
 pub(super) const RECORD: &str = concat!(
-    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
-     SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence
+    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
+     SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence, args_hash, args, undo
      FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
-         $10::bigint[]) AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at)
+         $10::bigint[], $11::text[], $12::text[], $13::text[])
+         AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, args_hash, args, undo)
      CROSS JOIN LATERAL (
          SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
      ) AS held
@@ -106,14 +108,16 @@ pub(super) const RECORD_ALONE: &str = concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
          FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
-             $10::bigint[]) WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, n)
+             $10::bigint[], $11::text[], $12::text[], $13::text[])
+             WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, args_hash, args, undo, n)
          CROSS JOIN LATERAL (
              SELECT cancel_asked FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 FOR NO KEY UPDATE
          ) AS run
          LEFT JOIN retry_step AS old ON old.run_id = given.run_id AND old.seq = given.seq AND old.kind = given.kind
      ), written AS (
-         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
-         SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence FROM given WHERE old IS NULL
+         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
+         SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence, args_hash, args, undo
+         FROM given WHERE old IS NULL
          ON CONFLICT (run_id, seq, kind) DO NOTHING
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
@@ -251,7 +255,7 @@ pub(super) const PRUNE: &str = concat!(
 
 pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHERE id = $1");
 
-pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence FROM retry_step WHERE run_id = $1 ORDER BY ord";
+pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = $1 ORDER BY ord";
 
 pub(super) const SIGNALS: &str =
     "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";

@@ -18,16 +18,16 @@ use crate::time::Time;
 /// Finds expired tasks, each kind by its own index; skips those that another supervisor has locked.
 const EXPIRED: [&str; 3] = [
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
          WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ")
          LIMIT $1 FOR NO KEY UPDATE OF retry_run SKIP LOCKED"
     ),
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
          WHERE state = 1 AND step_by IS NOT NULL AND step_by < ", now!(), " LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
     ),
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
          WHERE state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ", now!(), "
          LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
     ),
@@ -91,7 +91,7 @@ pub(super) async fn reclaim_all(
             .await
             .map_err(store_error)?;
         for row in rows {
-            now = Time::from_micros(row.get(22));
+            now = Time::from_micros(row.get("now"));
             let task = rows::task_of(&row)?;
             // A task may have several reasons to expire.
             if tasks.iter().all(|other| other.id != task.id) {

@@ -91,8 +91,8 @@ pub(super) fn submit(
     now: Time,
 ) -> rusqlite::Result<(TaskId, bool)> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11)
+             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13)
          ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
     let values = params![
         new.workflow,
@@ -106,6 +106,8 @@ pub(super) fn submit(
         new.input,
         new.headers,
         now.as_micros(),
+        new.on_failure.number(),
+        new.nonce,
     ];
     if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
         return Ok((TaskId(id), true));
@@ -183,8 +185,8 @@ fn record(
     if cancel_requested.is_none() {
         return Ok(None);
     }
-    let sql = "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (run_id, seq, kind) DO NOTHING";
+    let sql = "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (run_id, seq, kind) DO NOTHING";
     let values = params![
         lease.task.0,
         record.seq,
@@ -197,6 +199,9 @@ fn record(
         record.due_at.map(Time::as_micros),
         now.as_micros(),
         lease.fence.0,
+        record.args_hash,
+        record.args,
+        record.undo,
     ];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
         return Ok(cancel_requested);

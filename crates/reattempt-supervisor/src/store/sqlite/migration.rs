@@ -4,8 +4,15 @@ use rusqlite::{Connection, Error, TransactionBehavior};
 
 use super::row::query_one;
 
-/// One entry for each version, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/sqlite.sql")];
+/// One entry for each revision, the oldest first. A released entry never changes.
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/sqlite.sql"),
+    include_str!("../../../migrations/sqlite-2.sql"),
+];
+
+/// The version of the tables. It rises when a release before cannot work with them any more. Additions
+/// leave it: processes of the release before and of this one run beside each other.
+const VERSION: i64 = 1;
 
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
@@ -23,14 +30,15 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
         )
     };
     let version = value("version")?.unwrap_or_default();
-    let applied = usize::try_from(version).unwrap_or(usize::MAX);
-    if applied > MIGRATIONS.len() {
-        let newest = MIGRATIONS.len();
+    if version > VERSION {
         return Err(Error::ToSqlConversionFailure(
-            format!("the tables have version {version} and this release knows {newest}; update this program")
+            format!("the tables have version {version} and this release knows {VERSION}; update this program")
                 .into(),
         ));
     }
+    // The first release wrote no revision.
+    let revision = value("revision")?.unwrap_or(version);
+    let applied = usize::try_from(revision).unwrap_or(usize::MAX);
     let salt = match value("salt")? {
         Some(salt) => salt,
         None => rand::random(),
@@ -40,10 +48,9 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
     }
     let mut insert =
         transaction.prepare("INSERT OR REPLACE INTO retry_meta (key, value) VALUES (?1, ?2)")?;
-    insert.execute((
-        "version",
-        i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX),
-    ))?;
+    insert.execute(("version", VERSION))?;
+    let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    insert.execute(("revision", revision.max(newest)))?;
     insert.execute(("salt", salt))?;
     drop(insert);
     transaction.commit()?;

@@ -4,17 +4,20 @@ use rusqlite::{Connection, Row, params};
 
 use super::row::{query_one, unknown_number};
 use crate::store::Filter;
-use crate::task::{Direction, Fence, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{
+    Direction, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
 pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at";
+     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, nonce, on_failure, deaths, failed_ord, failed_seq";
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
     let state = row.get(6)?;
     let direction = row.get(7)?;
+    let on_failure = row.get(23)?;
     Ok(Task {
         id: TaskId(row.get(0)?),
         workflow: row.get(1)?,
@@ -39,6 +42,12 @@ pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
         headers: row.get(19)?,
         created_at: Time::from_micros(row.get(20)?),
         updated_at: Time::from_micros(row.get(21)?),
+        nonce: row.get(22)?,
+        on_failure: OnFailure::from_number(on_failure)
+            .ok_or_else(|| unknown_number("choice on failure", on_failure))?,
+        deaths: row.get(24)?,
+        failed_ord: row.get(25)?,
+        failed_seq: row.get(26)?,
     })
 }
 
@@ -56,6 +65,9 @@ fn record_of(row: &Row<'_>) -> rusqlite::Result<Record> {
         due_at: row.get::<_, Option<i64>>(7)?.map(Time::from_micros),
         at: Time::from_micros(row.get(8)?),
         fence: Fence(row.get(9)?),
+        args_hash: row.get(10)?,
+        args: row.get(11)?,
+        undo: row.get(12)?,
     })
 }
 
@@ -66,7 +78,7 @@ pub(super) fn task(connection: &Connection, id: TaskId) -> rusqlite::Result<Opti
 
 pub(super) fn history(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Record>> {
     let mut rows = connection.prepare_cached(
-        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence FROM retry_step WHERE run_id = ?1 ORDER BY ord",
+        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = ?1 ORDER BY ord",
     )?;
     rows.query_map([id.0], record_of)?.collect()
 }

@@ -1,0 +1,42 @@
+-- Processes of the release before go on with these tables: they neither read nor write what is new.
+-- Random bits in the keys of its steps; NULL in tasks that an older release submitted.
+ALTER TABLE retry_run ADD COLUMN nonce INTEGER;
+-- What happens when it has failed for good: 0 undo, 1 keep.
+ALTER TABLE retry_run ADD COLUMN on_failure INTEGER NOT NULL DEFAULT 0;
+-- How often a worker has died while it held the task, since the task's last outcome.
+ALTER TABLE retry_run ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
+-- The ord of the newest outcome at the last failure: a newer outcome starts the count anew.
+ALTER TABLE retry_run ADD COLUMN failed_ord INTEGER NOT NULL DEFAULT -1;
+-- The step whose failure ended the task.
+ALTER TABLE retry_run ADD COLUMN failed_seq INTEGER;
+
+-- A hash of the arguments; NULL in records of an older release.
+ALTER TABLE retry_step ADD COLUMN args_hash TEXT;
+-- The arguments, and the name of the step that undoes this one; NULL if none does.
+ALTER TABLE retry_step ADD COLUMN args TEXT;
+ALTER TABLE retry_step ADD COLUMN undo TEXT;
+
+-- How often each step has failed in a row.
+CREATE TABLE retry_failure (
+    run_id    INTEGER NOT NULL,
+    direction INTEGER NOT NULL,
+    seq       INTEGER NOT NULL,
+    failures  INTEGER NOT NULL,
+    error     TEXT    NOT NULL,
+    at        INTEGER NOT NULL,
+    PRIMARY KEY (run_id, direction, seq)
+) WITHOUT ROWID;
+
+-- The steps that run, as their workers report them. A line counts only under the fence of its task.
+CREATE TABLE retry_running (
+    run_id INTEGER NOT NULL,
+    seq    INTEGER NOT NULL,
+    fence  INTEGER NOT NULL,
+    worker TEXT    NOT NULL,
+    name   TEXT    NOT NULL,
+    since  INTEGER NOT NULL,
+    due    INTEGER,
+    PRIMARY KEY (run_id, seq)
+) WITHOUT ROWID;
+CREATE INDEX retry_running_due ON retry_running (due) WHERE due IS NOT NULL;
+CREATE INDEX retry_running_worker ON retry_running (worker);
