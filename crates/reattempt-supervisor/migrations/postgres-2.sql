@@ -18,6 +18,9 @@ ALTER TABLE retry_step
     ADD COLUMN args      TEXT,
     ADD COLUMN undo      TEXT;
 
+-- The release of the worker: NULL in rows of the release before.
+ALTER TABLE retry_worker ADD COLUMN revision INTEGER;
+
 -- How often each step has failed in a row.
 CREATE TABLE retry_failure (
     run_id    BIGINT   NOT NULL,

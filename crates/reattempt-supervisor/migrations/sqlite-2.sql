@@ -16,6 +16,9 @@ ALTER TABLE retry_step ADD COLUMN args_hash TEXT;
 ALTER TABLE retry_step ADD COLUMN args TEXT;
 ALTER TABLE retry_step ADD COLUMN undo TEXT;
 
+-- The release of the worker: NULL in rows of the release before.
+ALTER TABLE retry_worker ADD COLUMN revision INTEGER;
+
 -- How often each step has failed in a row.
 CREATE TABLE retry_failure (
     run_id    INTEGER NOT NULL,

@@ -30,13 +30,17 @@ pub(super) const LOCK: &str = concat!(
     " FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
 );
 
+/// A worker of the release before does not know the nonce of a task: as long as one is alive, new
+/// tasks get none, so that their steps have the same keys everywhere.
+///
 /// Numbers tasks in the order of the list, and stores them in the order of their keys: two
 /// transactions that submit the same keys cannot deadlock.
 pub(super) const SUBMIT: &str = concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
-         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, nonce
+         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
+         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ", now!(), ") THEN nonce END
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])
@@ -151,8 +155,8 @@ pub(super) const CHANGE: &str = concat!(
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
-         INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease
+         INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES ($1, ", now!(), " + $2, $2, 2)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease, revision = excluded.revision
      ), held AS (
          SELECT id, fence, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0)
          FROM retry_run AS run WHERE owner = $1 AND state = 1

@@ -84,7 +84,9 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
-/// Stores a task. Returns its number, and whether it is new.
+/// Stores a task. Returns its number, and whether it is new. A worker of the release before does not
+/// know the nonce of a task: as long as one is alive, new tasks get none, so that their steps have
+/// the same keys everywhere.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
@@ -92,7 +94,8 @@ pub(super) fn submit(
 ) -> rusqlite::Result<(TaskId, bool)> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
              max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
+             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ?11) THEN ?13 END)
          ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
     let values = params![
         new.workflow,
@@ -268,8 +271,8 @@ fn heartbeat(
     now: Time,
 ) -> rusqlite::Result<Vec<HeldTask>> {
     let until = now.after(lease);
-    let sql = "INSERT INTO retry_worker (id, lease_until, lease) VALUES (?1, ?2, ?3)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease";
+    let sql = "INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES (?1, ?2, ?3, 2)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease, revision = excluded.revision";
     connection.prepare_cached(sql)?.execute(params![
         worker.0,
         until.as_micros(),
