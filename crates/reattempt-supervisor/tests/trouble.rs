@@ -294,3 +294,103 @@ fn on_a_small_disk() {
         assert_eq!(counts, [(State::Pending, 60)]);
     });
 }
+
+/// Returns the key of the step.
+#[step]
+async fn key(step: &Step) -> Result<String, String> {
+    Ok(step.key().to_owned())
+}
+
+#[workflow]
+async fn key_of_a_step(context: &WorkflowContext) -> Result<String, StepError> {
+    key(context).await
+}
+
+/// Runs a task, and returns its number and the key of its step.
+async fn run_one(file: &Path) -> (i64, String) {
+    let (client, _) = client(file).await;
+    let scheduler = Scheduler::new(&client).register(key_of_a_step);
+    let running = scheduler.start().unwrap();
+    let task = client.submit(key_of_a_step()).await.unwrap();
+    let key = task.wait().await.unwrap();
+    running.stop(Duration::ZERO).await;
+    (task.id().0, key)
+}
+
+/// N4: a service that knows idempotency keys answered Bob with Alice's payment.
+#[tokio::test]
+async fn a_store_that_is_restored_uses_no_key_again() {
+    let folder = Folder::new("restored");
+    drop(Sqlite::open(folder.file()).await.unwrap());
+    let backup = folder.0.join("backup.db");
+    fs::copy(folder.file(), &backup).unwrap();
+    let (alice, key_of_alice) = run_one(&folder.file()).await;
+    for file in ["tasks.db", "tasks.db-wal", "tasks.db-shm"] {
+        let _ = fs::remove_file(folder.0.join(file));
+    }
+    fs::copy(&backup, folder.file()).unwrap();
+    let (bob, key_of_bob) = run_one(&folder.file()).await;
+    assert_eq!(alice, bob);
+    assert_ne!(key_of_alice, key_of_bob);
+}
+
+/// A worker of the release before makes the key of a step from the number of the task.
+#[tokio::test]
+async fn beside_the_release_before_a_step_has_one_key() {
+    let folder = Folder::new("beside");
+    drop(Sqlite::open(folder.file()).await.unwrap());
+    let old = rusqlite::Connection::open(folder.file()).unwrap();
+    let salt: i64 = old
+        .query_row(
+            "SELECT value FROM retry_meta WHERE key = 'salt'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    old.execute_batch(
+        "INSERT INTO retry_worker (id, lease_until, lease) VALUES ('old', 9000000000000000, 1)",
+    )
+    .unwrap();
+    let (task, key) = run_one(&folder.file()).await;
+    assert_eq!(key, format!("{salt:016x}-{task}-0"));
+    old.execute_batch("UPDATE retry_worker SET lease_until = 1 WHERE id = 'old'")
+        .unwrap();
+    let (task, key) = run_one(&folder.file()).await;
+    assert_ne!(key, format!("{salt:016x}-{task}-0"));
+}
+
+/// The tables of the first release, with a task, and those of a later one with an addition.
+#[tokio::test]
+async fn tables_of_the_releases_before_and_after_are_used() {
+    let folder = Folder::new("revisions");
+    let old = rusqlite::Connection::open(folder.file()).unwrap();
+    old.execute_batch(include_str!("../migrations/sqlite.sql"))
+        .unwrap();
+    old.execute_batch(
+        "CREATE TABLE retry_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+         INSERT INTO retry_meta VALUES ('version', 1), ('salt', 7);
+         INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
+             max_failures, cancel_asked, input, created_at, updated_at)
+         VALUES ('key_of_a_step', 1, 'default', 0, 'old', 0, 0, 0, 0, 0, 5, 0, '[]', 0, 0)",
+    )
+    .unwrap();
+    let (client, _) = client(&folder.file()).await;
+    let running = Scheduler::new(&client)
+        .register(key_of_a_step)
+        .start()
+        .unwrap();
+    let task = client.task::<String>(reattempt_supervisor::TaskId(1));
+    assert_eq!(task.wait().await.unwrap(), "0000000000000007-1-0");
+    running.stop(Duration::ZERO).await;
+
+    let number = |key: &str| -> i64 {
+        let sql = "SELECT value FROM retry_meta WHERE key = ?1";
+        old.query_row(sql, [key], |row| row.get(0)).unwrap()
+    };
+    // The release before looks at the version alone.
+    assert_eq!((number("version"), number("revision")), (1, 2));
+    old.execute_batch("UPDATE retry_meta SET value = 3 WHERE key = 'revision'; ALTER TABLE retry_run ADD COLUMN more TEXT")
+        .unwrap();
+    run_one(&folder.file()).await;
+    assert_eq!((number("version"), number("revision")), (1, 3));
+}
