@@ -49,12 +49,19 @@ pub(crate) struct WorkflowKeys {
     pub(crate) version: Option<Number>,
     pub(crate) complete_by: Option<Value<Limit>>,
     pub(crate) max_failures: Option<Number>,
+    pub(crate) on_failure: Option<Choice>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Krate>,
 }
 
-pub(crate) const WORKFLOW_KEYS: &[&str] =
-    &["name", "version", "complete_by", "max_failures", "crate"];
+pub(crate) const WORKFLOW_KEYS: &[&str] = &[
+    "name",
+    "version",
+    "complete_by",
+    "max_failures",
+    "on_failure",
+    "crate",
+];
 
 /// `retry(...)`: the keys of `#[retry]`, as written.
 pub(crate) struct RetryKeys(pub(crate) Result<TokenStream, Diagnostic>);
@@ -168,6 +175,24 @@ impl FromMeta for Number {
             value if matches!(value, Expr::Lit(_)) || is_negative(value) => wrong(value.span()),
             value => Given::Expression(value.clone()),
         }))
+    }
+}
+
+/// A string, and its place; `None` if the value is something else.
+pub(crate) struct Choice(pub(crate) Option<String>, pub(crate) Span);
+
+impl FromMeta for Choice {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let Meta::NameValue(pair) = meta else {
+            return Ok(Self(None, meta.span()));
+        };
+        Ok(match &pair.value {
+            Expr::Lit(syn::ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => Self(Some(text.value()), text.span()),
+            other => Self(None, other.span()),
+        })
     }
 }
 

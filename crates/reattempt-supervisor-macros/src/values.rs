@@ -11,7 +11,7 @@ use retry_runtime::duration::Human;
 use retry_runtime::rules::RuleId;
 use syn::Path;
 
-use crate::args::{Krate, Number};
+use crate::args::{Choice, Krate, Number};
 use crate::limit::Limit;
 use reattempt_syntax::args::{Given, Value};
 use reattempt_syntax::diagnostics::Diagnostics;
@@ -103,6 +103,26 @@ pub(crate) fn number(
             ours!(#default)
         }
     }
+}
+
+/// Returns the chosen one of `words`, or `None` if there is no value or a wrong one.
+pub(crate) fn choice(
+    key: &str,
+    words: &[&'static str],
+    choice: Option<Choice>,
+    faults: &mut Diagnostics,
+) -> Option<&'static str> {
+    let Choice(text, span) = choice?;
+    let found = words.iter().find(|word| text.as_deref() == Some(*word));
+    if found.is_none() {
+        let all: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let first = all.first().map_or("", String::as_str);
+        let is_or_are = if words.len() == 1 { "is" } else { "is one of" };
+        let all = all.join(", ");
+        let message = format!("`{key}` {is_or_are} {all}; write `{key} = {first}`");
+        faults.push(span, RuleId::D5, message);
+    }
+    found.copied()
 }
 
 /// Returns the path of the crate.

@@ -53,6 +53,7 @@ struct Workflow {
     version: TokenStream,
     complete_by: TokenStream,
     max_failures: TokenStream,
+    on_failure: TokenStream,
     durable: Durable,
 }
 
@@ -101,11 +102,17 @@ impl Workflow {
     fn from_keys(keys: args::WorkflowKeys, durable: Durable, faults: &mut Diagnostics) -> Self {
         let krate = values::krate(keys.krate, faults);
         let name = durable.function.signature.ident.unraw().to_string();
+        let on_failure = values::choice("on_failure", &["undo", "keep"], keys.on_failure, faults);
+        let on_failure = match on_failure {
+            Some("keep") => ours!(#krate::OnFailure::Keep),
+            _ => ours!(#krate::OnFailure::Undo),
+        };
         Self {
             name: values::name(keys.name, &name, faults),
             version: values::number(keys.version, 1, faults),
             complete_by: values::limit(keys.complete_by, faults),
             max_failures: values::number(keys.max_failures, MAX_FAILURES, faults),
+            on_failure,
             private: ours!(#krate::private),
             krate,
             durable,
@@ -120,6 +127,7 @@ impl Workflow {
             version,
             complete_by,
             max_failures,
+            on_failure,
             ..
         } = self;
         let Function {
@@ -147,6 +155,7 @@ impl Workflow {
                     const VERSION: ::core::primitive::i32 = #version;
                     const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = #complete_by;
                     const MAX_FAILURES: ::core::primitive::i32 = #max_failures;
+                    const ON_FAILURE: #krate::OnFailure = #on_failure;
                     type Output = #value;
 
                     fn run<'context>(

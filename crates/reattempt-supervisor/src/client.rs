@@ -158,7 +158,7 @@ impl Client {
         self.send_to(task, signal).await
     }
 
-    /// Ends a task and undoes its steps.
+    /// Ends a task and undoes its steps; also a parked one.
     ///
     /// # Errors
     ///
@@ -178,13 +178,24 @@ impl Client {
             .await
     }
 
-    /// Continues a parked or failed task after its last record, as if it had not failed.
+    /// Continues a parked or failed task as if it had not failed. If the task goes forward, the step
+    /// that ended or parked it runs again.
     ///
     /// # Errors
     ///
     /// Fails if there is no such task, if it has not failed, or if the store has an error.
     pub async fn resubmit(&self, task: TaskId) -> Result<(), SubmitError> {
         self.send_to(task, Write::Admin(task, AdminCommand::Resubmit))
+            .await
+    }
+
+    /// Undoes the steps of a failed or parked task.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it has not failed, or if the store has an error.
+    pub async fn undo(&self, task: TaskId) -> Result<(), SubmitError> {
+        self.send_to(task, Write::Admin(task, AdminCommand::Undo))
             .await
     }
 

@@ -20,7 +20,7 @@ pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
 pub use crate::workflow::{Workflow, WorkflowError, WorkflowFuture, WorkflowResult};
 
-use crate::task::{DEFAULT_QUEUE, NewTask, OnFailure};
+use crate::task::{DEFAULT_QUEUE, NewTask};
 
 /// Runs a step, or returns its recorded result. The step takes its place in the order of the task's
 /// steps when this is called, not when the future is polled first.
@@ -214,7 +214,7 @@ pub fn submission<W: Workflow>(
         delay: Duration::ZERO,
         complete_by: W::COMPLETE_BY,
         max_failures: W::MAX_FAILURES,
-        on_failure: OnFailure::Undo,
+        on_failure: W::ON_FAILURE,
         nonce: rand::random(),
     }))
 }

@@ -75,7 +75,8 @@ pub enum State {
     Waiting,
     /// It succeeded.
     Processed,
-    /// It failed, and there was nothing to undo.
+    /// It failed, and there was nothing to undo, or its workflow keeps what it did
+    /// ([`OnFailure::Keep`]).
     Error,
     /// It failed, and its steps were undone.
     Compensated,
@@ -303,7 +304,7 @@ pub struct Task {
     /// The place of the newest outcome at the last failure; -1 if there was none. A newer outcome
     /// starts the count of failures anew.
     pub failed_ord: i32,
-    /// The step whose failure ended the task.
+    /// The step whose failure ended the task, or parked it.
     pub failed_seq: Option<i32>,
     /// When it was submitted.
     pub created_at: Time,

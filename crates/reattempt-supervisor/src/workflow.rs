@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::context::WorkflowContext;
 use crate::payload::Payload;
 use crate::store::submission::Submission;
+use crate::task::OnFailure;
 
 /// The result of a workflow as JSON, or why it failed.
 pub type WorkflowResult = Result<String, WorkflowError>;
@@ -35,8 +36,11 @@ pub trait Workflow: Send + 'static {
     /// How long a task may take in all.
     const COMPLETE_BY: Option<Duration>;
 
-    /// How many failures a task may have before it is undone.
+    /// How many failures a task may have before it has failed for good.
     const MAX_FAILURES: i32;
+
+    /// What happens to a task that has failed for good.
+    const ON_FAILURE: OnFailure;
 
     /// The type of its result.
     type Output: Payload;

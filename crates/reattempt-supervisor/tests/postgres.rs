@@ -434,6 +434,7 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
         wake: Wake::At(Time::NEVER, 0),
         output: None,
         error: None,
+        failed_seq: None,
     };
     let put_away: Arc<[Write]> = Arc::new([Write::Change(lease, Box::new(change))]);
     let writing = tokio::spawn({

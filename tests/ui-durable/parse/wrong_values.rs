@@ -15,14 +15,14 @@ async fn refund(_: &Step, _answer: &u32) -> Result<u32, String> {
     Ok(1)
 }
 
-#[workflow(version = "two", max_failures = -1, name = "")]
+#[workflow(version = "two", max_failures = -1, name = "", on_failure = "stay")]
 async fn order(context: &WorkflowContext) -> Result<u32, StepError> {
     pay(context).await?;
     buy(context).await?;
     refund(context, &1).await
 }
 
-#[workflow(version = 3000000000, max_failures, complete_by = 5m, crate = 7)]
+#[workflow(version = 3000000000, max_failures, on_failure = Keep, complete_by = 5m, crate = 7)]
 async fn nothing(_: &WorkflowContext) -> Result<u32, String> {
     Ok(1)
 }

@@ -26,6 +26,7 @@ fn the_smallest() {
                     const VERSION: ::core::primitive::i32 = 1i32;
                     const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = ::core::option::Option::None;
                     const MAX_FAILURES: ::core::primitive::i32 = 5i32;
+                    const ON_FAILURE: ::reattempt_supervisor::OnFailure = ::reattempt_supervisor::OnFailure::Undo;
                     type Output = <Result<
                         (),
                         String,
@@ -85,6 +86,7 @@ fn every_key() {
                         ::core::time::Duration::new(216000u64, 0u32),
                     );
                     const MAX_FAILURES: ::core::primitive::i32 = 3i32;
+                    const ON_FAILURE: ::durable::OnFailure = ::durable::OnFailure::Undo;
                     type Output = <Result<
                         Receipt,
                         StepError,

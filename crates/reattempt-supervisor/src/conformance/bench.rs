@@ -250,7 +250,7 @@ pub(super) fn new(key: &str) -> NewTask {
         delay: Duration::ZERO,
         complete_by: None,
         max_failures: 3,
-        on_failure: OnFailure::Keep,
+        on_failure: OnFailure::Undo,
         nonce: -7,
     }
 }
@@ -299,6 +299,7 @@ pub(super) const fn change_to(state: State) -> Change {
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
+        failed_seq: None,
     }
 }
 

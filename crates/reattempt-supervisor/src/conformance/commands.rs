@@ -6,7 +6,7 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
     sentences,
 };
-use crate::store::{AdminCommand, Change, SignalResult, Wake, Write};
+use crate::store::{AdminCommand, Change, ClaimedTask, SignalResult, Wake, Write};
 use crate::task::{Direction, Fence, Lease, NewTask, RecordKind, State, TaskId};
 
 sentences! {
@@ -16,7 +16,11 @@ sentences! {
     "a parked task loses its owner and is not claimed" => parks,
     "a failed task runs forward again when it is resubmitted, as if it had not failed" => resubmits_failed,
     "resubmitting a task deletes the failure that ended it, and no other record" => deletes_failure,
-    "a parked task keeps its direction when it is resubmitted, and steps of which nobody knows the end run again" => resubmits_parked,
+    "where a task does not say which failure ended it, that is its last record" => deletes_last_failure,
+    "a parked task keeps its direction when it is resubmitted, and only the step that parked it runs again" => resubmits_parked,
+    "a parked task that goes back keeps all its records when it is resubmitted" => keeps_records,
+    "a failed or parked task turns back when somebody undoes it, and keeps all its records" => undoes,
+    "a parked task that is cancelled can be claimed at once, and its worker cancels it" => cancels_parked,
     "resubmitting a task drops a `complete_by` that is over, and keeps one that is not" => drops_past_limit,
     "a command for a task whose state does not allow it changes nothing, and one for a missing task returns `UnknownTask`" => refuses,
 }
@@ -154,6 +158,42 @@ async fn resubmits_failed(bench: &Bench) -> CheckResult {
 }
 
 async fn deletes_failure(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let list = [
+        (0, RecordKind::Done, 0),
+        (1, RecordKind::Failed, 1),
+        (2, RecordKind::Begun, 2),
+        (2, RecordKind::Failed, 3),
+        (3, RecordKind::Done, 4),
+    ];
+    for (seq, kind, ord) in list {
+        let line = match record(lease(&held), seq, kind) {
+            Write::Record(own, mut record) => {
+                record.ord = ord;
+                Write::Record(own, record)
+            }
+            other => other,
+        };
+        bench.write_held(line).await?;
+    }
+    let error = Change {
+        failed_seq: Some(2),
+        ..change_to(State::Error)
+    };
+    bench.write_held(change(lease(&held), error)).await?;
+    check_equal(
+        "the failed step",
+        bench.task(held.task.id).await?.failed_seq,
+        Some(2),
+    )?;
+    bench.command(held.task.id, AdminCommand::Resubmit).await?;
+    let again = bench.claim_one("b").await?;
+    check_equal("the failed step", again.task.failed_seq, None)?;
+    let left = again.history.into_iter().map(|record| record.seq).collect();
+    check_equal("the rest of its history", left, vec![0, 1, 3])
+}
+
+async fn deletes_last_failure(bench: &Bench) -> CheckResult {
     let failed = [
         (0, RecordKind::Done),
         (1, RecordKind::Failed),
@@ -182,7 +222,12 @@ async fn deletes_failure(bench: &Bench) -> CheckResult {
     Ok(())
 }
 
-async fn resubmits_parked(bench: &Bench) -> CheckResult {
+/// Parks a task with records of all kinds, and carries out a command.
+async fn command_for_parked(
+    bench: &Bench,
+    direction: Direction,
+    command: AdminCommand,
+) -> CheckResult<(ClaimedTask, Vec<(i32, RecordKind)>)> {
     let held = bench.claim_new("a").await?;
     let line = |seq, kind, name: &str, is_timer: bool| match record(lease(&held), seq, kind) {
         Write::Record(own, mut record) => {
@@ -206,35 +251,84 @@ async fn resubmits_parked(bench: &Bench) -> CheckResult {
     ];
     bench.write(list).await?;
     let parked = Change {
-        direction: Direction::Undoing,
+        direction,
         failures: 4,
+        failed_seq: Some(5),
         ..change_to(State::Parked)
     };
     bench.write_held(change(lease(&held), parked)).await?;
-    bench.command(held.task.id, AdminCommand::Resubmit).await?;
+    bench.command(held.task.id, command).await?;
     let again = bench.claim_one("b").await?;
-    let wanted = (Direction::Undoing, 0, Fence(3));
     check_equal(
         "the task",
-        (again.task.direction, again.task.failures, again.task.fence),
-        wanted,
+        (again.task.failures, again.task.fence),
+        (0, Fence(3)),
     )?;
-    let left = again
-        .history
-        .into_iter()
-        .map(|record| (record.seq, record.kind))
-        .collect();
-    let (begun, done, failed) = (RecordKind::Begun, RecordKind::Done, RecordKind::Failed);
-    let wanted = vec![
-        (0, begun),
-        (0, done),
-        (1, begun),
-        (1, failed),
-        (2, begun),
-        (3, begun),
-        (6, failed),
-    ];
+    let left = again.history.iter();
+    let left = left.map(|record| (record.seq, record.kind)).collect();
+    Ok((again, left))
+}
+
+/// The records of [`command_for_parked`].
+const PARKED: [(i32, RecordKind); 9] = {
+    use RecordKind::{Begun, Done, Failed};
+    [
+        (0, Begun),
+        (0, Done),
+        (1, Begun),
+        (1, Failed),
+        (2, Begun),
+        (3, Begun),
+        (4, Begun),
+        (5, Begun),
+        (6, Failed),
+    ]
+};
+
+async fn resubmits_parked(bench: &Bench) -> CheckResult {
+    let (task, left) =
+        command_for_parked(bench, Direction::Forward, AdminCommand::Resubmit).await?;
+    check_equal("its direction", task.task.direction, Direction::Forward)?;
+    let wanted = PARKED.into_iter().filter(|(seq, _)| *seq != 5).collect();
     check_equal("the rest of its history", left, wanted)
+}
+
+async fn keeps_records(bench: &Bench) -> CheckResult {
+    for direction in [Direction::Undoing, Direction::Cancelling] {
+        let (task, left) = command_for_parked(bench, direction, AdminCommand::Resubmit).await?;
+        check_equal("its direction", task.task.direction, direction)?;
+        check_equal("its history", left, PARKED.to_vec())?;
+    }
+    Ok(())
+}
+
+async fn undoes(bench: &Bench) -> CheckResult {
+    for (before, after) in [
+        (Direction::Forward, Direction::Undoing),
+        (Direction::Undoing, Direction::Undoing),
+        (Direction::Cancelling, Direction::Cancelling),
+    ] {
+        let (task, left) = command_for_parked(bench, before, AdminCommand::Undo).await?;
+        check_equal("its direction", task.task.direction, after)?;
+        check_equal("its history", left, PARKED.to_vec())?;
+    }
+    let held = bench.claim_new("a").await?;
+    let kept = Change {
+        failures: 3,
+        ..change_to(State::Error)
+    };
+    bench.write_held(change(lease(&held), kept)).await?;
+    bench.command(held.task.id, AdminCommand::Undo).await?;
+    let task = bench.claim_one("b").await?.task;
+    let wanted = (Direction::Undoing, 0, Fence(3));
+    check_equal("it", (task.direction, task.failures, task.fence), wanted)
+}
+
+async fn cancels_parked(bench: &Bench) -> CheckResult {
+    let (task, left) = command_for_parked(bench, Direction::Forward, AdminCommand::Cancel).await?;
+    check_that("its worker gets the request", task.task.cancel_requested)?;
+    check_equal("its direction", task.task.direction, Direction::Forward)?;
+    check_equal("its history", left, PARKED.to_vec())
 }
 
 async fn drops_past_limit(bench: &Bench) -> CheckResult {
@@ -263,7 +357,15 @@ async fn drops_past_limit(bench: &Bench) -> CheckResult {
 
 async fn refuses(bench: &Bench) -> CheckResult {
     let park = || AdminCommand::Park("why".to_owned());
-    for command in [AdminCommand::Cancel, park(), AdminCommand::Resubmit] {
+    let commands = || {
+        [
+            AdminCommand::Cancel,
+            park(),
+            AdminCommand::Resubmit,
+            AdminCommand::Undo,
+        ]
+    };
+    for command in commands() {
         bench
             .send(
                 Write::Admin(TaskId(1_000_000), command),
@@ -276,10 +378,15 @@ async fn refuses(bench: &Bench) -> CheckResult {
             State::Pending | State::Processing | State::Waiting => {
                 vec![AdminCommand::Cancel, park()]
             }
-            State::Parked | State::Error => vec![AdminCommand::Resubmit],
+            State::Error => vec![AdminCommand::Resubmit, AdminCommand::Undo],
+            State::Parked => vec![
+                AdminCommand::Cancel,
+                AdminCommand::Resubmit,
+                AdminCommand::Undo,
+            ],
             State::Processed | State::Compensated | State::Cancelled => Vec::new(),
         };
-        for command in [AdminCommand::Cancel, park(), AdminCommand::Resubmit] {
+        for command in commands() {
             if allowed.contains(&command) {
                 continue;
             }

@@ -263,6 +263,7 @@ async fn changes(bench: &Bench) -> CheckResult {
                 wake: Wake::In(LONG),
                 output: Some("1".to_owned()),
                 error: Some("why".to_owned()),
+                failed_seq: Some(7),
             };
             let status = bench
                 .write_held(Write::Change(lease(&held), Box::new(change)))
@@ -275,6 +276,7 @@ async fn changes(bench: &Bench) -> CheckResult {
             wanted.wake_at = status.now.after(LONG);
             wanted.output = Some("1".to_owned());
             wanted.error = Some("why".to_owned());
+            wanted.failed_seq = Some(7);
             wanted.updated_at = status.now;
             wanted.owner = wanted.owner.filter(|_| state == State::Processing);
             check_equal("the task", task, wanted)?;

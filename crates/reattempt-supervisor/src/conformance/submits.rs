@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message};
 use crate::store::{Write, WriteResult};
-use crate::task::{Direction, Fence, NewTask, State, Task};
+use crate::task::{Direction, Fence, NewTask, OnFailure, State, Task};
 use crate::time::Time;
 
 sentences! {
@@ -19,6 +19,7 @@ async fn stores_it(bench: &Bench) -> CheckResult {
     let given = NewTask {
         version: 7,
         priority: -3,
+        on_failure: OnFailure::Keep,
         input: "[1,\"zw\\u00f6lf\"]".to_owned(),
         headers: Some("{\"a\":1}".to_owned()),
         delay: Duration::from_secs(100),

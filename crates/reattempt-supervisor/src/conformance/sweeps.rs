@@ -10,7 +10,7 @@ use super::bench::{
     sweep, to_message,
 };
 use crate::store::{Change, Expiry, Reclaimed, Sweep, Write};
-use crate::task::{Direction, NewTask, RecordKind, State, WorkerId};
+use crate::task::{Direction, NewTask, OnFailure, RecordKind, State, WorkerId};
 
 sentences! {
     "a task whose owner did not renew its lease is reclaimed, and has failed once more" => owner,
@@ -19,6 +19,7 @@ sentences! {
     "a task that was not done in time is undone, with or without an owner" => task,
     "the `complete_by` of a task does not count while it is undone" => undone_already,
     "a task that failed too often is undone; one that cannot be undone is parked" => next_states,
+    "a task that keeps what it did ends as `error` where another is undone" => keeps,
     "a sweep reclaims at most `limit` tasks" => at_most,
     "sweeps at the same time reclaim different tasks" => at_once,
     "a sweep leaves tasks that have ended, wait or have a live owner" => leaves_alone,
@@ -241,6 +242,36 @@ async fn next_states(bench: &Bench) -> CheckResult {
         bench.claim("a", 9).await?.len(),
         0,
     )
+}
+
+async fn keeps(bench: &Bench) -> CheckResult {
+    let kept = |key: &str| NewTask {
+        on_failure: OnFailure::Keep,
+        max_failures: 0,
+        ..new(key)
+    };
+    bench.submit(kept("a")).await?;
+    bench.claim_one("nobody").await?;
+    let late = NewTask {
+        complete_by: Some(SHORT),
+        ..kept("b")
+    };
+    for expiry in [Expiry::Owner, Expiry::Task] {
+        let reclaimed = bench.sweep_until_found().await?;
+        let [reclaimed] = &reclaimed[..] else {
+            return Err(format!("{reclaimed:?}"));
+        };
+        check_equal("what expired", reclaimed.expiry, expiry)?;
+        let task = bench.task(reclaimed.task).await?;
+        let wanted = (State::Error, Direction::Forward, None);
+        check_equal("it", (task.state, task.direction, task.owner), wanted)?;
+        check_equal("why", task.error.as_deref(), Some(expiry.message()))?;
+        if expiry == Expiry::Owner {
+            bench.submit(late.clone()).await?;
+        }
+    }
+    let ready = bench.claim("a", 9).await?;
+    check_equal("the number of ready tasks", ready.len(), 0)
 }
 
 async fn at_most(bench: &Bench) -> CheckResult {

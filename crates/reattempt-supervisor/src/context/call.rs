@@ -138,10 +138,11 @@ where
 
 /// The task stops because nobody knows whether a step ran that must not run twice.
 fn ambiguous(seq: i32, name: &str) -> Stop {
-    Stop::Ambiguous(format!(
+    let message = format!(
         "step {seq} `{name}` may have run: its worker died in it, and `idempotent = false` says that it must not run twice; \
          find out whether it ran, then resubmit the task to run it again, or cancel the task"
-    ))
+    );
+    Stop::Ambiguous(seq, message)
 }
 
 /// The task stops because the code cannot read a recorded result.

@@ -50,6 +50,10 @@ pub(crate) struct Journal {
     due: BTreeMap<i32, Option<Time>>,
     now: Time,
     stop: Option<Stop>,
+    /// The failures that the workflow has got: the steps and their errors.
+    failures: Vec<(i32, String)>,
+    /// The call whose outcome the workflow got last.
+    last: Option<i32>,
 }
 
 /// Why a task does not continue in this process now.
@@ -63,8 +67,8 @@ pub(crate) enum Stop {
     Lost,
     /// Somebody has asked to cancel the task.
     Cancelled,
-    /// Nobody knows whether a step ran.
-    Ambiguous(String),
+    /// Nobody knows whether this step ran.
+    Ambiguous(i32, String),
     /// The store refuses a record for good.
     Refused(String),
 }
@@ -123,6 +127,8 @@ impl Journal {
             due: BTreeMap::new(),
             now: created_at,
             stop: None,
+            failures: Vec::new(),
+            last: None,
         };
         for record in history {
             journal.next_ord = journal.next_ord.max(record.ord.saturating_add(1));
@@ -205,6 +211,10 @@ impl Journal {
         self.may_deliver = false;
         self.waiting.remove(&seq);
         let record = self.outcomes.remove(&seq)?;
+        self.last = Some(seq);
+        if let Some(error) = &record.error {
+            self.failures.push((seq, error.clone()));
+        }
         self.now = self.now.max(record.at);
         Some(record)
     }
@@ -379,6 +389,19 @@ impl Journal {
         let record = self.outcomes.get(&seq)?;
         let is_done = record.kind == RecordKind::Done && !self.undone.contains(&seq);
         (self.closed && is_done).then_some(record)
+    }
+
+    /// Returns the step whose failure ended the workflow with this error: the newest one with an
+    /// error that is in the text, or one that was the last thing that the workflow got.
+    pub(crate) fn failed_seq(&self, error: &str) -> Option<i32> {
+        let mut newest_first = self.failures.iter().rev();
+        let is_in = |(_, part): &&(i32, String)| !part.is_empty() && error.contains(part);
+        let last = self
+            .failures
+            .last()
+            .filter(|(seq, _)| Some(*seq) == self.last);
+        let found = newest_first.find(is_in).or(last);
+        found.map(|(seq, _)| *seq)
     }
 
     /// Returns whether a step was undone before.

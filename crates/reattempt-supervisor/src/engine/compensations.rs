@@ -13,7 +13,7 @@ use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{CompensationFuture, Inner, Undo, WorkflowContext};
 use crate::resources::Resources;
 use crate::store::Write;
-use crate::task::{Record, State, Task};
+use crate::task::{Direction, OnFailure, Record, State, Task};
 use crate::time::Time;
 use crate::workflow::RunFn;
 use crate::writer::Jobs;
@@ -56,6 +56,7 @@ impl Compensations {
         resources: &Resources,
     ) -> Result<Self, EngineError> {
         let direction = task.direction;
+        let is_kept = direction == Direction::Undoing && task.on_failure == OnFailure::Keep;
         let (inner, jobs) = prepare_task(task, records, outside, resources);
         let mut workflow = start_workflow(&inner, run_fn);
         let stop = poll_fn(|cx| {
@@ -85,6 +86,9 @@ impl Compensations {
             Some(stop) => return Err(EngineError::Parked(stop_message(stop))),
         }
         let mut undos = std::mem::take(&mut *inner.undos());
+        if is_kept {
+            undos.clear();
+        }
         undos.sort_by_key(|undo| undo.ord);
         Ok(Self {
             state: direction.final_state(!undos.is_empty()),

@@ -20,7 +20,7 @@ use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::resources::Resources;
 use crate::store::{LeaseStatus, Write, WriteResult};
-use crate::task::{DEFAULT_QUEUE, Direction, Fence, OnFailure, Record, State, Task};
+use crate::task::{DEFAULT_QUEUE, Direction, Fence, Record, State, Task};
 use crate::time::Time;
 use crate::workflow::{RunFn, Workflow, WorkflowError, WorkflowResult};
 use crate::writer::{Jobs, Reply};
@@ -99,7 +99,7 @@ impl Execution {
             error: None,
             headers: task.headers,
             nonce: None,
-            on_failure: OnFailure::Undo,
+            on_failure: W::ON_FAILURE,
             deaths: 0,
             failed_ord: -1,
             failed_seq: None,

@@ -43,7 +43,7 @@ pub(super) fn start_workflow(
 pub(super) fn stop_message(stop: Stop) -> String {
     match stop {
         Stop::Diverged(message)
-        | Stop::Ambiguous(message)
+        | Stop::Ambiguous(_, message)
         | Stop::Refused(message)
         | Stop::Failed(message) => message,
         Stop::Cancelled | Stop::Lost => "it was cancelled".to_owned(),

@@ -76,7 +76,7 @@ impl Event {
                     ..
                 }
                 | Self::Reclaimed(Reclaimed {
-                    state: State::Parked,
+                    state: State::Error | State::Parked,
                     ..
                 })
         )

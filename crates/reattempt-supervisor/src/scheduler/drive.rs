@@ -58,7 +58,10 @@ pub(super) async fn drive(
     let change = tokio::select! {
         biased;
         () = inner.lost() => None,
-        () = time_is_over(&inner) => Some(change_to_undoing(Expiry::Task.message().to_owned())),
+        () = time_is_over(&inner) => {
+            let message = Expiry::Task.message().to_owned();
+            Some(change_after_final_failure(&inner, message, None))
+        }
         change = run(&inner, run_fn, delays) => change,
     };
     // The write below may let another task in.
@@ -163,6 +166,7 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
+        failed_seq: None,
     };
     Some(match pause {
         Pause::Ended(Ok(output)) => Change {
@@ -170,7 +174,10 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
             output: Some(output),
             ..pending
         },
-        Pause::Ended(Err(WorkflowError::Returned(error))) => change_to_undoing(error),
+        Pause::Ended(Err(WorkflowError::Returned(error))) => {
+            let failed_seq = inner.journal().failed_seq(&error);
+            change_after_final_failure(inner, error, failed_seq)
+        }
         Pause::Ended(Err(WorkflowError::Json(error))) => change_to_parked(inner, error),
         Pause::Idle(due) => Change {
             state: State::Waiting,
@@ -185,26 +192,42 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
 fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
     match stop {
         Stop::Lost => None,
-        Stop::Diverged(message) | Stop::Ambiguous(message) | Stop::Refused(message) => {
-            Some(change_to_parked(inner, message))
-        }
+        Stop::Diverged(message) | Stop::Refused(message) => Some(change_to_parked(inner, message)),
+        Stop::Ambiguous(seq, message) => Some(Change {
+            failed_seq: Some(seq),
+            ..change_to_parked(inner, message)
+        }),
         Stop::Failed(message) => Some(change_after_failure(inner, message, delays)),
         Stop::Cancelled => Some(Change {
+            state: State::Pending,
             direction: Direction::Cancelling,
-            ..change_to_undoing("it was cancelled".to_owned())
+            failures: 0,
+            wake: Wake::In(Duration::ZERO),
+            output: None,
+            error: Some("it was cancelled".to_owned()),
+            failed_seq: None,
         }),
     }
 }
 
-/// Returns the state of a task whose steps are to be undone.
-fn change_to_undoing(error: String) -> Change {
+/// Returns the state of a task that has failed for good, perhaps because of one step.
+fn change_after_final_failure(inner: &Inner, error: String, failed_seq: Option<i32>) -> Change {
     Change {
-        state: State::Pending,
-        direction: Direction::Undoing,
-        failures: 0,
-        wake: Wake::In(Duration::ZERO),
+        failed_seq,
+        ..change_to(NextState::after_final_failure(inner.task.on_failure), error)
+    }
+}
+
+/// Returns the change to a next state.
+const fn change_to(next: NextState, error: String) -> Change {
+    Change {
+        state: next.state,
+        direction: next.direction,
+        failures: next.failures,
+        wake: Wake::In(next.delay),
         output: None,
         error: Some(error),
+        failed_seq: None,
     }
 }
 
@@ -212,15 +235,9 @@ fn change_to_undoing(error: String) -> Change {
 fn change_after_failure(inner: &Inner, message: String, delays: &Policy) -> Change {
     let task = &inner.task;
     let now = (task.direction, task.failures);
-    let next = NextState::after_failure(now, task.max_failures, delays, rand::random());
-    Change {
-        state: next.state,
-        direction: next.direction,
-        failures: next.failures,
-        wake: Wake::In(next.delay),
-        output: None,
-        error: Some(message),
-    }
+    let random = rand::random();
+    let next = NextState::after_failure(now, task.max_failures, task.on_failure, delays, random);
+    change_to(next, message)
 }
 
 /// Returns the state of a task that waits for an operator.
@@ -232,6 +249,7 @@ fn change_to_parked(inner: &Inner, message: String) -> Change {
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: Some(message),
+        failed_seq: None,
     }
 }
 
@@ -265,6 +283,7 @@ async fn undo_all(inner: &Arc<Inner>, delays: &Policy) -> Option<Change> {
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
+        failed_seq: None,
     })
 }
 

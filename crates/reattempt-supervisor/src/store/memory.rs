@@ -317,6 +317,7 @@ impl Tables {
         task.failures = change.failures;
         task.output = change.output.or(task.output.take());
         task.error = change.error.or(task.error.take());
+        task.failed_seq = change.failed_seq.or(task.failed_seq);
         task.step_by = None;
         task.updated_at = now;
         if change.state != State::Processing {
@@ -397,30 +398,27 @@ impl Tables {
                 task.fence = task.fence.next();
                 task.error = Some(why);
             }
+            (AdminCommand::Cancel, State::Parked) => {
+                task.cancel_requested = true;
+                restart(task, now);
+            }
+            (AdminCommand::Undo, State::Parked | State::Error) => {
+                if task.direction == Direction::Forward {
+                    task.direction = Direction::Undoing;
+                }
+                restart(task, now);
+            }
             (AdminCommand::Resubmit, State::Parked | State::Error) => {
                 if task.state == State::Error {
                     task.direction = Direction::Forward;
-                    let records = self.records.entry(id).or_default();
-                    let last = records.iter().map(|record| record.ord).max();
-                    records.retain(|old| old.kind != RecordKind::Failed || Some(old.ord) != last);
-                } else {
-                    // An operator has looked, so steps of which nobody knew the end run again.
-                    let records = self.records.entry(id).or_default();
-                    let ended = records.iter().filter(|record| record.kind.is_outcome());
-                    let ended: Vec<_> = ended.map(|record| record.seq).collect();
-                    let is_open = |old: &Record| {
-                        old.kind == RecordKind::Begun
-                            && old.due_at.is_none()
-                            && !old.name.starts_with("signal ")
-                            && !ended.contains(&old.seq)
-                    };
-                    records.retain(|old| !is_open(old));
                 }
+                if task.direction == Direction::Forward {
+                    let records = self.records.entry(id).or_default();
+                    forget_failure(records, task);
+                }
+                task.failed_seq = None;
                 task.complete_by = task.complete_by.filter(|by| *by > now);
-                task.state = State::Pending;
-                task.fence = task.fence.next();
-                task.failures = 0;
-                task.wake_at = now;
+                restart(task, now);
             }
             (_, state) => return SignalResult::NotAllowed(state),
         }
@@ -479,5 +477,29 @@ impl Tables {
         self.leases
             .retain(|_, until| until.after(Duration::from_secs(3_600)) > now);
         reclaimed
+    }
+}
+
+/// Lets workers claim a task that had failed.
+fn restart(task: &mut Task, now: Time) {
+    task.state = State::Pending;
+    task.fence = task.fence.next();
+    task.failures = 0;
+    task.wake_at = now;
+}
+
+/// Deletes the records of the step that ended or parked the task, so that it runs again.
+fn forget_failure(records: &mut Vec<Record>, task: &Task) {
+    // An older release does not say which step it was: then it was the last one, or none.
+    let last = records.iter().max_by_key(|record| record.ord);
+    let last = last.filter(|last| last.kind == RecordKind::Failed && task.state == State::Error);
+    let Some(seq) = task.failed_seq.or(last.map(|last| last.seq)) else {
+        return;
+    };
+    if !records
+        .iter()
+        .any(|old| old.seq == seq && old.kind == RecordKind::Done)
+    {
+        records.retain(|old| old.seq != seq);
     }
 }

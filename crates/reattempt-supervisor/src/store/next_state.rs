@@ -5,7 +5,7 @@ use std::time::Duration;
 use reattempt::Policy;
 
 use super::expiry::Expiry;
-use crate::task::{Direction, State, Task};
+use crate::task::{Direction, OnFailure, State, Task};
 
 /// How a task continues after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,12 @@ impl NextState {
     /// Returns how a task continues after one more failure.
     ///
     /// * Up to `max_failures` failures, it runs again after a growing delay.
-    /// * After that it turns back and undoes its steps.
+    /// * After that it has failed for good: see [`after_final_failure`](Self::after_final_failure).
     /// * If undoing has failed as often, it is parked for an operator.
     pub fn after_failure(
         (direction, failures): (Direction, i32),
         max_failures: i32,
+        on_failure: OnFailure,
         delays: &Policy,
         random: u64,
     ) -> Self {
@@ -42,7 +43,7 @@ impl NextState {
             };
         }
         match direction {
-            Direction::Forward => Self::undoing(),
+            Direction::Forward => Self::after_final_failure(on_failure),
             Direction::Undoing | Direction::Cancelling => Self {
                 state: State::Parked,
                 direction,
@@ -55,20 +56,27 @@ impl NextState {
     /// Returns how an expired task continues.
     pub fn after_expiry(task: &Task, expiry: Expiry, delays: &Policy, random: u64) -> Self {
         match expiry {
-            Expiry::Task => Self::undoing(),
+            Expiry::Task => Self::after_final_failure(task.on_failure),
             Expiry::Owner | Expiry::Step => Self::after_failure(
                 (task.direction, task.failures),
                 task.max_failures,
+                task.on_failure,
                 delays,
                 random,
             ),
         }
     }
 
-    const fn undoing() -> Self {
+    /// Returns how a task continues that went forward and has failed for good: it turns back and
+    /// undoes its steps, or stays as it is.
+    pub const fn after_final_failure(on_failure: OnFailure) -> Self {
+        let (state, direction) = match on_failure {
+            OnFailure::Undo => (State::Pending, Direction::Undoing),
+            OnFailure::Keep => (State::Error, Direction::Forward),
+        };
         Self {
-            state: State::Pending,
-            direction: Direction::Undoing,
+            state,
+            direction,
             failures: 0,
             delay: Duration::ZERO,
         }
@@ -91,7 +99,7 @@ mod tests {
         let mut now = (Forward, 0);
         let mut seen = Vec::new();
         loop {
-            let next = NextState::after_failure(now, 3, &DELAYS, 0);
+            let next = NextState::after_failure(now, 3, OnFailure::Undo, &DELAYS, 0);
             seen.push((next.direction, next.failures, next.delay.as_secs()));
             now = (next.direction, next.failures);
             if next.state == State::Parked {

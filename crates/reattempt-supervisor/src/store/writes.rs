@@ -164,6 +164,8 @@ pub struct Change {
     pub output: Option<String>,
     /// Why it failed. `None` keeps an earlier one.
     pub error: Option<String>,
+    /// The step whose failure ended or parked the task. `None` keeps an earlier one.
+    pub failed_seq: Option<i32>,
 }
 
 /// When workers may claim a task again.
@@ -179,11 +181,13 @@ pub enum Wake {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AdminCommand {
-    /// Ends the task and undoes its steps.
+    /// Ends the task and undoes its steps; also a parked one.
     Cancel,
     /// Sets the task aside until it is resubmitted, for this reason.
     Park(String),
-    /// Continues the task as if it had not failed. The store deletes the record of the failure that
-    /// ended it.
+    /// Continues a failed or parked task as if it had not failed. If the task goes forward, the
+    /// step that ended or parked it runs again: the store deletes that record, and no other.
     Resubmit,
+    /// Undoes the steps of a failed or parked task.
+    Undo,
 }

@@ -53,8 +53,14 @@ enum Command {
     },
     /// Counts the tasks in each state.
     Counts,
-    /// Continues parked or failed tasks after their last record.
+    /// Continues parked or failed tasks; the step that failed runs again.
     Resubmit {
+        /// The numbers of the tasks.
+        #[arg(required = true)]
+        tasks: Vec<TaskId>,
+    },
+    /// Undoes the steps of parked or failed tasks.
+    Undo {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
@@ -146,6 +152,13 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             for task in tasks {
                 client.resubmit(task).await?;
                 println!("task {task} continues");
+            }
+            Ok(())
+        }
+        Command::Undo { tasks } => {
+            for task in tasks {
+                client.undo(task).await?;
+                println!("the steps of task {task} will be undone");
             }
             Ok(())
         }

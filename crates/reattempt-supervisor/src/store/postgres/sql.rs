@@ -146,6 +146,7 @@ pub(super) const CHANGE: &str = concat!(
              ELSE $7 END,
          output = coalesce($9, output),
          error = coalesce($10, error),
+         failed_seq = coalesce($12, failed_seq),
          owner = CASE WHEN $3::smallint = 1 THEN owner END,
          step_by = NULL,
          updated_at = ", now!(), "
@@ -207,12 +208,14 @@ pub(super) const CANCEL: &str = concat!(
     now!(),
     " END,
              state = CASE WHEN state = 1 THEN 1 WHEN fence = 0 THEN 6 ELSE 0 END,
+             fence = CASE WHEN state = 7 THEN fence + 1 ELSE fence END,
+             failures = CASE WHEN state = 7 THEN 0 ELSE failures END,
              updated_at = ",
     now!(),
     "
-         WHERE id = $1 AND state IN (0, 1, 2)
+         WHERE id = $1 AND state IN (0, 1, 2, 7)
      )
-     SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
+     SELECT state, state IN (0, 1, 2, 7) FROM retry_run WHERE id = $1"
 );
 
 pub(super) const PARK: &str = concat!(
@@ -223,17 +226,31 @@ pub(super) const PARK: &str = concat!(
      SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
 );
 
-/// Resubmits a task. For a failed task it deletes the failure that ended it. For a parked task it
-/// deletes the steps of which nobody knew the end, so that they run again: an operator has looked.
+/// Turns a failed or parked task back.
+pub(super) const UNDO: &str = concat!(
+    "WITH steered AS (
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ",
+    now!(),
+    ", updated_at = ",
+    now!(),
+    ",
+             direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
+         WHERE id = $1 AND state IN (4, 7)
+     )
+     SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
+);
+
+/// Resubmits a task. The step that failed runs again. An older release does not say which step it
+/// was: then it was the last one, or none.
 pub(super) const RESUBMIT: &str = concat!(
     "WITH forgotten AS (
          DELETE FROM retry_step AS step USING retry_run AS run
-         WHERE run.id = $1 AND run_id = $1 AND (
-             run.state = 4 AND kind = 2 AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)
-             OR run.state = 7 AND kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') AND NOT EXISTS (
-                 SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = step.seq AND other.kind IN (1, 2)))
+         WHERE run.id = $1 AND run_id = $1 AND (run.state = 4 OR run.state = 7 AND run.direction = 0)
+             AND seq = coalesce(run.failed_seq, (SELECT seq FROM retry_step AS last WHERE last.run_id = $1 AND last.kind = 2
+                 AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
+             AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)
      ), steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ", now!(), ", updated_at = ", now!(), ",
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
              direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
              complete_by = CASE WHEN complete_by > ", now!(), " THEN complete_by END
          WHERE id = $1 AND state IN (4, 7)
@@ -287,6 +304,7 @@ pub(super) const WRITES: &[&str] = &[
     CANCEL,
     PARK,
     RESUBMIT,
+    UNDO,
     PRUNE,
 ];
 

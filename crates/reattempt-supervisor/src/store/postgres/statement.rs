@@ -70,7 +70,7 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
                 Wake::In(delay) => (Some(micros(delay)), None, None),
                 Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
             };
-            let values: [&(dyn ToSql + Sync); 11] = [
+            let values: [&(dyn ToSql + Sync); 12] = [
                 &lease.task.0,
                 &lease.fence.0,
                 &change.state.number(),
@@ -82,6 +82,7 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
                 &change.output,
                 &change.error,
                 &nth,
+                &change.failed_seq,
             ];
             live.query(sql::CHANGE, &values).await
         }
@@ -123,6 +124,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Admin(task, AdminCommand::Cancel) => live.query(sql::CANCEL, &[&task.0]).await,
         Write::Admin(task, AdminCommand::Park(why)) => live.query(sql::PARK, &[&task.0, why]).await,
         Write::Admin(task, AdminCommand::Resubmit) => live.query(sql::RESUBMIT, &[&task.0]).await,
+        Write::Admin(task, AdminCommand::Undo) => live.query(sql::UNDO, &[&task.0]).await,
         Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await

@@ -244,6 +244,7 @@ fn change(
                  ELSE ?6 END,
              output = coalesce(?8, output),
              error = coalesce(?9, error),
+             failed_seq = coalesce(?11, failed_seq),
              owner = CASE WHEN ?3 = 1 THEN owner END,
              step_by = NULL,
              updated_at = ?10
@@ -259,6 +260,7 @@ fn change(
         change.output,
         change.error,
         now.as_micros(),
+        change.failed_seq,
     ];
     query_one(connection, sql, values, |row| row.get(0))
 }
@@ -366,24 +368,29 @@ fn apply_command(
             "UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = ?3, updated_at = ?2 WHERE id = ?1",
             &[&task.0, &now, why],
         )?,
+        (AdminCommand::Cancel, State::Parked) => execute(
+            "UPDATE retry_run SET cancel_asked = 1, state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
+        (AdminCommand::Undo, State::Parked | State::Error) => execute(
+            "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2,
+                 direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
+             WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
         (AdminCommand::Resubmit, State::Parked | State::Error) => {
-            if state == State::Error {
-                execute(
-                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 2
-                         AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = ?1)",
-                    &[&task.0],
-                )?;
-            } else {
-                // An operator has looked, so steps of which nobody knew the end run again.
-                execute(
-                    "DELETE FROM retry_step WHERE run_id = ?1 AND kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal '
-                         AND NOT EXISTS (SELECT 1 FROM retry_step AS other
-                             WHERE other.run_id = retry_step.run_id AND other.seq = retry_step.seq AND other.kind IN (1, 2))",
-                    &[&task.0],
-                )?;
-            }
+            // The step that failed runs again. An older release does not say which step it was: then
+            // it was the last one, or none.
             execute(
-                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2,
+                "DELETE FROM retry_step WHERE run_id = ?1
+                     AND seq = (SELECT coalesce(failed_seq, (SELECT seq FROM retry_step AS last WHERE run_id = ?1 AND kind = 2
+                             AND state = 4 AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = ?1)))
+                         FROM retry_run WHERE id = ?1 AND (state = 4 OR direction = 0))
+                     AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = ?1 AND done.seq = retry_step.seq AND done.kind = 1)",
+                &[&task.0],
+            )?;
+            execute(
+                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2, failed_seq = NULL,
                      direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
                      complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
                  WHERE id = ?1",
