@@ -1,11 +1,12 @@
 //! Kills workers before and after each of their first writes, and at random times.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use reattempt_supervisor::State;
+use reattempt_supervisor::{Client, State, TaskId};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
@@ -29,7 +30,12 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn spawn(place: &Place, ledger: &Ledger, writes: i64, side: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        let this = std::env::current_exe().unwrap();
+        Self::spawn_with(&this, place, ledger, writes, side)
+    }
+
+    fn spawn_with(program: &Path, place: &Place, ledger: &Ledger, writes: i64, side: &str) -> Self {
+        let mut child = Command::new(program)
             .args(["worker", &place.kind, &place.name])
             .arg(ledger.address.to_string())
             .args([&writes.to_string(), side])
@@ -39,6 +45,13 @@ impl Worker {
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { child, lines }
+    }
+
+    /// Starts a worker of this or another release, without an end.
+    pub(crate) async fn spawn_from(program: &Path, place: &Place, ledger: &Ledger) -> Self {
+        let mut worker = Self::spawn_with(program, place, ledger, 0, "before");
+        worker.says("ready").await;
+        worker
     }
 
     /// Waits for a line.
@@ -90,7 +103,24 @@ pub(crate) async fn run(place: &Place, options: &Options) {
         worker.kill().await;
     }
     let last = Worker::spawn(place, &ledger, 0, "before");
-    let mut left = orders.clone();
+    wait_for_all(&client, &orders).await;
+    last.kill().await;
+    let seen = judge::all(&client, &ledger, &orders).await;
+    println!(
+        "{}: {} workers killed ({} before a write, {} after one, {} at random), {} tasks ended, {seen}; {:?}",
+        place.kind,
+        options.kills,
+        at[0],
+        at[1],
+        at[2],
+        orders.len(),
+        began.elapsed()
+    );
+}
+
+/// Waits until all tasks have ended, for two minutes at most.
+pub(crate) async fn wait_for_all(client: &Client, orders: &[TaskId]) {
+    let mut left = orders.to_vec();
     let deadline = Instant::now() + Duration::from_secs(120);
     while !left.is_empty() {
         assert!(
@@ -109,16 +139,4 @@ pub(crate) async fn run(place: &Place, options: &Options) {
         left = open;
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    last.kill().await;
-    let seen = judge::all(&client, &ledger, &orders).await;
-    println!(
-        "{}: {} workers killed ({} before a write, {} after one, {} at random), {} tasks ended, {seen}; {:?}",
-        place.kind,
-        options.kills,
-        at[0],
-        at[1],
-        at[2],
-        orders.len(),
-        began.elapsed()
-    );
 }

@@ -4,6 +4,8 @@
 //! * `cargo test -p reattempt-supervisor --test crash` kills some dozens of workers.
 //! * `-- --kills 1000 --store sqlite` kills 1000.
 //! * `-- --kills 0 --store postgres --crowd 10000` gives 10,000 tasks to twelve processes.
+//! * `-- --beside PROGRAM` runs `PROGRAM`, this test of the release before, beside this release;
+//!   `scripts/rolling` builds it.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,6 +16,7 @@ mod crowd;
 mod judge;
 mod killer;
 mod ledger;
+mod rolling;
 mod servers;
 mod stopped;
 mod stores;
@@ -57,6 +60,10 @@ fn main() -> ExitCode {
         let Some(mut place) = stores::Place::new(&kind) else {
             continue;
         };
+        if let Some(before) = value("--beside") {
+            runtime.block_on(rolling::run(&place, before.as_ref(), options.seed));
+            continue;
+        }
         runtime.block_on(killer::run(&place, &options));
         runtime.block_on(stopped::run(&place));
         if place.is_server() && options.crowd > 0 {

@@ -49,6 +49,25 @@ impl Place {
         }
     }
 
+    /// Carries out statements as an application does, without this library.
+    pub(crate) async fn execute(&self, sql: &str) {
+        if !self.is_server() {
+            let connection = rusqlite::Connection::open(&self.name).unwrap();
+            connection
+                .busy_timeout(std::time::Duration::from_secs(5))
+                .unwrap();
+            return connection.execute_batch(sql).unwrap();
+        }
+        #[cfg(feature = "postgres")]
+        {
+            let connecting = tokio_postgres::connect(&self.name, tokio_postgres::NoTls);
+            let (client, connection) = connecting.await.unwrap();
+            let connection = tokio::spawn(connection);
+            client.batch_execute(sql).await.unwrap();
+            connection.abort();
+        }
+    }
+
     pub(crate) async fn client(&self) -> Client {
         Client::new(open(&self.kind, &self.name).await)
     }

@@ -1,0 +1,97 @@
+//! Runs workers of the release before beside workers of this one, on tables that are brought up to
+//! date under load, and then the release before alone: nothing is lost, and nothing happens twice.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use reattempt_supervisor::TaskId;
+
+use crate::killer::{self, Worker};
+use crate::ledger::Ledger;
+use crate::stores::Place;
+use crate::{judge, work};
+
+/// The number of tasks in each phase.
+const TASKS: u32 = 150;
+
+/// The number of kills in each phase.
+const KILLS: u32 = 8;
+
+/// `before` is this test program of the release before.
+pub(crate) async fn run(place: &Place, before: &Path, seed: u64) {
+    let began = Instant::now();
+    let ledger = Ledger::start().await;
+    let mut chance = StdRng::seed_from_u64(seed);
+    let this = std::env::current_exe().unwrap();
+
+    // The tables are those of the release before.
+    let mut old = vec![Worker::spawn_from(before, place, &ledger).await];
+    let mut orders = insert(place, TASKS).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+
+    // Now they are brought up to date, while the release before works.
+    let client = place.client().await;
+    let mut new = vec![Worker::spawn_from(&this, place, &ledger).await];
+    for _ in 0..KILLS {
+        for _ in 0..TASKS / KILLS {
+            orders.push(submit(&client, orders.len()).await);
+        }
+        tokio::time::sleep(Duration::from_millis(chance.random_range(20..200))).await;
+        let (kind, program) = if chance.random() {
+            (&mut old, before)
+        } else {
+            (&mut new, &*this)
+        };
+        kind.remove(0).kill().await;
+        kind.push(Worker::spawn_from(program, place, &ledger).await);
+    }
+    // And back.
+    for worker in new {
+        worker.kill().await;
+    }
+    for _ in 0..TASKS {
+        orders.push(submit(&client, orders.len()).await);
+    }
+    old.push(Worker::spawn_from(before, place, &ledger).await);
+    killer::wait_for_all(&client, &orders).await;
+    for worker in old {
+        worker.kill().await;
+    }
+    let seen = judge::all(&client, &ledger, &orders).await;
+    println!(
+        "{}: the release before and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {seen}; {:?}",
+        place.kind,
+        orders.len(),
+        began.elapsed()
+    );
+}
+
+async fn submit(client: &reattempt_supervisor::Client, order: usize) -> TaskId {
+    let order = u32::try_from(order).unwrap();
+    let submission = work::order(order).key(order.to_string());
+    client.submit(submission).await.unwrap().id()
+}
+
+/// Stores tasks as the release before does.
+async fn insert(place: &Place, count: u32) -> Vec<TaskId> {
+    let id = if place.is_server() {
+        "nextval('retry_run_id')"
+    } else {
+        "NULL"
+    };
+    let row = |order: u32| {
+        format!(
+            "({id}, 'order', 1, 'default', 0, '{order}', 0, 0, 0, 0, 0, 1000000, false, '[{order}]', 0, 0)"
+        )
+    };
+    let rows: Vec<_> = (0..count).map(row).collect();
+    let sql = format!(
+        "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
+             max_failures, cancel_asked, input, created_at, updated_at) VALUES {}",
+        rows.join(", ")
+    );
+    place.execute(&sql).await;
+    (1..=i64::from(count)).map(TaskId).collect()
+}
