@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use reattempt_supervisor::store::Filter;
 use reattempt_supervisor::{
-    Client, Event, Scheduler, Sqlite, State, Step, StepError, WorkflowContext, step, workflow,
+    Client, Event, Scheduler, Sqlite, State, Step, StepError, Supervisor, WorkflowContext, step,
+    workflow,
 };
 
 #[step]
@@ -351,10 +352,20 @@ async fn beside_the_release_before_a_step_has_one_key() {
         "INSERT INTO retry_worker (id, lease_until, lease) VALUES ('old', 9000000000000000, 1)",
     )
     .unwrap();
+    let store = Sqlite::open(folder.file()).await.unwrap();
+    let look = Client::new(store);
+    assert_eq!(Supervisor::new(&look).sweep().await.unwrap(), 0);
+    // It is gone, and may come back.
+    old.execute_batch("DELETE FROM retry_worker WHERE id = 'old'")
+        .unwrap();
     let (task, key) = run_one(&folder.file()).await;
     assert_eq!(key, format!("{salt:016x}-{task}-0"));
-    old.execute_batch("UPDATE retry_worker SET lease_until = 1 WHERE id = 'old'")
-        .unwrap();
+    let a_day = 86_400_000_000_i64;
+    old.execute(
+        "UPDATE retry_meta SET value = value - ?1 WHERE key = 'old_seen'",
+        [a_day],
+    )
+    .unwrap();
     let (task, key) = run_one(&folder.file()).await;
     assert_ne!(key, format!("{salt:016x}-{task}-0"));
 }
@@ -389,6 +400,8 @@ async fn tables_of_the_releases_before_and_after_are_used() {
     };
     // The release before looks at the version alone.
     assert_eq!((number("version"), number("revision")), (1, 2));
+    let (_, key) = run_one(&folder.file()).await;
+    assert!(key.starts_with("0000000000000007-"), "{key}");
     old.execute_batch("UPDATE retry_meta SET value = 3 WHERE key = 'revision'; ALTER TABLE retry_run ADD COLUMN more TEXT")
         .unwrap();
     run_one(&folder.file()).await;

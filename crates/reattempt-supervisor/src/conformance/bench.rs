@@ -213,6 +213,14 @@ impl Bench {
     }
 }
 
+/// Returns `None` where others have held the lock of the store for longer than it waits.
+pub(super) fn unless_busy<T>(result: Result<T, StoreError>) -> CheckResult<Option<T>> {
+    match result {
+        Err(error) if error.is_passing() => Ok(None),
+        result => result.map(Some).map_err(to_message),
+    }
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn to_message(error: StoreError) -> String {
     error.to_string()

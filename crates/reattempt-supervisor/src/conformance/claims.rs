@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
-    record, sentences, signal, to_message,
+    record, sentences, signal, to_message, unless_busy,
 };
 use crate::store::{Change, Claim, Wake, Write, WriteResult};
 use crate::task::{Fence, NewTask, RecordKind, State, WorkerId};
@@ -69,17 +69,12 @@ async fn to_one_only(bench: &Bench) -> CheckResult {
         let store = Arc::clone(store);
         tokio::spawn(async move {
             let mut ids = Vec::new();
-            let (mut idle, mut late) = (0, 0);
+            let mut idle = 0;
             // Others may hold the rest for a short time.
             while idle < 20 {
                 let list: Arc<[Write]> = Arc::new([Write::Claim(claim(&nth.to_string(), 7))]);
-                let results = match store.write(list).await {
-                    // The others may hold the lock of the store for longer than it waits.
-                    Err(error) if error.is_passing() && late < 1_000 => {
-                        late += 1;
-                        continue;
-                    }
-                    results => results.map_err(to_message)?,
+                let Some(results) = unless_busy(store.write(list).await)? else {
+                    continue;
                 };
                 let [WriteResult::Claimed(claimed)] = &*results else {
                     return Err(format!("{results:?}"));

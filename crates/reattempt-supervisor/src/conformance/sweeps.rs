@@ -7,7 +7,7 @@ use reattempt::{Jitter, Policy};
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, lease, new, record, sentences,
-    sweep, to_message,
+    sweep, to_message, unless_busy,
 };
 use crate::store::{Change, Expiry, Reclaimed, Sweep, Write};
 use crate::task::{Direction, NewTask, OnFailure, RecordKind, State, WorkerId};
@@ -299,8 +299,10 @@ async fn at_once(bench: &Bench) -> CheckResult {
         while all.len() < 40 {
             let (one, other) =
                 tokio::join!(bench.one.sweep(sweep(15)), bench.other.sweep(sweep(15)));
-            let found = [one.map_err(to_message)?, other.map_err(to_message)?].concat();
-            if found.is_empty() {
+            let (one, other) = (unless_busy(one)?, unless_busy(other)?);
+            let is_all = one.is_some() && other.is_some();
+            let found = [one.unwrap_or_default(), other.unwrap_or_default()].concat();
+            if found.is_empty() && is_all {
                 break;
             }
             all.extend(

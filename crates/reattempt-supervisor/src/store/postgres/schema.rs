@@ -58,6 +58,11 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             .map_err(store_error)?;
     }
     if applied < newest {
+        if applied > 0 {
+            // The release before may still use the tables.
+            let now = crate::time::Time::of_this_machine().as_micros();
+            set_value(&transaction, "old_seen", now).await?;
+        }
         set_value(&transaction, "version", VERSION).await?;
         let newest = i64::try_from(newest).unwrap_or(i64::MAX);
         set_value(&transaction, "revision", newest).await?;

@@ -30,8 +30,8 @@ pub(super) const LOCK: &str = concat!(
     " FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
 );
 
-/// A worker of the release before does not know the nonce of a task: as long as one is alive, new
-/// tasks get none, so that their steps have the same keys everywhere.
+/// A worker of the release before does not know the nonce of a task: until none has been seen for a
+/// day, new tasks get none, so that their steps have the same keys everywhere.
 ///
 /// Numbers tasks in the order of the list, and stores them in the order of their keys: two
 /// transactions that submit the same keys cannot deadlock.
@@ -40,7 +40,7 @@ pub(super) const SUBMIT: &str = concat!(
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
-         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ", now!(), ") THEN nonce END
+         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])

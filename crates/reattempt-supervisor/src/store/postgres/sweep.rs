@@ -58,6 +58,16 @@ const SHORTEN: &str = concat!(
     ") / 2 > lease"
 );
 
+/// Notes that a worker of the release before is alive.
+const OLD_SEEN: &str = concat!(
+    "INSERT INTO retry_meta (key, value)
+     SELECT 'old_seen', ",
+    now!(),
+    " WHERE EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ",
+    now!(),
+    ") ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+);
+
 /// Forgets workers that will not come back.
 const FORGET: &str = concat!(
     "DELETE FROM retry_worker WHERE lease_until < ",
@@ -67,7 +77,7 @@ const FORGET: &str = concat!(
 );
 
 pub(super) const SWEEPS: &[&str] = &[
-    SHORTEN, EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET,
+    SHORTEN, EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET, OLD_SEEN,
 ];
 
 /// Reclaims expired tasks in one transaction.
@@ -111,10 +121,12 @@ pub(super) async fn reclaim_all(
         let alive: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
         give_back(&transaction, prepared, sweep, &tasks, &alive, now).await?
     };
-    prepared
-        .query(&transaction, FORGET, &[])
-        .await
-        .map_err(store_error)?;
+    for sql in [FORGET, OLD_SEEN] {
+        prepared
+            .query(&transaction, sql, &[])
+            .await
+            .map_err(store_error)?;
+    }
     transaction.commit().await.map_err(store_error)?;
     Ok(reclaimed)
 }

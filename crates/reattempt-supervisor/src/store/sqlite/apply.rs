@@ -85,8 +85,8 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
 }
 
 /// Stores a task. Returns its number, and whether it is new. A worker of the release before does not
-/// know the nonce of a task: as long as one is alive, new tasks get none, so that their steps have
-/// the same keys everywhere.
+/// know the nonce of a task: until none has been seen for a day, new tasks get none, so that their
+/// steps have the same keys everywhere.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
@@ -95,7 +95,7 @@ pub(super) fn submit(
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
              max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
-             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ?11) THEN ?13 END)
+             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END)
          ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
     let values = params![
         new.workflow,

@@ -19,11 +19,16 @@ const EXPIRED: [&str; 3] = [
 /// Finds leases that are too long: somebody has set the clock back since.
 const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > lease LIMIT 1";
 
-/// Returns whether there is anything to reclaim.
+/// Finds live workers of the release before.
+const OLD: &str = "SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ?1 LIMIT 1";
+
+/// Returns whether there is anything to write.
 pub(super) fn has_expired(connection: &mut Connection) -> rusqlite::Result<bool> {
     let now = Time::of_this_machine().as_micros();
-    if query_one(connection, AHEAD, [now], |_| Ok(()))?.is_some() {
-        return Ok(true);
+    for sql in [AHEAD, OLD] {
+        if query_one(connection, sql, [now], |_| Ok(()))?.is_some() {
+            return Ok(true);
+        }
     }
     for condition in EXPIRED {
         let sql = format!("SELECT 1 FROM retry_run WHERE {condition} LIMIT 1");
@@ -82,6 +87,12 @@ pub(super) fn reclaim_all(
             transaction.prepare_cached(sql)?.execute(values)?;
             reclaimed.push(Reclaimed::new(&task, expiry, next));
         }
+    }
+    if query_one(&transaction, OLD, [now.as_micros()], |_| Ok(()))?.is_some() {
+        let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('old_seen', ?1)";
+        transaction
+            .prepare_cached(sql)?
+            .execute([now.as_micros()])?;
     }
     // Forget workers that will not come back.
     let sql = "DELETE FROM retry_worker WHERE lease_until < ?1 AND NOT EXISTS (SELECT 1 FROM retry_run WHERE owner = retry_worker.id AND state = 1)";

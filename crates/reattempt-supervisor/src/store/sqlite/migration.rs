@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 use super::row::query_one;
+use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
 const MIGRATIONS: [&str; 2] = [
@@ -48,6 +49,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
     }
     let mut insert =
         transaction.prepare("INSERT OR REPLACE INTO retry_meta (key, value) VALUES (?1, ?2)")?;
+    if (1..MIGRATIONS.len()).contains(&applied) {
+        // The release before may still use the tables.
+        insert.execute(("old_seen", Time::of_this_machine().as_micros()))?;
+    }
     insert.execute(("version", VERSION))?;
     let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     insert.execute(("revision", revision.max(newest)))?;
