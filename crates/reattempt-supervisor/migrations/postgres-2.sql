@@ -52,3 +52,13 @@ CREATE TABLE retry_writer (
     epoch BIGINT NOT NULL,
     at    BIGINT NOT NULL
 );
+
+-- Fails unless this is the epoch of the writer. If it is, nobody can raise it before the end of this
+-- transaction.
+CREATE FUNCTION retry_check_writer(writer TEXT, writer_epoch BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM retry_writer WHERE id = writer AND epoch = writer_epoch FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'a newer connection of the writer has raised its epoch' USING ERRCODE = 'RS002';
+    END IF;
+END $$;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::events::{Event, Observers};
+use crate::events::{Event, Observers, StoreErrors};
 use crate::local::{Ending, LocalTask, LocalTasks};
 use crate::store::submission::Submission;
 use crate::store::{
@@ -35,8 +35,7 @@ pub(crate) struct Shared {
     store: Arc<dyn Store>,
     writer: Writer,
     observers: Observers,
-    /// The last error of a write.
-    last_error: Arc<Mutex<String>>,
+    store_errors: Arc<StoreErrors>,
     local_tasks: LocalTasks,
 }
 
@@ -71,22 +70,14 @@ impl Client {
             all.add(Arc::from(observer));
         }
         let store: Arc<dyn Store> = Arc::new(store);
-        let observers = all.clone();
-        let last_error = Arc::<Mutex<String>>::default();
-        let last = Arc::clone(&last_error);
-        let on_error = move |error: &StoreError| {
-            let error = error.to_string();
-            last.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone_from(&error);
-            observers.emit(&Event::StoreError(error));
-        };
-        let writer = Writer::spawn(Arc::clone(&store), on_error);
+        let store_errors = Arc::new(StoreErrors::new(all.clone()));
+        let errors = Arc::clone(&store_errors);
+        let writer = Writer::spawn(Arc::clone(&store), move |error| errors.emit(error));
         Self(Arc::new(Shared {
             store,
             writer,
             observers: all,
-            last_error,
+            store_errors,
             local_tasks: LocalTasks::default(),
         }))
     }
@@ -254,12 +245,10 @@ impl Client {
     async fn write(&self, write: Write) -> Reply {
         let reply = tokio::time::timeout(PATIENCE, self.0.writer.send(write)).await;
         reply.unwrap_or_else(|_| {
-            let last_error = &self.0.last_error;
-            let last_error = last_error.lock().unwrap_or_else(PoisonError::into_inner);
             let silent = format!("the store has not answered for {PATIENCE:?}");
-            Err(Arc::new(match &**last_error {
-                "" => StoreError::passing(silent),
-                error => StoreError::passing(format!("{silent}; {error}")),
+            Err(Arc::new(match self.0.store_errors.last() {
+                None => StoreError::passing(silent),
+                Some(error) => StoreError::passing(format!("{silent}; {error}")),
             }))
         })
     }
@@ -277,6 +266,11 @@ impl Shared {
     /// Sends an event to all observers.
     pub(crate) fn emit(&self, event: &Event) {
         self.observers.emit(event);
+    }
+
+    /// Sends an event with an error of the store to all observers, unless they have just got it.
+    pub(crate) fn emit_store_error(&self, error: &StoreError) {
+        self.store_errors.emit(error);
     }
 
     pub(crate) fn local_task(&self, task: TaskId) -> Arc<LocalTask> {

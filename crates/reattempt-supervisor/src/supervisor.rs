@@ -117,8 +117,7 @@ impl Supervisor {
             let more = match self.sweep().await {
                 Ok(count) => count >= full,
                 Err(error) => {
-                    let event = Event::StoreError(error.to_string());
-                    self.client.shared().emit(&event);
+                    self.client.shared().emit_store_error(&error);
                     false
                 }
             };

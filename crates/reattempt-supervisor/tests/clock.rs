@@ -39,11 +39,8 @@ async fn write(store: &dyn Store, write: Write) -> WriteResult {
 /// Claims the tasks for a worker with a lease of a few milliseconds.
 async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
     let worker = WorkerId(worker.to_owned());
-    write(
-        store,
-        Write::Heartbeat(worker.clone(), Duration::from_millis(20)),
-    )
-    .await;
+    let lease = Duration::from_millis(20);
+    store.heartbeat(worker.clone(), lease).await.unwrap();
     let claim = Claim {
         worker,
         queues: vec!["default".to_owned()],

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use reattempt::deadline;
 use reattempt_supervisor::store::{
-    Claim, Filter, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, Event, Memory, Record, Scheduler, SchedulerHandle, Signal, State, Step, StepError,
-    SubmitError, Task, TaskHandle, TaskId, WorkflowContext, step, workflow,
+    SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step, workflow,
 };
 use tokio::time::{Instant, timeout};
 
@@ -106,6 +106,14 @@ impl Store for Gate {
         Box::pin(async move {
             is_open.wait_for(|is_open| *is_open).await.unwrap();
             self.store.write(writes).await
+        })
+    }
+
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        let mut is_open = self.is_open.clone();
+        Box::pin(async move {
+            is_open.wait_for(|is_open| *is_open).await.unwrap();
+            self.store.heartbeat(worker, lease).await
         })
     }
 

@@ -137,13 +137,9 @@ impl Bench {
     }
 
     pub(super) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
-        match self
-            .write_one(Write::Heartbeat(WorkerId(worker.to_owned()), lease))
-            .await?
-        {
-            WriteResult::Held(_) => Ok(()),
-            result => Err(format!("the result of a heartbeat is {result:?}")),
-        }
+        let worker = WorkerId(worker.to_owned());
+        let held = self.one.heartbeat(worker, lease).await;
+        held.map(drop).map_err(to_message)
     }
 
     /// Carries out a write of the owner.

@@ -1,4 +1,4 @@
-//! `Write::Heartbeat`, `GiveBack` and `Leave`.
+//! Heartbeats, `Write::GiveBack` and `Leave`.
 
 use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, sentences, signal,
@@ -44,10 +44,8 @@ async fn holds(bench: &Bench) -> CheckResult {
         .await
         .map_err(to_message)?[1]
         .id;
-    let WriteResult::Held(mut held) = bench.write_one(Write::Heartbeat(worker("a"), LONG)).await?
-    else {
-        return Err("the result of the heartbeat is not a list of tasks".to_owned());
-    };
+    let held = bench.one.heartbeat(worker("a"), LONG).await;
+    let mut held = held.map_err(to_message)?;
     held.sort_by_key(|held| held.lease.task);
     let wanted = vec![
         HeldTask {

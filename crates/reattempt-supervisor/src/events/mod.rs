@@ -1,6 +1,7 @@
 //! Events go to the log, to counters, and to observers.
 
 mod event;
+mod store_errors;
 #[cfg(feature = "metrics")]
 mod to_metrics;
 #[cfg(feature = "tracing")]
@@ -10,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use event::Event;
+pub(crate) use store_errors::StoreErrors;
 
 /// A function that gets every event. It runs where tasks run, so it must return at once.
 pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;

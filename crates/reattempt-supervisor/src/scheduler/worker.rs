@@ -19,7 +19,7 @@ use crate::resources::Resources;
 use crate::store::{Claim, ClaimedTask, HeldTask, Write, WriteResult};
 use crate::task::{Direction, Lease, TaskId, WorkerId};
 use crate::workflow::WorkflowRegistry;
-use crate::writer::{Reply, Room};
+use crate::writer::{DELAYS, Reply, Room};
 
 /// The tasks that this worker runs.
 #[derive(Debug, Clone, Default)]
@@ -205,10 +205,22 @@ impl Worker {
     /// Renews the lease, and compares what the store and this process think the worker holds.
     /// Returns whether the store has answered. `no_claim` says that no claim is under way.
     async fn heartbeat(&self, no_claim: bool) -> bool {
-        let sent = Instant::now();
-        let heartbeat = Write::Heartbeat(self.id.clone(), self.lease);
-        let Ok(WriteResult::Held(held)) = self.send(heartbeat).await else {
-            return false;
+        let shared = self.client.shared();
+        let store = shared.store();
+        let mut failures = 0;
+        let (sent, held) = loop {
+            let sent = Instant::now();
+            match store.heartbeat(self.id.clone(), self.lease).await {
+                Ok(held) => break (sent, held),
+                Err(error) => {
+                    shared.emit_store_error(&error);
+                    if !error.is_passing() {
+                        return false;
+                    }
+                }
+            }
+            tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
+            failures = failures.saturating_add(1);
         };
         self.renewed.send_replace(sent);
         let leases: HashSet<Lease> = held.iter().map(|held| held.lease).collect();

@@ -14,8 +14,13 @@ pub struct StoreError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The error may be over soon: there is no connection, a lock is held, the disk is full.
+    /// The error may be over soon: there is no connection, or the disk is full.
     Passing,
+    /// The store has not answered in time. The error may be over soon.
+    TimedOut,
+    /// The store has written nothing, because somebody else holds a lock on something that one of
+    /// the writes needs. The error may be over soon.
+    Locked,
     /// The error stays until somebody fixes its cause: a corrupted file, a wrong version, a bug.
     Lasting,
 }
@@ -27,6 +32,22 @@ impl StoreError {
             kind: ErrorKind::Passing,
             message: message.into(),
             source: None,
+        }
+    }
+
+    /// Creates an error for an answer that did not come in time.
+    pub fn timed_out(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::TimedOut,
+            ..Self::passing(message)
+        }
+    }
+
+    /// Creates an error for a write that waited for a lock of somebody else.
+    pub fn locked(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Locked,
+            ..Self::passing(message)
         }
     }
 
@@ -49,7 +70,12 @@ impl StoreError {
 
     /// Returns whether the error may be over soon, so that another attempt makes sense.
     pub const fn is_passing(&self) -> bool {
-        matches!(self.kind, ErrorKind::Passing)
+        !matches!(self.kind, ErrorKind::Lasting)
+    }
+
+    /// Returns whether and how the error goes away.
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
     }
 }
 

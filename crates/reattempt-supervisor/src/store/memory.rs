@@ -78,6 +78,12 @@ impl Store for Memory {
         Box::pin(async { Ok(results) })
     }
 
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        let now = self.now();
+        let held = self.tables().heartbeat(worker, lease, now);
+        Box::pin(async { Ok(held) })
+    }
+
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         let now = self.now();
         let reclaimed = self.tables().sweep(&sweep, now);
@@ -167,21 +173,6 @@ impl Tables {
                 tables.change(task, *change, now);
                 true
             }),
-            Write::Heartbeat(worker, lease) => {
-                let held =
-                    (self.tasks.values()).filter(|task| task.owner.as_ref() == Some(&worker));
-                let held = held.map(|task| HeldTask {
-                    lease: Lease {
-                        task: task.id,
-                        fence: task.fence,
-                    },
-                    cancel: task.cancel_requested,
-                    signal: self.newest_signal(task.id),
-                });
-                let held = held.collect();
-                self.leases.insert(worker, now.after(lease));
-                WriteResult::Held(held)
-            }
             Write::GiveBack(leases) => {
                 self.give_back(now, |task| {
                     let Task { id, fence, .. } = *task;
@@ -204,6 +195,22 @@ impl Tables {
             }
             Write::Prune(age, limit) => WriteResult::Pruned(self.prune(age, limit, now)),
         }
+    }
+
+    /// Renews a lease. Returns the tasks of the worker.
+    fn heartbeat(&mut self, worker: WorkerId, lease: Duration, now: Time) -> Vec<HeldTask> {
+        let held = (self.tasks.values()).filter(|task| task.owner.as_ref() == Some(&worker));
+        let held = held.map(|task| HeldTask {
+            lease: Lease {
+                task: task.id,
+                fence: task.fence,
+            },
+            cancel: task.cancel_requested,
+            signal: self.newest_signal(task.id),
+        });
+        let held = held.collect();
+        self.leases.insert(worker, now.after(lease));
+        held
     }
 
     /// Stores a task, unless its key is taken.

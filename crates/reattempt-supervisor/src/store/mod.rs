@@ -17,8 +17,9 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::task::{Record, Signal, State, Task, TaskId};
+use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
 
 pub use error::{ErrorKind, StoreError};
 pub use expiry::Expiry;
@@ -52,6 +53,17 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Carries out a list of writes in one transaction, and returns one result for each.
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>>;
+
+    /// Returns when no earlier write of this process can take effect any more: those of unknown
+    /// outcome have taken place, or never will. A store whose writes have an outcome returns at
+    /// once.
+    fn settle(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Renews the lease of a worker for this long, and returns the tasks that it holds. Heartbeats
+    /// should not wait for writes.
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>>;
 
     /// Finds expired tasks, at most `limit`, and gives them back to their queues. Several processes
     /// may do so at the same time; each reclaims other tasks.

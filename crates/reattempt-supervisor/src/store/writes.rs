@@ -22,8 +22,6 @@ pub enum Write {
     Announce(Lease, Time),
     /// Changes the state of a task. Returns [`WriteResult::Written`].
     Change(Lease, Box<Change>),
-    /// Renews the lease of a worker for this long. Returns [`WriteResult::Held`].
-    Heartbeat(WorkerId, Duration),
     /// Gives back tasks that their worker does not run, without a failure. Leases that are lost
     /// change nothing. Returns [`WriteResult::Done`].
     GiveBack(Vec<Lease>),
@@ -55,12 +53,17 @@ impl Write {
             | Self::Leave(_)
             | Self::Signal { .. }
             | Self::Admin(..) => true,
-            Self::Claim(_)
-            | Self::Record(..)
-            | Self::Announce(..)
-            | Self::Heartbeat(..)
-            | Self::Prune(..) => false,
+            Self::Claim(_) | Self::Record(..) | Self::Announce(..) | Self::Prune(..) => false,
         }
+    }
+
+    /// Returns whether the write may wait for a lock of somebody who is not a worker: an application
+    /// that submits the same key in a transaction of its own, or an operator.
+    pub const fn may_wait_for_others(&self) -> bool {
+        matches!(
+            self,
+            Self::Submit(_) | Self::Signal { .. } | Self::Admin(..)
+        )
     }
 }
 
@@ -81,8 +84,6 @@ pub enum WriteResult {
     Written(LeaseStatus),
     /// The worker does not hold the task any more; the store has written nothing.
     Lost,
-    /// All tasks that the worker holds, as the store knows it.
-    Held(Vec<HeldTask>),
     /// Whether the task took the signal or the command.
     Signaled(SignalResult),
     /// The number of deleted tasks.

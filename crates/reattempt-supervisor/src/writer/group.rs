@@ -52,10 +52,22 @@ impl Group {
         *self = Self::of(others.into_iter());
     }
 
-    /// Splits the group into one group for each write.
-    pub(super) fn split(&mut self) -> Vec<Self> {
+    /// Returns whether the group has such a write.
+    pub(super) fn has(&self, which: impl Fn(&Write) -> bool) -> bool {
+        !self.replies.is_empty() && self.writes.iter().any(which)
+    }
+
+    /// Returns whether a caller still waits for a result.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.replies.iter().any(|reply| !reply.is_closed())
+    }
+
+    /// Takes some writes out of the group, and returns a group for each.
+    pub(super) fn take(&mut self, which: impl Fn(&Write) -> bool) -> Vec<Self> {
+        let (taken, others): (Vec<_>, Vec<_>) = self.take_jobs().partition(|job| which(&job.write));
+        *self = Self::of(others.into_iter());
         let single = |job| Self::of(std::iter::once(job));
-        self.take_jobs().map(single).collect()
+        taken.into_iter().map(single).collect()
     }
 
     /// Takes all writes out of the group.

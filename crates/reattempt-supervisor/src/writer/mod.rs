@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinSet;
 
-use crate::store::{Claim, Store, StoreError, Write};
+use crate::store::{Claim, ErrorKind, Store, StoreError, Write};
 use group::Group;
 use job::Job;
 pub(crate) use job::Reply;
@@ -22,7 +23,7 @@ pub(crate) use offers::{Room, Seat};
 const GROUP: usize = 512;
 
 /// The delays between attempts while the store has a passing error.
-const DELAYS: Policy = Policy::new()
+pub(crate) const DELAYS: Policy = Policy::new()
     .base(Duration::from_millis(20))
     .cap(Duration::from_secs(1))
     .jitter(Jitter::Full);
@@ -35,10 +36,10 @@ impl Writer {
     /// Starts a writer. It ends when nobody can send to it any more.
     pub(crate) fn spawn(
         store: Arc<dyn Store>,
-        on_error: impl Fn(&StoreError) + Send + 'static,
+        on_error: impl Fn(&StoreError) + Send + Sync + 'static,
     ) -> Self {
         let (sender, messages) = mpsc::unbounded_channel();
-        tokio::spawn(write_all(store, messages, on_error));
+        tokio::spawn(write_all(store, messages, Arc::new(on_error)));
         Self(sender)
     }
 
@@ -112,29 +113,42 @@ impl Jobs {
     }
 }
 
+/// Gets each error of the store.
+type OnError = Arc<dyn Fn(&StoreError) + Send + Sync>;
+
 /// Carries out all writes, a transaction at a time.
 async fn write_all(
     store: Arc<dyn Store>,
     mut messages: mpsc::UnboundedReceiver<Message>,
-    on_error: impl Fn(&StoreError),
+    on_error: OnError,
 ) {
     let mut received = Vec::new();
     let mut offers = Offers::default();
+    let mut alone = JoinSet::new();
+    let turn = Arc::new(Mutex::new(()));
     while messages.recv_many(&mut received, GROUP).await > 0 {
+        while alone.try_join_next().is_some() {}
         let jobs = offers.next_jobs(std::mem::take(&mut received).into_iter());
         let mut group = Group::of(jobs.into_iter());
         let mut failures = 0;
         while let Err(error) = group.write_to(&*store).await {
             on_error(&error);
             let error = Arc::new(error);
-            if error.is_passing() {
+            if error.kind() == ErrorKind::Locked && group.has(Write::may_wait_for_others) {
+                for group in group.take(Write::may_wait_for_others) {
+                    let (store, turn) = (Arc::clone(&store), Arc::clone(&turn));
+                    alone.spawn(write_alone(group, store, turn, Arc::clone(&on_error)));
+                }
+            } else if error.is_passing() {
+                // Before that, a claim may take place after somebody has given its tasks back.
+                settle(&*store, &on_error).await;
                 // Nobody knows whether a claim took place; a later one takes other tasks.
                 group.refuse(|write| matches!(write, Write::Claim(_)), &error);
                 tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
             } else if group.len() > 1 {
                 // The store may be unable to take one of them.
-                for mut single in group.split() {
+                for mut single in group.take(|_| true) {
                     if let Err(error) = single.write_to(&*store).await {
                         single.refuse(|_| true, &Arc::new(error));
                     }
@@ -143,5 +157,44 @@ async fn write_all(
                 group.refuse(|_| true, &error);
             }
         }
+    }
+    // Their callers may still wait.
+    while alone.join_next().await.is_some() {}
+}
+
+/// Waits until no earlier write can take effect any more.
+async fn settle(store: &dyn Store, on_error: &OnError) {
+    let mut failures = 0;
+    while let Err(error) = store.settle().await {
+        on_error(&error);
+        if !error.is_passing() {
+            return;
+        }
+        tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
+        failures = failures.saturating_add(1);
+    }
+}
+
+/// Repeats a write that waits for a lock of somebody else, so that no other write waits with it. One
+/// such write at a time has its `turn`.
+async fn write_alone(
+    mut group: Group,
+    store: Arc<dyn Store>,
+    turn: Arc<Mutex<()>>,
+    on_error: OnError,
+) {
+    let mut failures = 0;
+    while group.is_wanted() {
+        tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
+        let result = {
+            let _turn = turn.lock().await;
+            group.write_to(&*store).await
+        };
+        let Err(error) = result else { return };
+        on_error(&error);
+        if !error.is_passing() {
+            group.refuse(|_| true, &Arc::new(error));
+        }
+        failures = failures.saturating_add(1);
     }
 }

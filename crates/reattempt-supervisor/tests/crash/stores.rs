@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    Filter, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
+    Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
 };
-use reattempt_supervisor::{Client, Record, Signal, Sqlite, State, Task, TaskId};
+use reattempt_supervisor::{Client, Record, Signal, Sqlite, State, Task, TaskId, WorkerId};
 
 use crate::servers;
 
@@ -114,10 +115,7 @@ fn end() -> ! {
 
 impl Store for Any {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
-        let is_beat = writes
-            .iter()
-            .all(|write| matches!(write, Write::Heartbeat(..)));
-        let gate = self.gate.as_ref().filter(|gate| !is_beat && gate.is_last());
+        let gate = self.gate.as_ref().filter(|gate| gate.is_last());
         match gate {
             Some(gate) if gate.is_after => Box::pin(async move {
                 let _ = self.store.write(writes).await;
@@ -126,6 +124,14 @@ impl Store for Any {
             Some(_) => end(),
             None => self.store.write(writes),
         }
+    }
+
+    fn settle(&self) -> StoreFuture<'_, ()> {
+        self.store.settle()
+    }
+
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        self.store.heartbeat(worker, lease)
     }
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {

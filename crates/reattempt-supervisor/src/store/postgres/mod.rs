@@ -3,6 +3,7 @@
 mod bell;
 mod columns;
 mod connection;
+mod limits;
 mod pipeline;
 mod plan;
 mod results;
@@ -16,16 +17,22 @@ mod write;
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio_postgres::tls::{MakeTlsConnect, NoTls, TlsConnect};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket, Transaction};
 
-use super::{Filter, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult};
+use super::{
+    Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+};
 use crate::store::submission::Submission;
-use crate::task::{Record, Signal, State, Task, TaskId};
+use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
 use bell::Bell;
-use connection::{Connector, Link, Prepared};
+use connection::{Connector, Link, Live, costs_the_connection};
+use limits::Limits;
+use pipeline::Sent;
 use sqlstate::store_error;
 
 /// Tasks in a PostgreSQL database.
@@ -34,14 +41,19 @@ use sqlstate::store_error;
 /// so your application can have tables of its own in the same database. Then it can submit a task
 /// in its own transaction, see [`submit_in`](Self::submit_in).
 ///
-/// It has up to four connections: for writes, for reads, for supervisors, and for notifications of
-/// other processes. It replaces a lost connection.
+/// It has up to six connections: for writes of workers, for writes of others, for heartbeats, for
+/// reads, for supervisors, and for notifications of other processes. It replaces a connection that is lost, or on which an answer
+/// does not come within a quarter of the shortest lease in this process, at most 2.5 s.
 #[derive(Debug)]
 pub struct Postgres {
     writer: Link,
+    /// For writes that may wait for somebody who is not a worker.
+    patient_writer: Link,
+    beats: Link,
     reader: Arc<Link>,
     connector: Connector,
-    sweeper: Mutex<Option<(tokio_postgres::Client, Prepared)>>,
+    limits: Arc<Limits>,
+    sweeper: Mutex<Option<Live>>,
     bell: Bell,
     salt: u64,
 }
@@ -81,15 +93,19 @@ impl Postgres {
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
         let connector = Connector::new(config, tls);
-        let (mut client, _) = connection::open(&connector, &[]).await?;
-        let salt = schema::migrate(&mut client).await?;
-        let reader = Arc::new(Link::new(&connector, sql::READS));
+        let limits = Arc::new(Limits::new());
+        let mut first = Live::open(&connector, &limits, &[]).await?;
+        let salt = schema::migrate(&mut first.client).await?;
+        let reader = Arc::new(Link::new(&connector, &limits, sql::READS));
         Ok(Self {
-            writer: Link::new(&connector, sql::WRITES),
+            writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
+            patient_writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
+            beats: Link::new(&connector, &limits, sql::BEATS),
             bell: Bell::new(&connector, Arc::clone(&reader)),
             sweeper: Mutex::new(None),
             reader,
             connector,
+            limits,
             salt,
         })
     }
@@ -114,8 +130,15 @@ impl Postgres {
 impl Store for Postgres {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
-            let live = self.writer.live().await?;
-            let results = write::write_all(&live, &writes).await?;
+            let is_patient = writes.iter().all(Write::may_wait_for_others);
+            let link = if is_patient {
+                &self.patient_writer
+            } else {
+                &self.writer
+            };
+            let live = link.live().await?;
+            let writing = write::write_all(&live, &writes);
+            let results = link.limited(&live, writing).await?;
             let mut pairs = results.iter().zip(&*writes);
             if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
                 self.bell.ring();
@@ -124,20 +147,36 @@ impl Store for Postgres {
         })
     }
 
+    fn settle(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.writer.settle().await?;
+            self.patient_writer.settle().await
+        })
+    }
+
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        Box::pin(async move {
+            self.limits.set_lease(lease);
+            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &columns::micros(lease)];
+            let rows = self.beats.query(sql::BEAT, &values).await?;
+            Ok(rows.iter().map(rows::held_of).collect())
+        })
+    }
+
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
             let mut sweeper = self.sweeper.lock().await;
-            if sweeper
-                .as_ref()
-                .is_none_or(|(client, _)| client.is_closed())
-            {
-                *sweeper = Some(connection::open(&self.connector, sweep::SWEEPS).await?);
-            }
-            let Some((client, prepared)) = &mut *sweeper else {
-                return Ok(Vec::new());
+            let mut live = match sweeper.take().filter(|live| !live.is_over()) {
+                Some(live) => live,
+                None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
             };
-            let transaction = client.transaction().await.map_err(store_error)?;
-            let reclaimed = sweep::reclaim_all(transaction, prepared, &sweep).await?;
+            let reclaiming = sweep::reclaim_all(&mut live, &sweep);
+            let reclaimed = self.limits.limited(reclaiming).await;
+            match &reclaimed {
+                Err(error) if costs_the_connection(error) => live.close(),
+                _ => *sweeper = Some(live),
+            }
+            let reclaimed = reclaimed?;
             if !reclaimed.is_empty() {
                 self.bell.ring();
             }
@@ -171,14 +210,18 @@ impl Store for Postgres {
             let live = self.reader.live().await?;
             let before = filter.before.map_or(i64::MAX, |before| before.0);
             let limit = i64::from(filter.bound());
-            let rows = live
-                .client
-                .query(
-                    &rows::list_sql(&filter),
-                    &[&before, &filter.workflow, &filter.queue, &limit],
-                )
-                .await
-                .map_err(store_error)?;
+            let sql = rows::list_sql(&filter);
+            let values: [&(dyn ToSql + Sync); 4] =
+                [&before, &filter.workflow, &filter.queue, &limit];
+            let listing = async {
+                let statement = live.client.prepare(&sql).await.map_err(store_error)?;
+                let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));
+                live.transaction(None, vec![list])
+                    .await
+                    .map_err(store_error)
+            };
+            let answers = self.reader.limited(&live, listing).await?;
+            let rows = answers.first().map_or(&[][..], |rows| rows);
             rows.iter().map(rows::task_of).collect()
         })
     }

@@ -20,7 +20,7 @@ pub(super) async fn transaction<'a>(
     client: &'a Client,
     statements: Vec<Sent<'a>>,
 ) -> Result<Vec<Vec<Row>>, Error> {
-    let mut begin = Pending::new(command(client, "BEGIN"));
+    let mut begin = Pending::new(command(client, "BEGIN ISOLATION LEVEL READ COMMITTED"));
     let mut statements: Vec<_> = statements.into_iter().map(Pending::new).collect();
     let mut end = None;
     poll_fn(|cx| {

@@ -3,14 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::connection::Live;
+use super::pipeline::Sent;
 use super::plan::{Stage, StageKind};
 use super::sqlstate::store_error;
 use super::statement::statement;
 use super::{rows, sql};
-use crate::store::{HeldTask, LeaseStatus, SignalResult, StoreError, Write, WriteResult};
-use crate::task::{Fence, Lease, TaskId};
+use crate::store::{LeaseStatus, SignalResult, StoreError, Write, WriteResult};
+use crate::task::TaskId;
 use crate::time::Time;
 
 /// The status of each locked task.
@@ -63,10 +65,10 @@ pub(super) async fn set_record_results(
         _ => TaskId(0),
     });
     let left = stage.with_places(left);
-    let rows = statement(live, &left, writes, false)
-        .await
-        .map_err(store_error)?;
-    set_results(&left, writes, &rows, results)
+    let again = statement(live, &left, writes, false);
+    let rows = live.transaction(None, vec![again]).await;
+    let rows = rows.map_err(store_error)?;
+    set_results(&left, writes, rows.first().ok_or_else(missing)?, results)
 }
 
 /// Sets the results of submissions. A task that was not stored is there already.
@@ -111,11 +113,11 @@ pub(super) async fn set_submit_results(
         .map(|(_, submit)| submit.key.as_str())
         .collect();
     // Also finds tasks that another transaction has committed while this one waited for it.
-    let rows = live
-        .query(sql::BY_KEY, &[&workflows, &keys])
-        .await
-        .map_err(store_error)?;
-    let old = by_key(&rows);
+    let values: [&(dyn ToSql + Sync); 2] = [&workflows, &keys];
+    let look: Sent<'_> = Box::pin(live.query(sql::BY_KEY, &values));
+    let rows = live.transaction(None, vec![look]).await;
+    let rows = rows.map_err(store_error)?;
+    let old = by_key(rows.first().ok_or_else(missing)?);
     for (place, submit) in there {
         let id = old.get(&(submit.workflow.as_str(), submit.key.as_str()));
         let id = *id
@@ -197,17 +199,6 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
                 (task.priority, task.wake_at, task.id)
             });
             WriteResult::Claimed(claimed)
-        }
-        Write::Heartbeat(..) => {
-            let held = |row: &Row| HeldTask {
-                lease: Lease {
-                    task: TaskId(row.get(0)),
-                    fence: Fence(row.get(1)),
-                },
-                cancel: row.get(2),
-                signal: row.get(3),
-            };
-            WriteResult::Held(rows.iter().map(held).collect())
         }
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,

@@ -4,9 +4,9 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
 use super::sql::columns;
-use crate::store::{ClaimedTask, Filter, StoreError};
+use crate::store::{ClaimedTask, Filter, HeldTask, StoreError};
 use crate::task::{
-    Direction, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+    Direction, Fence, Lease, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -116,6 +116,18 @@ pub(super) fn signal_of(row: &Row) -> Signal {
         id: row.get(0),
         name: row.get(1),
         payload: row.get(2),
+    }
+}
+
+/// Converts a row of a heartbeat.
+pub(super) fn held_of(row: &Row) -> HeldTask {
+    HeldTask {
+        lease: Lease {
+            task: TaskId(row.get(0)),
+            fence: Fence(row.get(1)),
+        },
+        cancel: row.get(2),
+        signal: row.get(3),
     }
 }
 

@@ -22,6 +22,39 @@ macro_rules! columns {
 
 pub(super) use {columns, now};
 
+/// The settings of a transaction, which last as long as it does, so that transactions of others may
+/// use the same connection (`PgBouncer`):
+///
+/// * A statement ends after the first limit, and waits for a lock as long as the second.
+/// * A process that is suspended in a transaction does not block the others.
+/// * A plan that was made for small tables must fit when they have grown, so every lookup uses an
+///   index.
+/// * Committed data is on disk.
+pub(super) const SETTINGS: &str = "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true),
+     set_config('idle_in_transaction_session_timeout', $1, true),
+     set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+     set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),
+     set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+         ELSE current_setting('synchronous_commit') END, true)";
+
+/// Fails if the writer has raised its epoch on a later connection. Otherwise the writer cannot raise
+/// it before the end of this transaction.
+pub(super) const CHECK_WRITER: &str = "SELECT retry_check_writer($1, $2)";
+
+/// Ends the transaction that holds the row of a writer: its connection was given up.
+pub(super) const END_WRITER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks
+     WHERE locktype = 'transactionid' AND granted AND pid <> pg_backend_pid()
+         AND transactionid = (SELECT xmax FROM retry_writer WHERE id = $1)";
+
+/// Raises the epoch of a writer. Epochs grow with the time, also if a supervisor has forgotten the
+/// writer.
+pub(super) const RAISE_EPOCH: &str = concat!(
+    "INSERT INTO retry_writer (id, epoch, at) VALUES ($1, ", now!(), ", ", now!(), ")
+     ON CONFLICT (id) DO UPDATE SET epoch = greatest(retry_writer.epoch + 1, excluded.epoch), at = excluded.at
+     RETURNING epoch"
+);
+
 /// Locks tasks in the order of their numbers, before everything else: two transactions that change
 /// the same tasks cannot deadlock.
 pub(super) const LOCK: &str = concat!(
@@ -288,6 +321,9 @@ pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
 
 /// The prepared statements of the connection for writes.
 pub(super) const WRITES: &[&str] = &[
+    CHECK_WRITER,
+    END_WRITER,
+    RAISE_EPOCH,
     LOCK,
     SUBMIT,
     BY_KEY,
@@ -296,7 +332,6 @@ pub(super) const WRITES: &[&str] = &[
     RECORD_ALONE,
     ANNOUNCE,
     CHANGE,
-    BEAT,
     DISOWN,
     GIVE_BACK,
     FORGET,
@@ -307,6 +342,9 @@ pub(super) const WRITES: &[&str] = &[
     UNDO,
     PRUNE,
 ];
+
+/// The prepared statements of the connection for heartbeats.
+pub(super) const BEATS: &[&str] = &[BEAT];
 
 /// The prepared statements of the connection for reads.
 pub(super) const READS: &[&str] = &[RUN, HISTORY, SIGNALS, COUNTS, NOTIFY];

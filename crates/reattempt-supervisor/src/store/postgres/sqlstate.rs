@@ -8,7 +8,7 @@ use tokio_postgres::Error;
 use crate::store::StoreError;
 
 /// Errors that may be over soon, by class (two characters) or by code. All others are lasting.
-const PASSING: [(&str, &str); 12] = [
+const PASSING: [(&str, &str); 17] = [
     ("08", "the connection to PostgreSQL was lost"),
     ("57P01", "PostgreSQL is shutting down"),
     ("57P02", "PostgreSQL has crashed and is recovering"),
@@ -24,16 +24,42 @@ const PASSING: [(&str, &str); 12] = [
         "PostgreSQL has no connection left; raise its `max_connections`",
     ),
     ("53", "PostgreSQL has too few resources"),
+    (
+        "RS002",
+        "a newer connection of this process has taken the place of this one",
+    ),
+    (
+        "25P03",
+        "PostgreSQL has ended a transaction that was idle for too long",
+    ),
+    (
+        "25006",
+        "the server is read-only; connect to the primary, with `target_session_attrs=read-write` if several hosts are given",
+    ),
+    (
+        "0A000",
+        "a prepared statement does not fit any more, because a table has changed",
+    ),
+    (
+        "42P01",
+        "a table is missing; connect again, which creates it",
+    ),
+    (
+        "42703",
+        "a column is missing; the tables come from another release, or somebody has changed them",
+    ),
     ("40001", "PostgreSQL could not serialize the transaction"),
     ("40P01", "PostgreSQL has ended a deadlock"),
-    (
-        "55P03",
-        "another transaction holds a lock for too long; commit it, or end it with `pg_terminate_backend`",
-    ),
 ];
 
+/// The code of a statement that waited for a lock for too long.
+const LOCKED: &str = "55P03";
+
+/// The code of a statement that took too long, or that somebody has cancelled.
+const TIMED_OUT: &str = "57014";
+
 /// Lasting errors that need an explanation.
-const LASTING: [(&str, &str); 9] = [
+const LASTING: [(&str, &str); 6] = [
     (
         "28",
         "PostgreSQL refuses this user; check the user, the password and `pg_hba.conf`",
@@ -45,18 +71,6 @@ const LASTING: [(&str, &str); 9] = [
     (
         "42501",
         "the user has too few rights; grant it rights to the tables `retry_...` and their sequences, and the right to create them in the schema",
-    ),
-    (
-        "42P01",
-        "a table is missing; connect again, which creates it",
-    ),
-    (
-        "42703",
-        "a column is missing; the tables come from another release, or somebody has changed them",
-    ),
-    (
-        "25006",
-        "the server is read-only; connect to the primary, with `target_session_attrs=read-write` if several hosts are given",
     ),
     (
         "22021",
@@ -81,6 +95,14 @@ pub(super) fn store_error(error: Error) -> StoreError {
             StoreError::lasting("PostgreSQL").because(error_source(error))
         };
     };
+    if code == LOCKED {
+        let message = "another transaction holds a lock for too long; commit it, or end it with `pg_terminate_backend`";
+        return StoreError::locked(message).because(error_source(error));
+    }
+    if code == TIMED_OUT {
+        let message = "PostgreSQL has not answered in time";
+        return StoreError::timed_out(message).because(error_source(error));
+    }
     let fits = |(start, _): &&(&str, &str)| code.starts_with(start);
     if let Some((_, message)) = PASSING.iter().find(fits) {
         StoreError::passing(*message).because(error_source(error))

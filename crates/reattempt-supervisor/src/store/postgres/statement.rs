@@ -105,9 +105,6 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             ];
             live.query(sql::CLAIM, &values).await
         }
-        Write::Heartbeat(worker, lease) => {
-            live.query(sql::BEAT, &[&worker.0, &micros(*lease)]).await
-        }
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();
             let fences: Vec<_> = leases.iter().map(|lease| lease.fence.0).collect();

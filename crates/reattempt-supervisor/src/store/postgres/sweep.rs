@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tokio_postgres::Transaction;
 use tokio_postgres::types::ToSql;
 
-use super::connection::Prepared;
+use super::connection::{Live, Prepared};
 use super::pipeline::{self, Sent};
 use super::rows;
 use super::sql::{columns, now};
@@ -77,15 +77,30 @@ const FORGET: &str = concat!(
 );
 
 pub(super) const SWEEPS: &[&str] = &[
-    SHORTEN, EXPIRED[0], EXPIRED[1], EXPIRED[2], ALIVE, GIVE_BACK, FORGET, OLD_SEEN,
+    SHORTEN,
+    EXPIRED[0],
+    EXPIRED[1],
+    EXPIRED[2],
+    ALIVE,
+    GIVE_BACK,
+    FORGET,
+    FORGET_WRITERS,
+    OLD_SEEN,
 ];
+
+/// Forgets writers that have no connection any more: none is used for so long.
+const FORGET_WRITERS: &str = concat!(
+    "DELETE FROM retry_writer WHERE at < ",
+    now!(),
+    " - 7 * 86400000000"
+);
 
 /// Reclaims expired tasks in one transaction.
 pub(super) async fn reclaim_all(
-    transaction: Transaction<'_>,
-    prepared: &Prepared,
+    live: &mut Live,
     sweep: &Sweep,
 ) -> Result<Vec<Reclaimed>, StoreError> {
+    let (transaction, prepared) = live.begin().await.map_err(store_error)?;
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
     prepared
         .query(&transaction, SHORTEN, &[])
@@ -121,7 +136,7 @@ pub(super) async fn reclaim_all(
         let alive: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
         give_back(&transaction, prepared, sweep, &tasks, &alive, now).await?
     };
-    for sql in [FORGET, OLD_SEEN] {
+    for sql in [FORGET, FORGET_WRITERS, OLD_SEEN] {
         prepared
             .query(&transaction, sql, &[])
             .await

@@ -1,10 +1,12 @@
 //! Carries out writes in one transaction and one round trip.
 
+use std::time::Duration;
+
+use tokio_postgres::GenericClient;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{GenericClient, Row};
 
 use super::connection::Live;
-use super::pipeline::{self, Sent};
+use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
 use super::results::{lock_statuses, missing, set_record_results, set_results, set_submit_results};
 use super::sqlstate::store_error;
@@ -13,6 +15,10 @@ use super::{columns, sql};
 use crate::store::{StoreError, Wake, Write, WriteResult};
 use crate::task::{NewTask, TaskId};
 
+/// How long a transaction waits for a lock, if it has writes that may wait for a transaction of the
+/// application. Such a write is then repeated alone, so that it delays nobody else.
+const LOCK_LIMIT: Duration = Duration::from_millis(200);
+
 /// Carries out all writes, and returns a result for each.
 pub(super) async fn write_all(
     live: &Live,
@@ -20,18 +26,24 @@ pub(super) async fn write_all(
 ) -> Result<Vec<WriteResult>, StoreError> {
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
-    let is_single = writes.len() == 1 && writes.iter().all(needs_no_transaction);
+    let is_single = writes.len() == 1 && writes.iter().all(needs_no_lock);
     // Whether the status of the locked tasks stays valid to the end.
     let is_known = !is_single && stages.iter().all(Stage::keeps_lock_status);
-    let (locked, answers) = if is_single {
-        let statements = stages.iter();
-        let statements = statements.map(|stage| statement(live, stage, writes, false));
-        let answers = pipeline::together(statements.collect()).await;
-        (Vec::new(), answers.map_err(store_error)?)
-    } else {
-        in_transaction(live, &stages, writes, is_known).await?
-    };
-    let statuses = lock_statuses(&locked);
+    let tasks = plan::task_numbers(&stages);
+    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
+    if !is_single {
+        statements.push(Box::pin(async { live.query(sql::LOCK, &[&tasks]).await }));
+    }
+    for stage in &stages {
+        statements.push(statement(live, stage, writes, is_known));
+    }
+    let waits_for_others = writes.iter().any(Write::may_wait_for_others);
+    let lock_limit = waits_for_others.then_some(LOCK_LIMIT);
+    let answers = live.transaction(lock_limit, statements).await;
+    let mut answers = answers.map_err(store_error)?.into_iter();
+    let locked = if is_single { None } else { answers.next() };
+    let statuses = lock_statuses(&locked.unwrap_or_default());
+    let answers: Vec<_> = answers.collect();
     for (stage, rows) in stages.iter().zip(&answers) {
         match stage.kind {
             StageKind::Submits => {
@@ -48,35 +60,14 @@ pub(super) async fn write_all(
 }
 
 /// Returns whether the statement of a write locks its task and sees everything it must see, so that
-/// it needs no transaction around it.
-fn needs_no_transaction(write: &Write) -> bool {
+/// it needs no lock before it.
+fn needs_no_lock(write: &Write) -> bool {
     match write {
         Write::Submit(_) | Write::Record(..) | Write::Announce(..) => true,
         // Another transaction may be committing a signal.
         Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
         _ => false,
     }
-}
-
-/// Carries out the stages in one transaction. Returns the rows of the locks, and the rows of each
-/// stage.
-async fn in_transaction(
-    live: &Live,
-    stages: &[Stage<'_>],
-    writes: &[Write],
-    is_known: bool,
-) -> Result<(Vec<Row>, Vec<Vec<Row>>), StoreError> {
-    let tasks = plan::task_numbers(stages);
-    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
-    statements.push(Box::pin(async { live.query(sql::LOCK, &[&tasks]).await }));
-    for stage in stages {
-        statements.push(statement(live, stage, writes, is_known));
-    }
-    let answers = pipeline::transaction(&live.client, statements)
-        .await
-        .map_err(store_error)?;
-    let mut answers = answers.into_iter();
-    Ok((answers.next().unwrap_or_default(), answers.collect()))
 }
 
 /// Stores one task in a transaction of the application.

@@ -45,9 +45,6 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
         Write::Change(lease, change) => {
             lease_result(self::change(connection, *lease, change, now)?, now)
         }
-        Write::Heartbeat(worker, lease) => {
-            WriteResult::Held(heartbeat(connection, worker, *lease, now)?)
-        }
         Write::GiveBack(leases) => {
             for lease in leases {
                 let values = params![now.as_micros(), lease.task.0, lease.fence.0];
@@ -266,7 +263,18 @@ fn change(
 }
 
 /// Renews a lease. Returns the tasks of the worker.
-fn heartbeat(
+pub(super) fn heartbeat(
+    connection: &mut Connection,
+    worker: &WorkerId,
+    lease: Duration,
+) -> rusqlite::Result<Vec<HeldTask>> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let held = renew_lease(&transaction, worker, lease, Time::of_this_machine())?;
+    transaction.commit()?;
+    Ok(held)
+}
+
+fn renew_lease(
     connection: &Connection,
     worker: &WorkerId,
     lease: Duration,

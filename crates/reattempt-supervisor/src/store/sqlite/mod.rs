@@ -11,13 +11,16 @@ mod thread;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reattempt::retry;
 use rusqlite::Connection;
 
-use super::{Filter, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult};
+use super::{
+    Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+};
 use crate::store::submission::Submission;
-use crate::task::{Record, Signal, State, Task, TaskId};
+use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 use result_code::store_error;
 use thread::Thread;
@@ -93,6 +96,11 @@ impl Store for Sqlite {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         self.writer
             .call(move |connection| apply::apply_all(connection, &writes))
+    }
+
+    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        self.writer
+            .call(move |connection| apply::heartbeat(connection, &worker, lease))
     }
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {

@@ -1,0 +1,92 @@
+//! How long PostgreSQL may take to answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::store::{ErrorKind, StoreError};
+
+/// The limit as long as no lease is known.
+const DEFAULT: Duration = Duration::from_millis(2_500);
+
+/// The shortest limit: a server that is busy is not a server that is gone.
+const SHORTEST: Duration = Duration::from_millis(250);
+
+/// The longest limit.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How often the limit is doubled at most.
+const DOUBLINGS: u32 = 8;
+
+/// How long PostgreSQL may take to answer on one connection: a quarter of the shortest lease in this
+/// process. It is doubled with each answer that does not come in time, so that what takes long is
+/// done at last.
+#[derive(Debug)]
+pub(super) struct Limits {
+    /// In microseconds; all connections of a store share it.
+    base: Arc<AtomicU64>,
+    /// The answers in a row that did not come in time.
+    late: AtomicU32,
+}
+
+impl Limits {
+    pub(super) fn new() -> Self {
+        let base = u64::try_from(DEFAULT.as_micros()).unwrap_or(u64::MAX);
+        Self {
+            base: Arc::new(AtomicU64::new(base)),
+            late: AtomicU32::new(0),
+        }
+    }
+
+    pub(super) fn of_another_connection(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            late: AtomicU32::new(0),
+        }
+    }
+
+    /// Takes note of the lease of a worker.
+    pub(super) fn set_lease(&self, lease: Duration) {
+        let quarter = lease.checked_div(4).unwrap_or_default();
+        let quarter = quarter.clamp(SHORTEST, LONGEST).as_micros();
+        let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
+        self.base.fetch_min(quarter, Ordering::Relaxed);
+    }
+
+    /// Returns how long the next answer may take.
+    pub(super) fn current(&self) -> Duration {
+        let base = Duration::from_micros(self.base.load(Ordering::Relaxed));
+        let late = self.late.load(Ordering::Relaxed).min(DOUBLINGS);
+        let factor = 1_u32.checked_shl(late).unwrap_or(u32::MAX);
+        base.saturating_mul(factor).min(LONGEST)
+    }
+
+    /// Returns how long the first statements of a connection may take.
+    pub(super) fn of_an_opening(&self) -> Duration {
+        self.current().max(DEFAULT)
+    }
+
+    /// Waits for an answer, as long as it may take.
+    pub(super) async fn limited<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let result = within(self.current(), work).await;
+        match &result {
+            Err(error) if error.kind() == ErrorKind::TimedOut => {
+                self.late.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => self.late.store(0, Ordering::Relaxed),
+        }
+        result
+    }
+}
+
+/// Waits for an answer of PostgreSQL, at most so long.
+pub(super) async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let result = tokio::time::timeout(limit, work).await;
+    result.unwrap_or_else(|_| Err(StoreError::timed_out("PostgreSQL has not answered in time")))
+}
