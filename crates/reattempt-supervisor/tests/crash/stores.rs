@@ -54,9 +54,7 @@ impl Place {
     pub(crate) async fn execute(&self, sql: &str) {
         if !self.is_server() {
             let connection = rusqlite::Connection::open(&self.name).unwrap();
-            connection
-                .busy_timeout(std::time::Duration::from_secs(5))
-                .unwrap();
+            connection.busy_timeout(Duration::from_secs(5)).unwrap();
             return connection.execute_batch(sql).unwrap();
         }
         #[cfg(feature = "postgres")]
