@@ -1,0 +1,186 @@
+//! A proxy in front of a server, which cuts connections in the middle of a transaction.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// What happens to a connection whose client sends a `COMMIT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The server gets nothing of it, and the client a reset.
+    BeforeTheSend,
+    /// The client gets a reset, and the server gets everything after this time.
+    Late(Duration),
+    /// The server commits, and the client gets a reset in place of the answer.
+    AnswerLost,
+    /// Nobody gets anything any more, and the connection stays open.
+    BlackHole,
+}
+
+/// How often each kind of cut has hit.
+#[derive(Debug, Default)]
+pub struct Hits {
+    pub before_the_send: AtomicU32,
+    pub late: AtomicU32,
+    pub answer_lost: AtomicU32,
+    pub black_hole: AtomicU32,
+    /// The late transactions that the server has rolled back.
+    pub late_and_rolled_back: AtomicU32,
+    /// The late transactions that the server has committed.
+    pub late_and_committed: AtomicU32,
+}
+
+/// Passes connections on to a server.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    pub port: u16,
+    armed: Arc<Mutex<Option<Cut>>>,
+    hits: Arc<Hits>,
+}
+
+impl Proxy {
+    /// Starts a proxy for a server on the loopback interface.
+    pub async fn start(server: u16, hits: Arc<Hits>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = Self {
+            port: listener.local_addr().unwrap().port(),
+            armed: Arc::default(),
+            hits,
+        };
+        let this = proxy.clone();
+        tokio::spawn(async move {
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let this = this.clone();
+                tokio::spawn(async move {
+                    // A server that starts refuses connections.
+                    if let Ok(server) = TcpStream::connect(("127.0.0.1", server)).await {
+                        this.pass_on(client, server).await;
+                    }
+                });
+            }
+        });
+        proxy
+    }
+
+    /// Cuts the next connection that sends a `COMMIT`.
+    pub fn cut(&self, cut: Cut) {
+        *self.armed.lock().unwrap() = Some(cut);
+    }
+
+    /// Returns whether a cut still waits for a `COMMIT`.
+    pub fn is_armed(&self) -> bool {
+        self.armed.lock().unwrap().is_some()
+    }
+
+    async fn pass_on(self, client: TcpStream, server: TcpStream) {
+        let _ = client.set_nodelay(true);
+        let _ = server.set_nodelay(true);
+        let (mut from_client, to_client) = client.into_split();
+        let (from_server, mut to_server) = server.into_split();
+        let (stop, stopped) = watch::channel(false);
+        let answers = tokio::spawn(pass_answers(from_server, to_client, stopped));
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = from_client.read(&mut bytes).await {
+            let sent = &bytes[..length];
+            let is_commit = sent.windows(7).any(|word| word == b"COMMIT\0");
+            let cut = if is_commit {
+                self.armed.lock().unwrap().take()
+            } else {
+                None
+            };
+            let Some(cut) = cut else {
+                if to_server.write_all(sent).await.is_err() {
+                    break;
+                }
+                continue;
+            };
+            // From here on the client gets no answer.
+            stop.send_replace(true);
+            let Ok((mut from_server, to_client)) = answers.await else {
+                return;
+            };
+            let hits = &self.hits;
+            match cut {
+                Cut::BeforeTheSend => count(&hits.before_the_send),
+                Cut::Late(after) => {
+                    count(&hits.late);
+                    drop((from_client, to_client));
+                    tokio::time::sleep(after).await;
+                    if to_server.write_all(sent).await.is_ok() {
+                        let end = end_of_transaction(&mut from_server).await;
+                        match end {
+                            Some(true) => count(&hits.late_and_committed),
+                            Some(false) => count(&hits.late_and_rolled_back),
+                            None => {}
+                        }
+                    }
+                }
+                Cut::AnswerLost => {
+                    if to_server.write_all(sent).await.is_ok()
+                        && end_of_transaction(&mut from_server).await == Some(true)
+                    {
+                        count(&hits.answer_lost);
+                    }
+                }
+                Cut::BlackHole => {
+                    count(&hits.black_hole);
+                    while let Ok(1..) = from_client.read(&mut bytes).await {}
+                }
+            }
+            return;
+        }
+        answers.abort();
+    }
+}
+
+fn count(hits: &AtomicU32) {
+    hits.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Passes the answers of the server on, and gives both ends back when it is stopped.
+async fn pass_answers(
+    mut from_server: OwnedReadHalf,
+    mut to_client: OwnedWriteHalf,
+    mut stopped: watch::Receiver<bool>,
+) -> (OwnedReadHalf, OwnedWriteHalf) {
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        let length = tokio::select! {
+            length = from_server.read(&mut bytes) => length,
+            _ = stopped.wait_for(|stopped| *stopped) => break,
+        };
+        match length {
+            Ok(length @ 1..) if to_client.write_all(&bytes[..length]).await.is_ok() => {}
+            _ => {
+                let _ = to_client.shutdown().await;
+                break;
+            }
+        }
+    }
+    (from_server, to_client)
+}
+
+/// Returns whether the server committed; `None` if the connection ended before.
+async fn end_of_transaction(from_server: &mut OwnedReadHalf) -> Option<bool> {
+    let mut answer = Vec::new();
+    let mut bytes = vec![0; 1 << 16];
+    let has = |answer: &[u8], end: &[u8]| answer.windows(end.len()).any(|word| word == end);
+    loop {
+        let reading = tokio::time::timeout(Duration::from_secs(5), from_server.read(&mut bytes));
+        let length = reading.await.ok()?.ok().filter(|length| *length > 0)?;
+        answer.extend_from_slice(&bytes[..length]);
+        if has(&answer, b"COMMIT\0") {
+            return Some(true);
+        }
+        if has(&answer, b"ROLLBACK\0") {
+            return Some(false);
+        }
+    }
+}
