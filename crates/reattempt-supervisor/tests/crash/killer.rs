@@ -31,12 +31,18 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn spawn(place: &Place, ledger: &Ledger, writes: i64, side: &str) -> Self {
         let this = std::env::current_exe().unwrap();
-        Self::spawn_with(&this, place, ledger, writes, side)
+        Self::spawn_with(&this, (&place.kind, &place.name), ledger, writes, side)
     }
 
-    fn spawn_with(program: &Path, place: &Place, ledger: &Ledger, writes: i64, side: &str) -> Self {
+    fn spawn_with(
+        program: &Path,
+        (kind, name): (&str, &str),
+        ledger: &Ledger,
+        writes: i64,
+        side: &str,
+    ) -> Self {
         let mut child = Command::new(program)
-            .args(["worker", &place.kind, &place.name])
+            .args(["worker", kind, name])
             .arg(ledger.address.to_string())
             .args([&writes.to_string(), side])
             .stdout(Stdio::piped())
@@ -49,7 +55,15 @@ impl Worker {
 
     /// Starts a worker of this or another release, without an end.
     pub(crate) async fn spawn_from(program: &Path, place: &Place, ledger: &Ledger) -> Self {
-        let mut worker = Self::spawn_with(program, place, ledger, 0, "before");
+        let mut worker = Self::spawn_with(program, (&place.kind, &place.name), ledger, 0, "before");
+        worker.says("ready").await;
+        worker
+    }
+
+    /// Starts a worker of a store at another address.
+    pub(crate) async fn spawn_at(name: &str, place: &Place, ledger: &Ledger) -> Self {
+        let this = std::env::current_exe().unwrap();
+        let mut worker = Self::spawn_with(&this, (&place.kind, name), ledger, 0, "chaos");
         worker.says("ready").await;
         worker
     }

@@ -2,8 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
 use reattempt_supervisor::Step;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -26,6 +30,11 @@ pub(crate) struct Ledger {
     effects: Arc<Mutex<HashMap<String, u32>>>,
     /// The calls that the service holds back until the test releases them, the first one first.
     holds: Arc<Mutex<Holds>>,
+    /// The highest fence of each task, by which late calls are refused.
+    fences: Arc<Mutex<HashMap<i64, i64>>>,
+    refused: Arc<AtomicU32>,
+    /// Draws which calls take long on their way.
+    delays: Option<Arc<Mutex<StdRng>>>,
 }
 
 type Holds = VecDeque<(String, Arc<Hold>)>;
@@ -46,12 +55,44 @@ impl Ledger {
     }
 
     pub(crate) async fn start() -> Self {
+        Self::start_with(None).await
+    }
+
+    /// Starts a service at which some calls arrive late.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn start_slow(seed: u64) -> Self {
+        Self::start_with(Some(seed)).await
+    }
+
+    /// Returns how many calls it has refused because of their fence.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn refused(&self) -> u32 {
+        self.refused.load(Ordering::SeqCst)
+    }
+
+    /// Returns how long a call is on its way.
+    fn delay(&self) -> Duration {
+        let Some(delays) = &self.delays else {
+            return Duration::ZERO;
+        };
+        let mut chance = delays.lock().unwrap();
+        if chance.random_bool(0.03) {
+            Duration::from_millis(chance.random_range(500..4_000))
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    async fn start_with(seed: Option<u64>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let ledger = Self {
             address: listener.local_addr().unwrap(),
             calls: Arc::default(),
             effects: Arc::default(),
             holds: Arc::default(),
+            fences: Arc::default(),
+            refused: Arc::default(),
+            delays: seed.map(|seed| Arc::new(Mutex::new(StdRng::seed_from_u64(seed)))),
         };
         let this = ledger.clone();
         tokio::spawn(async move {
@@ -75,6 +116,19 @@ impl Ledger {
                 key: next(),
                 fence: next().parse().unwrap(),
             };
+            tokio::time::sleep(self.delay()).await;
+            // A service that knows fences.
+            let is_late = {
+                let mut fences = self.fences.lock().unwrap();
+                let highest = fences.entry(call.task).or_default();
+                *highest = call.fence.max(*highest);
+                call.fence < *highest
+            };
+            if is_late {
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                let _ = writer.write_all(b"another worker was here\n").await;
+                return;
+            }
             // A service that knows idempotency keys.
             self.effects
                 .lock()

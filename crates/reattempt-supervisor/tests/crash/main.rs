@@ -4,6 +4,8 @@
 //! * `cargo test -p reattempt-supervisor --test crash` kills some dozens of workers.
 //! * `-- --kills 1000 --store sqlite` kills 1000.
 //! * `-- --kills 0 --store postgres --crowd 10000` gives 10,000 tasks to twelve processes.
+//! * `-- --store postgres --chaos 240` kills, suspends and cuts off three workers for four minutes,
+//!   and restarts their server.
 //! * `-- --beside PROGRAM` runs `PROGRAM`, this test of the release before, beside this release;
 //!   `scripts/rolling` builds it.
 #![expect(
@@ -12,10 +14,15 @@
     reason = "what goes wrong here is the result"
 )]
 
+#[cfg(feature = "postgres")]
+mod chaos;
 mod crowd;
 mod judge;
 mod killer;
 mod ledger;
+#[cfg(feature = "postgres")]
+#[path = "../proxy/mod.rs"]
+mod proxy;
 mod rolling;
 mod servers;
 mod stopped;
@@ -51,7 +58,7 @@ fn main() -> ExitCode {
     };
     let options = Options {
         kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
-        seed: value("--seed").map_or(1, |seed| seed.parse().unwrap()),
+        seed: value("--seed").map_or_else(rand::random, |seed| seed.parse().unwrap()),
         crowd: value("--crowd").map_or(200, |client| client.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
@@ -62,6 +69,12 @@ fn main() -> ExitCode {
         };
         if let Some(before) = value("--beside") {
             runtime.block_on(rolling::run(&place, before.as_ref(), options.seed));
+            continue;
+        }
+        #[cfg(feature = "postgres")]
+        if let Some(seconds) = value("--chaos").filter(|_| place.is_server()) {
+            let extent = chaos::Extent::of(seconds.parse().unwrap());
+            runtime.block_on(chaos::run(&mut place, extent, options.seed));
             continue;
         }
         runtime.block_on(killer::run(&place, &options));

@@ -56,7 +56,7 @@ pub(crate) async fn run(place: &Place) {
     second.kill().await;
 }
 
-fn signal(worker: &Worker, signal: &str) {
+pub(crate) fn signal(worker: &Worker, signal: &str) {
     let id = worker.child.id().unwrap().to_string();
     assert!(
         Command::new("kill")

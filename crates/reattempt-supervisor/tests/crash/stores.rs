@@ -50,6 +50,27 @@ impl Place {
         }
     }
 
+    /// Returns the port of its server.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn port(&self) -> u16 {
+        match &self.kept {
+            servers::Kept::Server(server) => server.port,
+            servers::Kept::Folder(_) => 0,
+        }
+    }
+
+    /// Creates a user who cannot end connections of others, so that only the epoch of a writer keeps
+    /// late transactions out.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn create_user_without_termination(&self) -> &'static str {
+        self.execute(
+            "CREATE ROLE app LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO app; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO app;
+             REVOKE EXECUTE ON FUNCTION pg_terminate_backend(integer, bigint) FROM PUBLIC",
+        )
+        .await;
+        "app"
+    }
+
     /// Carries out statements as an application does, without this library.
     pub(crate) async fn execute(&self, sql: &str) {
         if !self.is_server() {

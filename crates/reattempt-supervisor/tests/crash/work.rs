@@ -67,6 +67,23 @@ pub(crate) async fn ship(
     Ok(order)
 }
 
+/// An order that waits for a signal.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn trip(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {
+    let (_, _) = tokio::try_join!(reserve(context, order), pay(context, order))?;
+    let _: Option<u32> = context.signal("go", None).await?;
+    pack(context, order).await?;
+    ship(context, order).await
+}
+
+/// An order that waits for longer than it may take.
+#[workflow(max_failures = 1_000_000, complete_by = "3s")]
+pub(crate) async fn late(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {
+    let (_, _) = tokio::try_join!(reserve(context, order), pay(context, order))?;
+    let _: Option<u32> = context.signal("never", None).await?;
+    Ok(order)
+}
+
 pub(crate) fn is_unshippable(order: u32) -> bool {
     order % 3 == 2
 }

@@ -13,8 +13,8 @@ use crate::work;
 /// A short lease, so that tasks of dead workers continue soon.
 pub(crate) const LEASE: Duration = Duration::from_millis(300);
 
-/// `KIND NAME LEDGER WRITES before|after|schedules|supervises`, with 0 writes for no end; the last
-/// two have one half of the work.
+/// `KIND NAME LEDGER WRITES before|after|chaos|schedules|supervises`, with 0 writes for no end; the
+/// last two have one half of the work.
 pub(crate) fn main(words: &[String]) {
     let [kind, name, ledger, writes, side] = words else {
         panic!("a worker needs the arguments store, name, ledger, writes and side");
@@ -39,7 +39,11 @@ pub(crate) fn main(words: &[String]) {
             .cap(Duration::from_millis(50));
         // Many processes on few cores may be silent for longer.
         let is_crowd = side == "schedules" || side == "supervises";
-        let lease = if is_crowd { 10 * LEASE } else { LEASE };
+        let lease = match &**side {
+            "chaos" => 5 * LEASE,
+            _ if is_crowd => 10 * LEASE,
+            _ => LEASE,
+        };
         let every = if is_crowd {
             LEASE
         } else {
@@ -49,6 +53,8 @@ pub(crate) fn main(words: &[String]) {
         let supervisor = (side != "schedules").then(|| supervisor.start());
         let scheduler = Scheduler::new(&client)
             .register(work::order)
+            .register(work::trip)
+            .register(work::late)
             .with(LedgerClient(ledger.parse().unwrap()))
             .lease(lease)
             .poll(Duration::from_millis(20))

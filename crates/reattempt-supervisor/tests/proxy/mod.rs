@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 /// What happens to a connection whose client sends a `COMMIT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub(crate) enum Cut {
     /// The server gets nothing of it, and the client a reset.
     BeforeTheSend,
     /// The client gets a reset, and the server gets everything after this time.
@@ -25,28 +25,28 @@ pub enum Cut {
 
 /// How often each kind of cut has hit.
 #[derive(Debug, Default)]
-pub struct Hits {
-    pub before_the_send: AtomicU32,
-    pub late: AtomicU32,
-    pub answer_lost: AtomicU32,
-    pub black_hole: AtomicU32,
+pub(crate) struct Hits {
+    pub(crate) before_the_send: AtomicU32,
+    pub(crate) late: AtomicU32,
+    pub(crate) answer_lost: AtomicU32,
+    pub(crate) black_hole: AtomicU32,
     /// The late transactions that the server has rolled back.
-    pub late_and_rolled_back: AtomicU32,
+    pub(crate) late_and_rolled_back: AtomicU32,
     /// The late transactions that the server has committed.
-    pub late_and_committed: AtomicU32,
+    pub(crate) late_and_committed: AtomicU32,
 }
 
 /// Passes connections on to a server.
 #[derive(Debug, Clone)]
-pub struct Proxy {
-    pub port: u16,
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
     armed: Arc<Mutex<Option<Cut>>>,
     hits: Arc<Hits>,
 }
 
 impl Proxy {
     /// Starts a proxy for a server on the loopback interface.
-    pub async fn start(server: u16, hits: Arc<Hits>) -> Self {
+    pub(crate) async fn start(server: u16, hits: Arc<Hits>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy = Self {
             port: listener.local_addr().unwrap().port(),
@@ -70,12 +70,12 @@ impl Proxy {
     }
 
     /// Cuts the next connection that sends a `COMMIT`.
-    pub fn cut(&self, cut: Cut) {
+    pub(crate) fn cut(&self, cut: Cut) {
         *self.armed.lock().unwrap() = Some(cut);
     }
 
     /// Returns whether a cut still waits for a `COMMIT`.
-    pub fn is_armed(&self) -> bool {
+    pub(crate) fn is_armed(&self) -> bool {
         self.armed.lock().unwrap().is_some()
     }
 

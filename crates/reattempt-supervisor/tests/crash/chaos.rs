@@ -1,0 +1,212 @@
+//! Chaos on PostgreSQL: three workers behind proxies are killed, suspended and cut off while the
+//! server restarts. The judge reads the store, and a service that refuses old fences.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+use reattempt_supervisor::{Client, TaskId};
+
+use crate::killer::{self, Worker};
+use crate::ledger::Ledger;
+use crate::proxy::{Cut, Hits, Proxy};
+use crate::stores::Place;
+use crate::{judge, stopped, work};
+
+/// How much of everything there is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) duration: Duration,
+    pub(crate) tasks: u32,
+    pub(crate) kills: u32,
+    pub(crate) cuts: u32,
+    pub(crate) stops: u32,
+    pub(crate) restarts: u32,
+}
+
+impl Extent {
+    /// Returns what four minutes have, for as many seconds.
+    pub(crate) fn of(seconds: u32) -> Self {
+        let share = |of_four_minutes: u32| (of_four_minutes * seconds).div_ceil(240);
+        Self {
+            duration: Duration::from_secs(seconds.into()),
+            tasks: share(2_000),
+            kills: share(150),
+            cuts: share(60),
+            stops: share(8),
+            restarts: share(3),
+        }
+    }
+}
+
+/// What happens at one time.
+#[derive(Debug, Clone, Copy)]
+enum Blow {
+    Kill,
+    Cut(Cut),
+    Stop,
+    Restart,
+}
+
+/// How long a worker is suspended: longer than its lease.
+const STOP: Duration = Duration::from_millis(2_500);
+
+/// A worker, and the proxy that stays when it is killed.
+struct Seat {
+    proxy: Proxy,
+    url: String,
+    worker: Worker,
+}
+
+pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
+    println!("chaos with seed {seed}: {extent:?}");
+    let began = Instant::now();
+    let mut chance = StdRng::seed_from_u64(seed);
+    let ledger = Ledger::start_slow(seed).await;
+    let client = place.client().await;
+    let user = place.create_user_without_termination().await;
+    let hits = Arc::new(Hits::default());
+    let mut seats = Vec::new();
+    for _ in 0..3 {
+        let proxy = Proxy::start(place.port(), Arc::clone(&hits)).await;
+        let url = format!("postgres://{user}@127.0.0.1:{}/postgres", proxy.port);
+        let worker = Worker::spawn_at(&url, place, &ledger).await;
+        seats.push(Seat { proxy, url, worker });
+    }
+    let submitting = tokio::spawn(submit_all(client.clone(), extent, seed));
+    let blows = plan(extent, &mut chance);
+    let step = extent.duration / u32::try_from(blows.len()).unwrap();
+    let mut stops = 0;
+    for (nth, blow) in (1_u32..).zip(blows) {
+        let at = began + step * nth;
+        tokio::time::sleep(at.saturating_duration_since(Instant::now())).await;
+        let seat = chance.random_range(0..seats.len());
+        let seat = &mut seats[seat];
+        match blow {
+            Blow::Kill => {
+                let new = Worker::spawn_at(&seat.url, place, &ledger).await;
+                std::mem::replace(&mut seat.worker, new).kill().await;
+            }
+            Blow::Cut(cut) => {
+                let free = seats.iter_mut().find(|seat| !seat.proxy.is_armed());
+                if let Some(seat) = free {
+                    seat.proxy.cut(cut);
+                }
+            }
+            Blow::Stop => {
+                stopped::signal(&seat.worker, "-STOP");
+                tokio::time::sleep(STOP).await;
+                stopped::signal(&seat.worker, "-CONT");
+                stops += 1;
+            }
+            Blow::Restart => place.restart(),
+        }
+    }
+    let orders = submitting.await.unwrap();
+    killer::wait_for_all(&client, &orders).await;
+    for seat in seats {
+        seat.worker.kill().await;
+    }
+    let seen = judge::all(&client, &ledger, &orders).await;
+    let number = |hits: &AtomicU32| hits.load(Ordering::SeqCst);
+    let cuts = [
+        ("before the send", number(&hits.before_the_send)),
+        ("late", number(&hits.late)),
+        ("answer lost", number(&hits.answer_lost)),
+        ("black hole", number(&hits.black_hole)),
+    ];
+    let late = number(&hits.late_and_rolled_back);
+    println!(
+        "{} tasks, {} kills, {stops} stops, {} restarts, cuts {cuts:?}; {late} late transactions rolled back and {} committed, \
+         {} late effects refused; {seen}; {:?}",
+        orders.len(),
+        extent.kills,
+        extent.restarts,
+        number(&hits.late_and_committed),
+        ledger.refused(),
+        began.elapsed()
+    );
+    judge::nobody_failed(&client, &orders).await;
+    let wanted = extent.cuts / 6;
+    for (kind, hits) in cuts {
+        assert!(
+            hits >= wanted,
+            "{hits} cuts `{kind}`, and {wanted} are wanted"
+        );
+    }
+    assert_eq!(
+        number(&hits.late_and_committed),
+        0,
+        "a late transaction took place"
+    );
+    // Otherwise it proves nothing.
+    assert!(late > 0, "no late transaction was seen");
+    assert!(ledger.refused() > 0, "no late effect was seen");
+    assert!(seen.repeated() > 0, "no unknown outcome was seen");
+}
+
+/// Returns all blows in a random order.
+fn plan(extent: Extent, chance: &mut StdRng) -> Vec<Blow> {
+    let kinds = [
+        Cut::BeforeTheSend,
+        Cut::Late(Duration::from_secs(2)),
+        Cut::AnswerLost,
+        Cut::BlackHole,
+    ];
+    let cuts = kinds
+        .iter()
+        .cycle()
+        .take(usize::try_from(extent.cuts).unwrap());
+    let mut blows: Vec<Blow> = cuts.map(|cut| Blow::Cut(*cut)).collect();
+    for (blow, count) in [
+        (Blow::Kill, extent.kills),
+        (Blow::Stop, extent.stops),
+        (Blow::Restart, extent.restarts),
+    ] {
+        blows.extend((0..count).map(|_| blow));
+    }
+    blows.shuffle(chance);
+    blows
+}
+
+/// Submits the tasks, and sends each trip its signal.
+async fn submit_all(client: Client, extent: Extent, seed: u64) -> Vec<TaskId> {
+    let mut chance = StdRng::seed_from_u64(seed ^ 1);
+    let mut orders = Vec::new();
+    let pause = extent.duration * 8 / 10 / extent.tasks;
+    let mut signals = Vec::new();
+    for order in 0..extent.tasks {
+        let key = format!("chaos {order}");
+        let id = if order % 20 == 19 {
+            client
+                .submit(work::late(order).key(key))
+                .await
+                .unwrap()
+                .id()
+        } else if order % 2 == 1 {
+            let trip = client.submit(work::trip(order).key(key)).await.unwrap();
+            signals.push(trip.id());
+            trip.id()
+        } else {
+            client
+                .submit(work::order(order).key(key))
+                .await
+                .unwrap()
+                .id()
+        };
+        orders.push(id);
+        if !signals.is_empty() && chance.random_bool(0.7) {
+            let nth = chance.random_range(0..signals.len());
+            let id = signals.swap_remove(nth);
+            client.signal(id, "go", &order).await.unwrap();
+        }
+        tokio::time::sleep(pause).await;
+    }
+    for id in signals {
+        client.signal(id, "go", &0).await.unwrap();
+    }
+    orders
+}
