@@ -14,7 +14,7 @@ use crate::store::submission::Submission;
 use crate::store::{
     AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Write, WriteResult,
 };
-use crate::task::{Record, State, Task, TaskId};
+use crate::task::{FailingStep, Record, State, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
@@ -306,6 +306,8 @@ pub struct Progress {
     pub task: Task,
     /// Its records so far.
     pub history: Vec<Record>,
+    /// Its steps that have failed, and how often.
+    pub failures: Vec<FailingStep>,
 }
 
 impl<T> TaskHandle<T> {
@@ -323,7 +325,12 @@ impl<T> TaskHandle<T> {
         let task = self.client.read(|store| store.task(self.id)).await?;
         let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
         let history = self.client.read(|store| store.history(self.id)).await?;
-        Ok(Progress { task, history })
+        let failures = self.client.read(|store| store.failures(self.id)).await?;
+        Ok(Progress {
+            task,
+            history,
+            failures,
+        })
     }
 
     /// Follows the task to its end. Calls `on_progress` whenever there is something new, and a last

@@ -185,6 +185,15 @@ impl Direction {
         })
     }
 
+    /// Returns its name: `forward`, `undoing` or `cancelling`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Undoing => "undoing",
+            Self::Cancelling => "cancelling",
+        }
+    }
+
     /// Returns the state of a task at its end. `has_undone` says whether a step was undone.
     pub const fn final_state(self, has_undone: bool) -> State {
         match self {
@@ -244,7 +253,7 @@ pub struct NewTask {
     pub delay: Duration,
     /// How long it may take, counted from its submission. A task that takes longer is undone.
     pub complete_by: Option<Duration>,
-    /// How many failures it may have in one direction.
+    /// How many failures in a row a step may have in one direction.
     pub max_failures: i32,
     /// What happens when it has failed for good.
     pub on_failure: OnFailure,
@@ -281,9 +290,9 @@ pub struct Task {
     pub owner: Option<WorkerId>,
     /// How often it has changed hands.
     pub fence: Fence,
-    /// How often it has failed in this direction.
+    /// How often it has failed in a row, since its last outcome in this direction.
     pub failures: i32,
-    /// How many failures it may have in one direction.
+    /// How many failures in a row a step may have in one direction.
     pub max_failures: i32,
     /// Whether somebody has asked to cancel it.
     pub cancel_requested: bool,
@@ -301,8 +310,8 @@ pub struct Task {
     pub on_failure: OnFailure,
     /// How often a worker has died while it held the task, since the task's last outcome.
     pub deaths: i32,
-    /// The place of the newest outcome at the last failure; -1 if there was none. A newer outcome
-    /// starts the count of failures anew.
+    /// The place of the newest outcome at the last failure or death; -1 if there was none. A newer
+    /// outcome starts both counts anew.
     pub failed_ord: i32,
     /// The step whose failure ended the task, or parked it.
     pub failed_seq: Option<i32>,
@@ -389,6 +398,30 @@ pub struct Record {
     pub args: Option<String>,
     /// The name of the step that undoes this one.
     pub undo: Option<String>,
+}
+
+impl Record {
+    /// Returns whether it begins a timer or a wait for a signal. The end of such a call is not
+    /// progress.
+    pub(crate) fn begins_wait(&self) -> bool {
+        self.kind == RecordKind::Begun
+            && (self.due_at.is_some() || self.name.starts_with("signal "))
+    }
+}
+
+/// A step that has failed and has no outcome yet, or had failed before its outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FailingStep {
+    /// The direction in which it failed: the step itself, or its compensation.
+    pub direction: Direction,
+    /// The number of the call.
+    pub seq: i32,
+    /// How often it has failed in this direction.
+    pub failures: i32,
+    /// Its last error.
+    pub error: String,
+    /// When it failed last.
+    pub at: Time,
 }
 
 /// A value that was sent to a task.

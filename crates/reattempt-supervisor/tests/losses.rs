@@ -14,8 +14,8 @@ use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Event, Memory, Record, Scheduler, SchedulerHandle, Signal, State, Step, StepError,
-    SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step, workflow,
+    Client, Event, FailingStep, Memory, Record, Scheduler, SchedulerHandle, Signal, State, Step,
+    StepError, SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step, workflow,
 };
 use tokio::time::{Instant, timeout};
 
@@ -131,6 +131,10 @@ impl Store for Gate {
 
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         self.store.history(id)
+    }
+
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        self.store.failures(id)
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

@@ -135,6 +135,7 @@ async fn the_program_lists_shows_and_commands() {
         "state        parked",
         "key          b",
         "0     do_it   done",
+        "0     undoing    1         2",
     ] {
         assert!(shown.contains(line), "{line} is not in {shown}");
     }

@@ -20,7 +20,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::store::{Change, Claim, Filter, Store as _, Wake, Write, WriteResult};
+use reattempt_supervisor::store::{
+    Change, Claim, Counts, Filter, Store as _, Wake, Write, WriteResult,
+};
 use reattempt_supervisor::{
     Client, Direction, Lease, NewTask, Postgres, Record, RecordKind, Scheduler, SchedulerHandle,
     State, Step, StepError, SubmitError, Task, Time, WorkerId, WorkflowContext, step, workflow,
@@ -430,7 +432,8 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     let change = Change {
         state: State::Waiting,
         direction: Direction::Forward,
-        failures: 0,
+        counts: Counts::NONE,
+        failing_step: None,
         wake: Wake::At(Time::NEVER, 0),
         output: None,
         error: None,

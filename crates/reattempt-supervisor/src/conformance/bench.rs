@@ -9,11 +9,12 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 
 use crate::store::{
-    AdminCommand, Change, Claim, ClaimedTask, LeaseStatus, Reclaimed, SignalResult, Store,
+    AdminCommand, Change, Claim, ClaimedTask, Counts, LeaseStatus, Reclaimed, SignalResult, Store,
     StoreError, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, Fence, Lease, NewTask, OnFailure, Record, RecordKind, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, State, Task,
+    TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -181,6 +182,10 @@ impl Bench {
         self.other.history(id).await.map_err(to_message)
     }
 
+    pub(super) async fn failures(&self, id: TaskId) -> CheckResult<Vec<FailingStep>> {
+        self.other.failures(id).await.map_err(to_message)
+    }
+
     pub(super) async fn sweep(&self, limit: u32) -> CheckResult<Vec<Reclaimed>> {
         self.one.sweep(sweep(limit)).await.map_err(to_message)
     }
@@ -294,12 +299,21 @@ pub(super) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
     Write::Record(lease, Box::new(record))
 }
 
+/// Returns the counts of a task that has failed so often.
+pub(super) const fn counts(failures: i32) -> Counts {
+    Counts {
+        failures,
+        ..Counts::NONE
+    }
+}
+
 /// Returns a change to a state, without a failure.
 pub(super) const fn change_to(state: State) -> Change {
     Change {
         state,
         direction: Direction::Forward,
-        failures: 0,
+        counts: Counts::NONE,
+        failing_step: None,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,

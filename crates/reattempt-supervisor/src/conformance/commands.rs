@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
-    sentences,
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, new,
+    record, sentences,
 };
-use crate::store::{AdminCommand, Change, ClaimedTask, SignalResult, Wake, Write};
-use crate::task::{Direction, Fence, Lease, NewTask, RecordKind, State, TaskId};
+use crate::store::{AdminCommand, Change, ClaimedTask, Counts, SignalResult, Wake, Write};
+use crate::task::{Direction, FailingStep, Fence, Lease, NewTask, RecordKind, State, TaskId};
+use crate::time::Time;
 
 sentences! {
     "a task that never had an owner is cancelled at once" => cancels_at_once,
@@ -137,18 +138,31 @@ async fn resubmits_failed(bench: &Bench) -> CheckResult {
     let held = bench.claim_new("a").await?;
     let error = Change {
         direction: Direction::Undoing,
-        failures: 3,
+        counts: Counts {
+            failures: 3,
+            deaths: 4,
+            failed_ord: 5,
+        },
+        failing_step: Some(FailingStep {
+            direction: Direction::Forward,
+            seq: 5,
+            failures: 3,
+            error: "no".to_owned(),
+            at: Time::default(),
+        }),
         wake: Wake::In(LONG),
         ..change_to(State::Error)
     };
     bench.write_held(change(lease(&held), error)).await?;
     bench.command(held.task.id, AdminCommand::Resubmit).await?;
     let task = bench.task(held.task.id).await?;
-    let wanted = (State::Pending, Direction::Forward, 0, Fence(2));
+    let wanted = (State::Pending, Direction::Forward, Fence(2));
+    check_equal("the task", (task.state, task.direction, task.fence), wanted)?;
+    check_equal("its counts", Counts::of(&task), Counts::NONE)?;
     check_equal(
-        "the task",
-        (task.state, task.direction, task.failures, task.fence),
-        wanted,
+        "its failing steps",
+        bench.failures(task.id).await?,
+        Vec::new(),
     )?;
     check_equal(
         "its fence when it is claimed",
@@ -252,7 +266,7 @@ async fn command_for_parked(
     bench.write(list).await?;
     let parked = Change {
         direction,
-        failures: 4,
+        counts: counts(4),
         failed_seq: Some(5),
         ..change_to(State::Parked)
     };
@@ -314,7 +328,7 @@ async fn undoes(bench: &Bench) -> CheckResult {
     }
     let held = bench.claim_new("a").await?;
     let kept = Change {
-        failures: 3,
+        counts: counts(3),
         ..change_to(State::Error)
     };
     bench.write_held(change(lease(&held), kept)).await?;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, record, sentences,
-    signal,
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, record,
+    sentences, signal,
 };
-use crate::store::{AdminCommand, Change, Wake, Write, WriteResult};
-use crate::task::{Direction, Fence, Lease, Record, RecordKind, State, TaskId};
+use crate::store::{AdminCommand, Change, Counts, Wake, Write, WriteResult};
+use crate::task::{Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId};
 use crate::time::Time;
 
 sentences! {
@@ -19,6 +19,7 @@ sentences! {
     "a record that comes several times in a list is stored once" => in_one_list,
     "an announcement sets the time by which the current step must be done" => announces,
     "a change sets the state of a task" => changes,
+    "the store keeps how often each step has failed in each direction, with the time of the store" => keeps_failing_steps,
     "a change without an output or an error keeps the earlier one" => keeps_output_and_error,
     "a task with a request to cancel it can be claimed at once when it is given up in the direction forward" => cancels_in_between,
     "a list of writes is carried out in its order" => in_order,
@@ -259,7 +260,12 @@ async fn changes(bench: &Bench) -> CheckResult {
             let change = Change {
                 state,
                 direction,
-                failures: 2,
+                counts: Counts {
+                    failures: 2,
+                    deaths: 3,
+                    failed_ord: 7,
+                },
+                failing_step: None,
                 wake: Wake::In(LONG),
                 output: Some("1".to_owned()),
                 error: Some("why".to_owned()),
@@ -273,6 +279,8 @@ async fn changes(bench: &Bench) -> CheckResult {
             wanted.state = state;
             wanted.direction = direction;
             wanted.failures = 2;
+            wanted.deaths = 3;
+            wanted.failed_ord = 7;
             wanted.wake_at = status.now.after(LONG);
             wanted.output = Some("1".to_owned());
             wanted.error = Some("why".to_owned());
@@ -283,6 +291,65 @@ async fn changes(bench: &Bench) -> CheckResult {
         }
     }
     Ok(())
+}
+
+async fn keeps_failing_steps(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    let mut wanted = Vec::new();
+    for (direction, seq, failures) in [
+        (Direction::Undoing, 1, 1),
+        (Direction::Forward, 4, 1),
+        (Direction::Forward, 1, 1),
+        (Direction::Forward, 4, 2),
+    ] {
+        let step = FailingStep {
+            direction,
+            seq,
+            failures,
+            error: format!("failure \u{fc}ber {failures}"),
+            at: Time::default(),
+        };
+        let failed = Change {
+            failing_step: Some(step.clone()),
+            ..change_to(State::Processing)
+        };
+        let status = bench.write_held(change(lease(&held), failed)).await?;
+        wanted.push(FailingStep {
+            at: status.now,
+            ..step
+        });
+    }
+    wanted.remove(1);
+    wanted.reverse();
+    wanted.swap(0, 1);
+    check_equal(
+        "the failing steps",
+        bench.failures(id).await?,
+        wanted.clone(),
+    )?;
+    let strange = Lease {
+        fence: Fence(9),
+        ..lease(&held)
+    };
+    let failed = Change {
+        failing_step: wanted.first().cloned().map(|step| FailingStep {
+            failures: 9,
+            ..step
+        }),
+        ..change_to(State::Pending)
+    };
+    bench.write_lost(change(strange, failed)).await?;
+    check_equal(
+        "the failing steps of its owner",
+        bench.failures(id).await?,
+        wanted,
+    )?;
+    check_equal(
+        "those of another task",
+        bench.failures(TaskId(id.0 + 1)).await?,
+        Vec::new(),
+    )
 }
 
 async fn keeps_output_and_error(bench: &Bench) -> CheckResult {
@@ -332,7 +399,7 @@ async fn in_order(bench: &Bench) -> CheckResult {
         change(
             own,
             Change {
-                failures: 1,
+                counts: counts(1),
                 ..change_to(State::Processing)
             },
         ),
@@ -343,7 +410,7 @@ async fn in_order(bench: &Bench) -> CheckResult {
         change(
             own,
             Change {
-                failures: 2,
+                counts: counts(2),
                 wake: Wake::In(Duration::ZERO),
                 ..change_to(State::Pending)
             },
@@ -353,7 +420,7 @@ async fn in_order(bench: &Bench) -> CheckResult {
         change(
             own,
             Change {
-                failures: 3,
+                counts: counts(3),
                 ..change_to(State::Pending)
             },
         ),

@@ -6,20 +6,23 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 
 use super::bench::{
-    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, lease, new, record, sentences,
-    sweep, to_message, unless_busy,
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
+    new, record, sentences, sweep, to_message, unless_busy,
 };
-use crate::store::{Change, Expiry, Reclaimed, Sweep, Write};
-use crate::task::{Direction, NewTask, OnFailure, RecordKind, State, WorkerId};
+use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write};
+use crate::task::{Direction, NewTask, OnFailure, Record, RecordKind, State, WorkerId};
+use crate::time::Time;
 
 sentences! {
-    "a task whose owner did not renew its lease is reclaimed, and has failed once more" => owner,
+    "a task whose owner did not renew its lease is reclaimed, which counts as a death and not as a failure" => owner,
     "a task whose owner is unknown is reclaimed" => unknown_owner,
     "a task whose step was not done in time is reclaimed" => step,
     "a task that was not done in time is undone, with or without an owner" => task,
     "the `complete_by` of a task does not count while it is undone" => undone_already,
     "a task that failed too often is undone; one that cannot be undone is parked" => next_states,
     "a task that keeps what it did ends as `error` where another is undone" => keeps,
+    "an outcome of a step starts the counts of failures and deaths anew, and nothing else does" => progress_resets,
+    "a task whose workers die more than 20 times in a row is parked; nothing is undone" => deaths,
     "a sweep reclaims at most `limit` tasks" => at_most,
     "sweeps at the same time reclaim different tasks" => at_once,
     "a sweep leaves tasks that have ended, wait or have a live owner" => leaves_alone,
@@ -37,7 +40,11 @@ async fn owner(bench: &Bench) -> CheckResult {
         owner: Some(WorkerId("a".to_owned())),
         state: State::Pending,
         direction: Direction::Forward,
-        failures: 1,
+        counts: Counts {
+            deaths: 1,
+            ..Counts::NONE
+        },
+        error: Expiry::Owner.message().to_owned(),
         delay,
     };
     check_equal("the reclaimed tasks", reclaimed, vec![wanted])?;
@@ -46,7 +53,7 @@ async fn owner(bench: &Bench) -> CheckResult {
     wanted.state = State::Pending;
     wanted.owner = None;
     wanted.fence.0 += 1;
-    wanted.failures = 1;
+    wanted.deaths = 1;
     wanted.error = Some(Expiry::Owner.message().to_owned());
     wanted.wake_at = task.updated_at.after(delay);
     wanted.updated_at = task.updated_at;
@@ -88,7 +95,7 @@ async fn step(bench: &Bench) -> CheckResult {
     let reclaimed = bench.sweep_until_found().await?;
     let found = reclaimed
         .into_iter()
-        .map(|reclaimed| (reclaimed.expiry, reclaimed.state, reclaimed.failures))
+        .map(|reclaimed| (reclaimed.expiry, reclaimed.state, reclaimed.counts.failures))
         .collect();
     check_equal(
         "the reclaimed tasks",
@@ -113,7 +120,7 @@ async fn task(bench: &Bench) -> CheckResult {
             .await?;
         let claimed = bench.claim_one("a").await?;
         let change = Change {
-            failures: 2,
+            counts: counts(2),
             wake: crate::store::Wake::In(LONG),
             ..change_to(state)
         };
@@ -127,7 +134,7 @@ async fn task(bench: &Bench) -> CheckResult {
                 (
                     reclaimed.task,
                     reclaimed.expiry,
-                    reclaimed.failures,
+                    reclaimed.counts.failures,
                     reclaimed.delay,
                 )
             })
@@ -214,9 +221,13 @@ async fn next_states(bench: &Bench) -> CheckResult {
         .await?;
     let mut seen = Vec::new();
     let mut failures = 0;
+    bench.heartbeat("a", LONG).await?;
     for _ in 0..4 {
-        let claimed = bench.claim_until_ready("nobody").await?;
+        let claimed = bench.claim_until_ready("a").await?;
         check_equal("its failures", claimed.task.failures, failures)?;
+        let own = lease(&claimed);
+        let past = Time::from_micros(claimed.now.as_micros() - 1);
+        bench.write_held(Write::Announce(own, past)).await?;
         let delays = Policy::new().base(SHORT).cap(SHORT).jitter(Jitter::None);
         let reclaimed = bench
             .one
@@ -226,8 +237,8 @@ async fn next_states(bench: &Bench) -> CheckResult {
         let [reclaimed] = &reclaimed[..] else {
             return Err(format!("{reclaimed:?}"));
         };
-        failures = reclaimed.failures;
-        seen.push((reclaimed.state, reclaimed.direction, reclaimed.failures));
+        failures = reclaimed.counts.failures;
+        seen.push((reclaimed.state, reclaimed.direction, failures));
     }
     let wanted = vec![
         (State::Pending, Direction::Forward, 1),
@@ -251,12 +262,17 @@ async fn keeps(bench: &Bench) -> CheckResult {
         ..new(key)
     };
     bench.submit(kept("a")).await?;
-    bench.claim_one("nobody").await?;
+    bench.heartbeat("a", LONG).await?;
+    let held = bench.claim_one("a").await?;
+    let past = Time::from_micros(held.now.as_micros() - 1);
+    bench
+        .write_held(Write::Announce(lease(&held), past))
+        .await?;
     let late = NewTask {
         complete_by: Some(SHORT),
         ..kept("b")
     };
-    for expiry in [Expiry::Owner, Expiry::Task] {
+    for expiry in [Expiry::Step, Expiry::Task] {
         let reclaimed = bench.sweep_until_found().await?;
         let [reclaimed] = &reclaimed[..] else {
             return Err(format!("{reclaimed:?}"));
@@ -266,12 +282,105 @@ async fn keeps(bench: &Bench) -> CheckResult {
         let wanted = (State::Error, Direction::Forward, None);
         check_equal("it", (task.state, task.direction, task.owner), wanted)?;
         check_equal("why", task.error.as_deref(), Some(expiry.message()))?;
-        if expiry == Expiry::Owner {
+        if expiry == Expiry::Step {
             bench.submit(late.clone()).await?;
         }
     }
     let ready = bench.claim("a", 9).await?;
     check_equal("the number of ready tasks", ready.len(), 0)
+}
+
+async fn progress_resets(bench: &Bench) -> CheckResult {
+    let id = bench.submit(new("a")).await?;
+    // The record that each owner writes, and the deaths after it.
+    let line = |seq, kind, name: &str, due: Option<Time>| (seq, kind, name.to_owned(), due);
+    let (begun, done) = (RecordKind::Begun, RecordKind::Done);
+    let lines = [
+        (line(0, done, "pay", None), 1),
+        (line(1, begun, "ship", None), 2),
+        (line(2, begun, "sleep", Some(Time::NEVER)), 3),
+        (line(2, done, "sleep", None), 4),
+        (line(3, begun, "signal word", None), 5),
+        (line(3, done, "signal word", None), 6),
+        (line(1, done, "ship", None), 1),
+        (line(4, begun, "sleep", None), 2),
+        (line(4, RecordKind::Failed, "sleep", None), 1),
+        (line(0, RecordKind::Undone, "pay", None), 1),
+    ];
+    let wanted_ords = [0, 0, 0, 0, 0, 0, 6, 6, 8, 9];
+    for ((ord, ((seq, kind, name, due_at), deaths)), failed_ord) in
+        (0..).zip(lines).zip(wanted_ords)
+    {
+        let claimed = bench.claim_one("nobody").await?;
+        let Write::Record(own, new) = record(lease(&claimed), seq, kind) else {
+            continue;
+        };
+        let what = format!("after {kind:?} of {name}");
+        let new = Record {
+            ord,
+            name,
+            due_at,
+            ..*new
+        };
+        bench.write_held(Write::Record(own, Box::new(new))).await?;
+        let delays = Policy::new()
+            .unlimited()
+            .base(Duration::ZERO)
+            .jitter(Jitter::None);
+        let sweep = Sweep { limit: 9, delays };
+        let reclaimed = bench.one.sweep(sweep).await.map_err(to_message)?;
+        let found: Vec<_> = reclaimed.iter().map(|one| (one.task, one.counts)).collect();
+        let wanted = Counts {
+            failures: 0,
+            deaths,
+            failed_ord,
+        };
+        check_equal(&what, found, vec![(id, wanted)])?;
+        check_equal(&what, Counts::of(&bench.task(id).await?), wanted)?;
+    }
+    Ok(())
+}
+
+async fn deaths(bench: &Bench) -> CheckResult {
+    let id = bench.submit(new("a")).await?;
+    for deaths in 1..=21 {
+        bench.claim_one("nobody").await?;
+        let delays = Policy::new()
+            .unlimited()
+            .base(Duration::ZERO)
+            .jitter(Jitter::None);
+        let sweep = Sweep { limit: 9, delays };
+        let reclaimed = bench.one.sweep(sweep).await.map_err(to_message)?;
+        let found: Vec<_> = (reclaimed.iter())
+            .map(|one| {
+                (
+                    one.state,
+                    one.direction,
+                    one.counts.failures,
+                    one.counts.deaths,
+                )
+            })
+            .collect();
+        let state = if deaths > 20 {
+            State::Parked
+        } else {
+            State::Pending
+        };
+        check_equal(
+            "its fate",
+            found,
+            vec![(state, Direction::Forward, 0, deaths)],
+        )?;
+    }
+    let task = bench.task(id).await?;
+    check_equal("its state", (task.state, task.deaths), (State::Parked, 21))?;
+    check_that(
+        "its error says so",
+        task.error
+            .is_some_and(|error| error.contains("died 21 times")),
+    )?;
+    bench.command(id, AdminCommand::Resubmit).await?;
+    check_equal("its deaths", bench.task(id).await?.deaths, 0)
 }
 
 async fn at_most(bench: &Bench) -> CheckResult {
@@ -308,15 +417,15 @@ async fn at_once(bench: &Bench) -> CheckResult {
             all.extend(
                 found
                     .into_iter()
-                    .map(|reclaimed| (reclaimed.task, reclaimed.failures)),
+                    .map(|reclaimed| (reclaimed.task, reclaimed.counts.deaths)),
             );
         }
         check_equal("the number of reclaimed tasks", all.len(), 40)?;
         let different: HashSet<_> = all.iter().map(|(task, _)| *task).collect();
         check_equal("the number of different tasks", different.len(), 40)?;
         check_equal(
-            "the tasks that failed once",
-            all.iter().all(|(_, failures)| *failures == 1),
+            "the tasks with one death",
+            all.iter().all(|(_, deaths)| *deaths == 1),
             true,
         )?;
     }

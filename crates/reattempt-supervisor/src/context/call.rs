@@ -126,7 +126,7 @@ where
         StepOutcome::Failed(message, attempts) => {
             (RecordKind::Failed, attempts, None, Some(message))
         }
-        StepOutcome::Again(message) => context.stop(Stop::Failed(message)).await,
+        StepOutcome::Again(message) => context.stop(Stop::Failed(Some(seq), message)).await,
     };
     Record {
         attempts: i32::try_from(attempts).unwrap_or(i32::MAX),

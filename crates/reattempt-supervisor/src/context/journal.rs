@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::task::Waker;
 
+use crate::store::last_outcome::LastOutcome;
 use crate::task::{Direction, Record, RecordKind};
 use crate::time::Time;
 
@@ -49,6 +50,7 @@ pub(crate) struct Journal {
     active: usize,
     due: BTreeMap<i32, Option<Time>>,
     now: Time,
+    last_outcome: LastOutcome,
     stop: Option<Stop>,
     /// The failures that the workflow has got: the steps and their errors.
     failures: Vec<(i32, String)>,
@@ -61,8 +63,8 @@ pub(crate) struct Journal {
 pub(crate) enum Stop {
     /// The code does not fit the record.
     Diverged(String),
-    /// The task has failed.
-    Failed(String),
+    /// This step, or its compensation, has failed; `None` if other code of the task has.
+    Failed(Option<i32>, String),
     /// Another worker holds the task.
     Lost,
     /// Somebody has asked to cancel the task.
@@ -126,6 +128,7 @@ impl Journal {
             active: 0,
             due: BTreeMap::new(),
             now: created_at,
+            last_outcome: LastOutcome::of(&history),
             stop: None,
             failures: Vec::new(),
             last: None,
@@ -269,6 +272,16 @@ impl Journal {
         }
     }
 
+    /// Notes that a record is on disk.
+    pub(crate) fn add_written(&mut self, record: &Record) {
+        self.last_outcome.add(record);
+    }
+
+    /// Returns the place of the newest outcome on disk; -1 if there is none.
+    pub(crate) const fn progress(&self) -> i32 {
+        self.last_outcome.ord()
+    }
+
     /// Counts something that runs by itself.
     pub(crate) fn add_active(&mut self) {
         self.active = self.active.saturating_add(1);
@@ -333,7 +346,7 @@ impl Journal {
         match &self.stop {
             // Steps that run beside it may end and be recorded: otherwise they would have to run
             // again.
-            Some(stop @ (Stop::Failed(_) | Stop::Cancelled)) if self.active > 0 => {
+            Some(stop @ (Stop::Failed(..) | Stop::Cancelled)) if self.active > 0 => {
                 return Next::Ending(stop.clone());
             }
             Some(stop) => return Next::Stop(stop.clone()),

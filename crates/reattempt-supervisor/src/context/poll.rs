@@ -22,5 +22,5 @@ pub(crate) fn stop_of_panic(panic: &(dyn Any + Send)) -> Stop {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a value that is not a string");
-    Stop::Failed(format!("its code panicked: {message}"))
+    Stop::Failed(None, format!("its code panicked: {message}"))
 }

@@ -14,7 +14,7 @@ use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
-use crate::store::{ClaimedTask, LeaseStatus, Write, WriteResult};
+use crate::store::{ClaimedTask, Counts, LeaseStatus, Write, WriteResult};
 use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
 use crate::writer::Writer;
@@ -165,6 +165,11 @@ impl Inner {
     pub(crate) fn set_signals(&self, signals: Vec<Signal>) {
         *self.signals() = signals;
         self.changed.notify_waiters();
+    }
+
+    /// Returns the failures and deaths of the task since its newest outcome.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts::of(&self.task).after(self.journal().progress())
     }
 
     /// Returns when this process claimed the task.
@@ -349,15 +354,21 @@ impl WorkflowContext {
     /// Writes a record. Returns `None` if it is not on disk: then the task stops here.
     pub(super) async fn write(&self, record: Record) -> Option<LeaseStatus> {
         let _active = Active::new(&self.inner);
-        let write = Write::Record(self.inner.lease, Box::new(record));
+        let write = Write::Record(self.inner.lease, Box::new(record.clone()));
         match self.inner.writer.send(write).await {
             Ok(WriteResult::Written(status)) => {
+                self.inner.journal().add_written(&record);
                 if status.cancel_requested && !self.is_compensation() {
                     self.inner.journal().stop(Stop::Cancelled);
                 }
                 Some(status)
             }
             Ok(_) => {
+                self.inner.journal().stop(Stop::Lost);
+                None
+            }
+            // The next heartbeats give the task back: trouble with the store is not its failure.
+            Err(error) if error.is_passing() => {
                 self.inner.journal().stop(Stop::Lost);
                 None
             }
@@ -402,7 +413,7 @@ impl WorkflowContext {
     pub(super) async fn stop(&self, stop: Stop) -> ! {
         match (stop, self.inner.engine_calls()) {
             // With an engine the other steps go on, as they will when the task runs again.
-            (Stop::Failed(message), Some(mut calls)) => calls.fail(message),
+            (Stop::Failed(_, message), Some(mut calls)) => calls.fail(message),
             (stop, _) => self.inner.journal().stop(stop),
         }
         std::future::pending().await

@@ -82,7 +82,7 @@ impl Compensations {
         let missing = inner.journal().missing_request();
         match stop.or(missing.map(Stop::Diverged)) {
             None => {}
-            Some(Stop::Failed(message)) => return Err(EngineError::Failed(message)),
+            Some(Stop::Failed(_, message)) => return Err(EngineError::Failed(message)),
             Some(stop) => return Err(EngineError::Parked(stop_message(stop))),
         }
         let mut undos = std::mem::take(&mut *inner.undos());

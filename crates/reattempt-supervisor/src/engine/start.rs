@@ -45,7 +45,7 @@ pub(super) fn stop_message(stop: Stop) -> String {
         Stop::Diverged(message)
         | Stop::Ambiguous(_, message)
         | Stop::Refused(message)
-        | Stop::Failed(message) => message,
+        | Stop::Failed(_, message) => message,
         Stop::Cancelled | Stop::Lost => "it was cancelled".to_owned(),
     }
 }

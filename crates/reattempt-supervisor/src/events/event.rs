@@ -35,7 +35,7 @@ pub enum Event {
         task: TaskId,
         /// The name of its workflow.
         workflow: String,
-        /// The number of failures in this direction.
+        /// The number of failures: of the step that failed, or of the task in a row.
         failures: i32,
         /// How long it waits before it runs again.
         delay: Duration,

@@ -143,7 +143,12 @@ pub(super) fn list(
 }
 
 /// Returns the page of one task.
-pub(super) fn task(Progress { task, history }: &Progress) -> String {
+pub(super) fn task(progress: &Progress) -> String {
+    let Progress {
+        task,
+        history,
+        failures,
+    } = progress;
     let mut body = format!(
         "<p><a href=\"../\">All tasks</a></p><h1>Task {}</h1><dl>",
         task.id
@@ -163,7 +168,13 @@ pub(super) fn task(Progress { task, history }: &Progress) -> String {
         ),
         (
             "Failures",
-            format!("{} of {}", task.failures, task.max_failures),
+            format!("{} in a row, at most {}", task.failures, task.max_failures),
+        ),
+        (
+            "Deaths",
+            (task.deaths > 0)
+                .then(|| format!("{} of its workers in a row", task.deaths))
+                .unwrap_or_default(),
         ),
         ("Owner", owner.unwrap_or_default()),
         ("Submitted", task.created_at.to_string()),
@@ -189,6 +200,23 @@ pub(super) fn task(Progress { task, history }: &Progress) -> String {
         body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Result or error</thead><tbody>");
         for record in history {
             row(&mut body, record);
+        }
+        body.push_str("</tbody></table></div>");
+    }
+    if !failures.is_empty() {
+        body.push_str("<h2>Failures</h2><div class=scroll><table><thead><tr><th>Step<th>Direction<th>Failures<th>Last<th>Error</thead><tbody>");
+        for step in failures {
+            push(
+                &mut body,
+                format_args!(
+                    "<tr><td class=number>{}<td>{}<td class=number>{}<td>{}<td class=text>{}",
+                    step.seq,
+                    step.direction.as_str(),
+                    step.failures,
+                    time(step.at),
+                    Text(&step.error),
+                ),
+            );
         }
         body.push_str("</tbody></table></div>");
     }

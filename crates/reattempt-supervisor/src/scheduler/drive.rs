@@ -15,8 +15,8 @@ use crate::context::{Inner, StepError, WorkflowContext};
 use crate::events::Event;
 use crate::local::{Ending, LocalTask};
 use crate::payload::storable;
-use crate::store::{Change, Expiry, NextState, Wake, Write, WriteResult};
-use crate::task::{Direction, State};
+use crate::store::{Change, Counts, Expiry, Failure, NextState, Wake, Write, WriteResult};
+use crate::task::{Direction, FailingStep, State};
 use crate::time::Time;
 use crate::workflow::{RunFn, WorkflowError, WorkflowResult};
 use crate::writer::{Reply, Seat};
@@ -62,7 +62,7 @@ pub(super) async fn drive(
             let message = Expiry::Task.message().to_owned();
             Some(change_after_final_failure(&inner, message, None))
         }
-        change = run(&inner, run_fn, delays) => change,
+        change = run(&inner, run_fn, shared, delays) => change,
     };
     // The write below may let another task in.
     drop(seat);
@@ -76,14 +76,19 @@ pub(super) async fn drive(
 }
 
 /// Runs a task until it ends or waits. Returns its new state, or `None` if another worker holds it.
-async fn run(inner: &Arc<Inner>, run_fn: RunFn, delays: &Policy) -> Option<Change> {
+async fn run(
+    inner: &Arc<Inner>,
+    run_fn: RunFn,
+    shared: &Shared,
+    delays: &Policy,
+) -> Option<Change> {
     let pause = poll_workflow(inner, run_fn).await;
     if inner.task.direction == Direction::Forward {
-        return change_after(inner, pause, delays);
+        return change_after(inner, pause, shared, delays).await;
     }
     match pause {
-        Pause::Stop(stop) => change_after_stop(inner, stop, delays),
-        Pause::Ended(_) | Pause::Idle(_) => undo_all(inner, delays).await,
+        Pause::Stop(stop) => change_after_stop(inner, stop, shared, delays).await,
+        Pause::Ended(_) | Pause::Idle(_) => undo_all(inner, shared, delays).await,
     }
 }
 
@@ -158,11 +163,17 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
 }
 
 /// Returns the new state of a task that went forward, or `None` if another worker holds it.
-fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> {
+async fn change_after(
+    inner: &Inner,
+    pause: Pause,
+    shared: &Shared,
+    delays: &Policy,
+) -> Option<Change> {
     let pending = Change {
         state: State::Pending,
         direction: Direction::Forward,
-        failures: inner.task.failures,
+        counts: inner.counts(),
+        failing_step: None,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
@@ -184,12 +195,17 @@ fn change_after(inner: &Inner, pause: Pause, delays: &Policy) -> Option<Change> 
             wake: Wake::At(due.unwrap_or(Time::NEVER), inner.newest_signal()),
             ..pending
         },
-        Pause::Stop(stop) => return change_after_stop(inner, stop, delays),
+        Pause::Stop(stop) => return change_after_stop(inner, stop, shared, delays).await,
     })
 }
 
 /// Returns the new state of a stopped task, or `None` if another worker holds it.
-fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Change> {
+async fn change_after_stop(
+    inner: &Inner,
+    stop: Stop,
+    shared: &Shared,
+    delays: &Policy,
+) -> Option<Change> {
     match stop {
         Stop::Lost => None,
         Stop::Diverged(message) | Stop::Refused(message) => Some(change_to_parked(inner, message)),
@@ -197,11 +213,14 @@ fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Chang
             failed_seq: Some(seq),
             ..change_to_parked(inner, message)
         }),
-        Stop::Failed(message) => Some(change_after_failure(inner, message, delays)),
+        Stop::Failed(seq, message) => {
+            change_after_failure(inner, (seq, message), shared, delays).await
+        }
         Stop::Cancelled => Some(Change {
             state: State::Pending,
             direction: Direction::Cancelling,
-            failures: 0,
+            counts: Counts::NONE,
+            failing_step: None,
             wake: Wake::In(Duration::ZERO),
             output: None,
             error: Some("it was cancelled".to_owned()),
@@ -214,16 +233,53 @@ fn change_after_stop(inner: &Inner, stop: Stop, delays: &Policy) -> Option<Chang
 fn change_after_final_failure(inner: &Inner, error: String, failed_seq: Option<i32>) -> Change {
     Change {
         failed_seq,
-        ..change_to(NextState::after_final_failure(inner.task.on_failure), error)
+        ..change_to(
+            NextState::after_final_failure(inner.task.on_failure, inner.journal().progress()),
+            error,
+        )
     }
 }
 
+/// Returns the state of a task after one more failure, of this step or of other code. Returns `None`
+/// if nobody knows how often the step has failed: trouble with the store is not a failure.
+async fn change_after_failure(
+    inner: &Inner,
+    (seq, message): (Option<i32>, String),
+    shared: &Shared,
+    delays: &Policy,
+) -> Option<Change> {
+    let (task, progress) = (&inner.task, inner.journal().progress());
+    let mut step_failures = None;
+    if let Some(seq) = seq {
+        let failing = shared.store().failures(task.id).await.ok()?;
+        let same = |step: &&FailingStep| (step.direction, step.seq) == (task.direction, seq);
+        step_failures = Some(failing.iter().find(same).map_or(0, |step| step.failures));
+    }
+    let failure = Failure {
+        progress,
+        step_failures,
+    };
+    let next = NextState::after_failure(task, failure, delays, rand::random());
+    let failing_step = seq.zip(step_failures).map(|(seq, earlier)| FailingStep {
+        direction: task.direction,
+        seq,
+        failures: earlier.saturating_add(1),
+        error: storable(&message),
+        at: Time::default(),
+    });
+    Some(Change {
+        failing_step,
+        ..change_to(next, message)
+    })
+}
+
 /// Returns the change to a next state.
-const fn change_to(next: NextState, error: String) -> Change {
+fn change_to(next: NextState, error: String) -> Change {
     Change {
         state: next.state,
         direction: next.direction,
-        failures: next.failures,
+        counts: next.counts,
+        failing_step: None,
         wake: Wake::In(next.delay),
         output: None,
         error: Some(error),
@@ -231,21 +287,13 @@ const fn change_to(next: NextState, error: String) -> Change {
     }
 }
 
-/// Returns the state of a task after one more failure.
-fn change_after_failure(inner: &Inner, message: String, delays: &Policy) -> Change {
-    let task = &inner.task;
-    let now = (task.direction, task.failures);
-    let random = rand::random();
-    let next = NextState::after_failure(now, task.max_failures, task.on_failure, delays, random);
-    change_to(next, message)
-}
-
 /// Returns the state of a task that waits for an operator.
 fn change_to_parked(inner: &Inner, message: String) -> Change {
     Change {
         state: State::Parked,
         direction: inner.task.direction,
-        failures: inner.task.failures,
+        counts: inner.counts(),
+        failing_step: None,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: Some(message),
@@ -254,7 +302,7 @@ fn change_to_parked(inner: &Inner, message: String) -> Change {
 }
 
 /// Undoes the finished steps, the last first. Returns `None` if another worker holds the task.
-async fn undo_all(inner: &Arc<Inner>, delays: &Policy) -> Option<Change> {
+async fn undo_all(inner: &Arc<Inner>, shared: &Shared, delays: &Policy) -> Option<Change> {
     if let Some(message) = inner.journal().missing_request() {
         return Some(change_to_parked(inner, message));
     }
@@ -271,15 +319,21 @@ async fn undo_all(inner: &Arc<Inner>, delays: &Policy) -> Option<Change> {
                     "step {} `{}` could not be undone: {error}",
                     undo.seq, undo.name
                 );
-                return Some(change_after_failure(inner, message, delays));
+                let failure = (Some(undo.seq), message);
+                return change_after_failure(inner, failure, shared, delays).await;
             }
-            Err(stop) => return change_after_stop(inner, stop, delays),
+            Err(Stop::Failed(_, message)) => {
+                let failure = (Some(undo.seq), message);
+                return change_after_failure(inner, failure, shared, delays).await;
+            }
+            Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
         }
     }
     Some(Change {
         state: inner.task.direction.final_state(has_undone),
         direction: inner.task.direction,
-        failures: inner.task.failures,
+        counts: inner.counts(),
+        failing_step: None,
         wake: Wake::In(Duration::ZERO),
         output: None,
         error: None,
@@ -312,7 +366,9 @@ async fn write_change(inner: &Inner, change: Change, shared: &Shared, local: &Lo
         ..change
     };
     let mut result = send_change(inner, &change, shared).await;
-    if let Err(error) = &result {
+    if let Err(error) = &result
+        && !error.is_passing()
+    {
         let message = format!(
             "the store refuses its new state `{}`: {error}",
             change.state
@@ -375,7 +431,10 @@ fn event_of(inner: &Inner, change: &Change) -> Option<Event> {
         State::Pending => Some(Event::Failed {
             task,
             workflow,
-            failures: change.failures,
+            failures: change
+                .failing_step
+                .as_ref()
+                .map_or(change.counts.failures, |step| step.failures),
             delay: match change.wake {
                 Wake::In(delay) => delay,
                 Wake::At(..) => Duration::ZERO,

@@ -8,12 +8,14 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::expiry::find_expiry;
+use super::last_outcome::LastOutcome;
 use super::{
-    AdminCommand, Change, Claim, ClaimedTask, Filter, HeldTask, LeaseStatus, NextState, Reclaimed,
-    SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
+    Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId,
+    WorkerId,
 };
 use crate::time::Time;
 
@@ -31,6 +33,7 @@ struct Tables {
     tasks: BTreeMap<TaskId, Task>,
     keys: HashMap<(String, String), TaskId>,
     records: BTreeMap<TaskId, Vec<Record>>,
+    failing: BTreeMap<TaskId, Vec<FailingStep>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
     leases: BTreeMap<WorkerId, Time>,
     last_task: i64,
@@ -98,6 +101,11 @@ impl Store for Memory {
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         let records = self.tables().records.get(&id).cloned();
         Box::pin(async { Ok(records.unwrap_or_default()) })
+    }
+
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        let failing = self.tables().failing.get(&id).cloned();
+        Box::pin(async { Ok(failing.unwrap_or_default()) })
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
@@ -318,10 +326,10 @@ impl Tables {
     }
 
     /// Sets the state of a task.
-    fn change(&self, task: &mut Task, change: Change, now: Time) {
+    fn change(&mut self, task: &mut Task, change: Change, now: Time) {
         task.state = change.state;
         task.direction = change.direction;
-        task.failures = change.failures;
+        set_counts(task, change.counts);
         task.output = change.output.or(task.output.take());
         task.error = change.error.or(task.error.take());
         task.failed_seq = change.failed_seq.or(task.failed_seq);
@@ -329,6 +337,14 @@ impl Tables {
         task.updated_at = now;
         if change.state != State::Processing {
             task.owner = None;
+        }
+        if let Some(step) = change.failing_step {
+            let failing = self.failing.entry(task.id).or_default();
+            let same =
+                |other: &FailingStep| (other.direction, other.seq) == (step.direction, step.seq);
+            failing.retain(|other| !same(other));
+            failing.push(FailingStep { at: now, ..step });
+            failing.sort_by_key(|step| (step.direction.number(), step.seq));
         }
         let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
         task.wake_at = match change.wake {
@@ -413,6 +429,7 @@ impl Tables {
                 if task.direction == Direction::Forward {
                     task.direction = Direction::Undoing;
                 }
+                self.failing.remove(&id);
                 restart(task, now);
             }
             (AdminCommand::Resubmit, State::Parked | State::Error) => {
@@ -425,6 +442,7 @@ impl Tables {
                 }
                 task.failed_seq = None;
                 task.complete_by = task.complete_by.filter(|by| *by > now);
+                self.failing.remove(&id);
                 restart(task, now);
             }
             (_, state) => return SignalResult::NotAllowed(state),
@@ -451,6 +469,7 @@ impl Tables {
                 self.keys.remove(&(task.workflow, task.key));
             }
             self.records.remove(id);
+            self.failing.remove(id);
             self.signals.remove(id);
         }
         u64::try_from(old.len()).unwrap_or(u64::MAX)
@@ -469,17 +488,21 @@ impl Tables {
             let Some(expiry) = find_expiry(task, now, is_alive) else {
                 continue;
             };
-            let next = NextState::after_expiry(task, expiry, &sweep.delays, rand::random());
-            reclaimed.push(Reclaimed::new(task, expiry, next));
+            let records = self.records.get(&task.id);
+            let progress = LastOutcome::of(records.map_or(&[], Vec::as_slice)).ord();
+            let next =
+                NextState::after_expiry(task, expiry, progress, &sweep.delays, rand::random());
+            let one = Reclaimed::new(task, expiry, next);
             task.state = next.state;
             task.direction = next.direction;
-            task.failures = next.failures;
+            set_counts(task, next.counts);
             task.wake_at = now.after(next.delay);
-            task.error = Some(expiry.message().to_owned());
+            task.error = Some(one.error.clone());
             task.owner = None;
             task.step_by = None;
             task.fence = task.fence.next();
             task.updated_at = now;
+            reclaimed.push(one);
         }
         self.leases
             .retain(|_, until| until.after(Duration::from_secs(3_600)) > now);
@@ -491,7 +514,7 @@ impl Tables {
 fn restart(task: &mut Task, now: Time) {
     task.state = State::Pending;
     task.fence = task.fence.next();
-    task.failures = 0;
+    set_counts(task, Counts::NONE);
     task.wake_at = now;
 }
 
@@ -509,4 +532,10 @@ fn forget_failure(records: &mut Vec<Record>, task: &Task) {
     {
         records.retain(|old| old.seq != seq);
     }
+}
+
+fn set_counts(task: &mut Task, counts: Counts) {
+    task.failures = counts.failures;
+    task.deaths = counts.deaths;
+    task.failed_ord = counts.failed_ord;
 }

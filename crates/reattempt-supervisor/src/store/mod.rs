@@ -3,6 +3,7 @@
 
 mod error;
 pub(crate) mod expiry;
+pub(crate) mod last_outcome;
 pub mod memory;
 mod next_state;
 #[cfg(feature = "postgres")]
@@ -19,11 +20,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
 
 pub use error::{ErrorKind, StoreError};
 pub use expiry::Expiry;
-pub use next_state::NextState;
+pub use next_state::{Counts, Failure, NextState};
 pub use reclaim::{Reclaimed, Sweep};
 pub use writes::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
@@ -74,6 +75,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the records of a task, in their order.
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>>;
+
+    /// Returns the steps of a task that have failed, by direction and number. Resubmitting the task
+    /// forgets them.
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>>;
 
     /// Returns the signals of a task, in their order.
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>>;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reattempt::Policy;
 
 use super::expiry::Expiry;
-use super::next_state::NextState;
+use super::next_state::{Counts, NextState};
 use crate::task::{Direction, State, Task, TaskId, WorkerId};
 
 /// How a supervisor looks for expired tasks.
@@ -32,8 +32,10 @@ pub struct Reclaimed {
     pub state: State,
     /// Its new direction.
     pub direction: Direction,
-    /// The number of failures in this direction.
-    pub failures: i32,
+    /// Its failures and deaths.
+    pub counts: Counts,
+    /// The error of the task.
+    pub error: String,
     /// How long it waits before workers may claim it again.
     pub delay: Duration,
 }
@@ -49,7 +51,15 @@ impl Reclaimed {
             owner: task.owner.clone(),
             state: next.state,
             direction: next.direction,
-            failures: next.failures,
+            counts: next.counts,
+            error: match expiry {
+                Expiry::Owner if next.state == State::Parked => format!(
+                    "its worker died {} times in a row; look whether one of its steps ends the process, then \
+                     resubmit the task or cancel it",
+                    next.counts.deaths
+                ),
+                _ => expiry.message().to_owned(),
+            },
             delay: next.delay,
         }
     }

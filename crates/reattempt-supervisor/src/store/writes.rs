@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::task::{Direction, Lease, NewTask, Record, Signal, State, Task, TaskId, WorkerId};
+use super::next_state::Counts;
+use crate::task::{
+    Direction, FailingStep, Lease, NewTask, Record, Signal, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 /// One change to the store.
@@ -157,8 +160,10 @@ pub struct Change {
     pub state: State,
     /// The direction.
     pub direction: Direction,
-    /// The number of failures in this direction.
-    pub failures: i32,
+    /// The failures and deaths.
+    pub counts: Counts,
+    /// The step that failed, with its failures including this one. The store sets the time.
+    pub failing_step: Option<FailingStep>,
     /// When workers may claim the task again.
     pub wake: Wake,
     /// The result of the workflow, as JSON. `None` keeps an earlier one.

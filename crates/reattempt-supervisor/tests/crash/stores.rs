@@ -7,7 +7,9 @@ use std::time::Duration;
 use reattempt_supervisor::store::{
     Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
 };
-use reattempt_supervisor::{Client, Record, Signal, Sqlite, State, Task, TaskId, WorkerId};
+use reattempt_supervisor::{
+    Client, FailingStep, Record, Signal, Sqlite, State, Task, TaskId, WorkerId,
+};
 
 use crate::servers;
 
@@ -163,6 +165,10 @@ impl Store for Any {
 
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         self.store.history(id)
+    }
+
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        self.store.failures(id)
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

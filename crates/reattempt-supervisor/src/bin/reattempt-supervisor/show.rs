@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reattempt_supervisor::{Progress, Record, State, Task};
+use reattempt_supervisor::{FailingStep, Progress, Record, State, Task};
 use serde::Serialize;
 
 type PrintResult = Result<(), Box<dyn Error>>;
@@ -55,7 +55,11 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
     if as_json {
         return json(progress);
     }
-    let Progress { task, history } = progress;
+    let Progress {
+        task,
+        history,
+        failures,
+    } = progress;
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     for (name, value) in [
         ("task", task.id.to_string()),
@@ -68,8 +72,9 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
         ("state", task.state.to_string()),
         (
             "failures",
-            format!("{} of {}", task.failures, task.max_failures),
+            format!("{} in a row, at most {}", task.failures, task.max_failures),
         ),
+        ("deaths", format!("{} of its workers in a row", task.deaths)),
         (
             "owner",
             task.owner
@@ -95,6 +100,13 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
         ["step", "name", "what", "when", "result or error"],
         history.iter().map(row),
     );
+    if !failures.is_empty() {
+        println!();
+        table(
+            ["step", "direction", "failures", "last", "error"],
+            failures.iter().map(failing_row),
+        );
+    }
     Ok(())
 }
 
@@ -107,6 +119,17 @@ fn row(record: &Record) -> [String; 5] {
         record.kind.as_str().to_owned(),
         record.at.to_string(),
         result.cloned().unwrap_or_default(),
+    ]
+}
+
+/// Returns the cells of a step that has failed.
+fn failing_row(step: &FailingStep) -> [String; 5] {
+    [
+        step.seq.to_string(),
+        step.direction.as_str().to_owned(),
+        step.failures.to_string(),
+        step.at.to_string(),
+        step.error.clone(),
     ]
 }
 

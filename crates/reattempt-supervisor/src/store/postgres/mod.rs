@@ -28,7 +28,7 @@ use super::{
     Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use crate::store::submission::Submission;
-use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
 use limits::Limits;
@@ -195,6 +195,13 @@ impl Store for Postgres {
         Box::pin(async move {
             let rows = self.reader.query(sql::HISTORY, &[&id.0]).await?;
             rows.iter().map(rows::record_of).collect()
+        })
+    }
+
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        Box::pin(async move {
+            let rows = self.reader.query(sql::FAILURES, &[&id.0]).await?;
+            rows.iter().map(rows::failing_step_of).collect()
         })
     }
 

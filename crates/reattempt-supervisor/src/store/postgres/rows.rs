@@ -6,7 +6,8 @@ use tokio_postgres::Row;
 use super::sql::columns;
 use crate::store::{ClaimedTask, Filter, HeldTask, StoreError};
 use crate::task::{
-    Direction, Fence, Lease, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, OnFailure, Record, RecordKind, Signal, State, Task,
+    TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -109,6 +110,16 @@ pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {
         row.get(11),
         row.get(12),
     ))
+}
+
+pub(super) fn failing_step_of(row: &Row) -> Result<FailingStep, StoreError> {
+    Ok(FailingStep {
+        direction: direction(row.get(0))?,
+        seq: row.get(1),
+        failures: row.get(2),
+        error: row.get(3),
+        at: Time::from_micros(row.get(4)),
+    })
 }
 
 pub(super) fn signal_of(row: &Row) -> Signal {

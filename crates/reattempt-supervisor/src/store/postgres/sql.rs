@@ -165,26 +165,44 @@ pub(super) const ANNOUNCE: &str = concat!(
     now!()
 );
 
+macro_rules! change {
+    () => {
+        concat!(
+            "UPDATE retry_run SET
+                 state = $3::smallint,
+                 direction = $4::smallint,
+                 failures = $5,
+                 wake_at = CASE
+                     WHEN cancel_asked AND $4::smallint = 0 THEN ", now!(), "
+                     WHEN $6::bigint IS NOT NULL THEN ", now!(), " + $6
+                     WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = $1 AND retry_signal.id > $8) THEN ", now!(), "
+                     ELSE $7 END,
+                 output = coalesce($9, output),
+                 error = coalesce($10, error),
+                 owner = CASE WHEN $3::smallint = 1 THEN owner END,
+                 step_by = NULL,
+                 updated_at = ", now!(), ",
+                 failed_seq = coalesce($12, failed_seq),
+                 deaths = $13,
+                 failed_ord = $14
+             WHERE id = $1 AND fence = $2 AND state + 0 = 1
+             RETURNING $11::bigint, cancel_asked, ", now!()
+        )
+    };
+}
+
 /// Changes the state of a task. A change that looks at signals needs an earlier lock: by itself it
 /// would see the signals from before its wait for the lock.
-pub(super) const CHANGE: &str = concat!(
-    "UPDATE retry_run SET
-         state = $3::smallint,
-         direction = $4::smallint,
-         failures = $5,
-         wake_at = CASE
-             WHEN cancel_asked AND $4::smallint = 0 THEN ", now!(), "
-             WHEN $6::bigint IS NOT NULL THEN ", now!(), " + $6
-             WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = $1 AND retry_signal.id > $8) THEN ", now!(), "
-             ELSE $7 END,
-         output = coalesce($9, output),
-         error = coalesce($10, error),
-         failed_seq = coalesce($12, failed_seq),
-         owner = CASE WHEN $3::smallint = 1 THEN owner END,
-         step_by = NULL,
-         updated_at = ", now!(), "
-     WHERE id = $1 AND fence = $2 AND state + 0 = 1
-     RETURNING $11::bigint, cancel_asked, ", now!()
+pub(super) const CHANGE: &str = change!();
+
+/// Changes the state of a task, and stores the failure of its step.
+pub(super) const CHANGE_FAILED: &str = concat!(
+    "WITH changed (n, cancel_asked, at) AS (", change!(), "), failed AS (
+         INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
+         SELECT $1, $15, $16, $17, $18, at FROM changed
+         ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
+     )
+     SELECT n, cancel_asked, at FROM changed"
 );
 
 pub(super) const BEAT: &str = concat!(
@@ -233,8 +251,17 @@ pub(super) const SIGNAL: &str = concat!(
      SELECT n, state FROM given"
 );
 
+/// Deletes the failures of the steps of a task in these states.
+macro_rules! forget_failures {
+    ($states:literal) => {
+        concat!("failures AS (DELETE FROM retry_failure WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND ", $states, ")")
+    };
+}
+
 pub(super) const CANCEL: &str = concat!(
-    "WITH steered AS (
+    "WITH ",
+    forget_failures!("state = 7"),
+    "), steered AS (
          UPDATE retry_run SET
              cancel_asked = true,
              wake_at = CASE WHEN state = 1 THEN wake_at ELSE ",
@@ -243,6 +270,8 @@ pub(super) const CANCEL: &str = concat!(
              state = CASE WHEN state = 1 THEN 1 WHEN fence = 0 THEN 6 ELSE 0 END,
              fence = CASE WHEN state = 7 THEN fence + 1 ELSE fence END,
              failures = CASE WHEN state = 7 THEN 0 ELSE failures END,
+             deaths = CASE WHEN state = 7 THEN 0 ELSE deaths END,
+             failed_ord = CASE WHEN state = 7 THEN -1 ELSE failed_ord END,
              updated_at = ",
     now!(),
     "
@@ -261,8 +290,10 @@ pub(super) const PARK: &str = concat!(
 
 /// Turns a failed or parked task back.
 pub(super) const UNDO: &str = concat!(
-    "WITH steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ",
+    "WITH ",
+    forget_failures!("state IN (4, 7)"),
+    "), steered AS (
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ",
     now!(),
     ", updated_at = ",
     now!(),
@@ -282,8 +313,8 @@ pub(super) const RESUBMIT: &str = concat!(
              AND seq = coalesce(run.failed_seq, (SELECT seq FROM retry_step AS last WHERE last.run_id = $1 AND last.kind = 2
                  AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
              AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)
-     ), steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
+     ), ", forget_failures!("state IN (4, 7)"), "), steered AS (
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
              direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
              complete_by = CASE WHEN complete_by > ", now!(), " THEN complete_by END
          WHERE id = $1 AND state IN (4, 7)
@@ -299,6 +330,8 @@ pub(super) const PRUNE: &str = concat!(
          ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
      ), steps AS (
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
+     ), failures AS (
+         DELETE FROM retry_failure WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), signals AS (
          DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), runs AS (
@@ -310,6 +343,8 @@ pub(super) const PRUNE: &str = concat!(
 pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHERE id = $1");
 
 pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = $1 ORDER BY ord";
+
+pub(super) const FAILURES: &str = "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = $1 ORDER BY direction, seq";
 
 pub(super) const SIGNALS: &str =
     "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";
@@ -332,6 +367,7 @@ pub(super) const WRITES: &[&str] = &[
     RECORD_ALONE,
     ANNOUNCE,
     CHANGE,
+    CHANGE_FAILED,
     DISOWN,
     GIVE_BACK,
     FORGET,
@@ -347,4 +383,4 @@ pub(super) const WRITES: &[&str] = &[
 pub(super) const BEATS: &[&str] = &[BEAT];
 
 /// The prepared statements of the connection for reads.
-pub(super) const READS: &[&str] = &[RUN, HISTORY, SIGNALS, COUNTS, NOTIFY];
+pub(super) const READS: &[&str] = &[RUN, HISTORY, FAILURES, SIGNALS, COUNTS, NOTIFY];

@@ -70,12 +70,13 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
                 Wake::In(delay) => (Some(micros(delay)), None, None),
                 Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
             };
-            let values: [&(dyn ToSql + Sync); 12] = [
+            let (state, direction) = (change.state.number(), change.direction.number());
+            let mut values: Vec<&(dyn ToSql + Sync)> = vec![
                 &lease.task.0,
                 &lease.fence.0,
-                &change.state.number(),
-                &change.direction.number(),
-                &change.failures,
+                &state,
+                &direction,
+                &change.counts.failures,
                 &delay,
                 &wake_at,
                 &seen,
@@ -83,8 +84,17 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
                 &change.error,
                 &nth,
                 &change.failed_seq,
+                &change.counts.deaths,
+                &change.counts.failed_ord,
             ];
-            live.query(sql::CHANGE, &values).await
+            let Some(step) = &change.failing_step else {
+                return live.query(sql::CHANGE, &values).await;
+            };
+            let failed_in = step.direction.number();
+            let failed: [&(dyn ToSql + Sync); 4] =
+                [&failed_in, &step.seq, &step.failures, &step.error];
+            values.extend(failed);
+            live.query(sql::CHANGE_FAILED, &values).await
         }
         _ => Ok(Vec::new()),
     }

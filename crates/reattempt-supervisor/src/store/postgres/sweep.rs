@@ -15,19 +15,29 @@ use crate::store::{NextState, Reclaimed, StoreError, Sweep};
 use crate::task::Task;
 use crate::time::Time;
 
+/// The place of the newest outcome of a step; -1 if there is none. See `LastOutcome`.
+macro_rules! progress {
+    () => {
+        "(SELECT coalesce(max(ord), -1) FROM retry_step AS step
+             WHERE run_id = retry_run.id AND kind IN (1, 2, 3) AND NOT EXISTS (
+                 SELECT 1 FROM retry_step AS begun WHERE begun.run_id = step.run_id AND begun.seq = step.seq AND begun.kind = 0
+                     AND (begun.due_at IS NOT NULL OR starts_with(begun.name, 'signal '))))"
+    };
+}
+
 /// Finds expired tasks, each kind by its own index; skips those that another supervisor has locked.
 const EXPIRED: [&str; 3] = [
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
          WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ")
          LIMIT $1 FOR NO KEY UPDATE OF retry_run SKIP LOCKED"
     ),
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
          WHERE state = 1 AND step_by IS NOT NULL AND step_by < ", now!(), " LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
     ),
     concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now FROM retry_run
+        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
          WHERE state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ", now!(), "
          LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
     ),
@@ -44,7 +54,7 @@ const GIVE_BACK: &str = concat!(
     "UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
          error = $6, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ",
     now!(),
-    "
+    ", deaths = $7, failed_ord = $8
      WHERE id = $1"
 );
 
@@ -106,7 +116,7 @@ pub(super) async fn reclaim_all(
         .query(&transaction, SHORTEN, &[])
         .await
         .map_err(store_error)?;
-    let mut tasks: Vec<Task> = Vec::new();
+    let mut tasks: Vec<(Task, i32)> = Vec::new();
     let mut now = Time::default();
     for sql in EXPIRED {
         let left = limit.saturating_sub(tasks.len());
@@ -119,15 +129,15 @@ pub(super) async fn reclaim_all(
             now = Time::from_micros(row.get("now"));
             let task = rows::task_of(&row)?;
             // A task may have several reasons to expire.
-            if tasks.iter().all(|other| other.id != task.id) {
-                tasks.push(task);
+            if tasks.iter().all(|(other, _)| other.id != task.id) {
+                tasks.push((task, row.get("progress")));
             }
         }
     }
     let reclaimed = if tasks.is_empty() {
         Vec::new()
     } else {
-        let owners = tasks.iter().filter_map(|task| task.owner.as_ref());
+        let owners = tasks.iter().filter_map(|(task, _)| task.owner.as_ref());
         let owners: Vec<_> = owners.map(|owner| owner.0.as_str()).collect();
         let rows = prepared
             .query(&transaction, ALIVE, &[&owners])
@@ -151,30 +161,34 @@ async fn give_back(
     transaction: &Transaction<'_>,
     prepared: &Prepared,
     sweep: &Sweep,
-    tasks: &[Task],
+    tasks: &[(Task, i32)],
     alive: &HashSet<&str>,
     now: Time,
 ) -> Result<Vec<Reclaimed>, StoreError> {
     let mut reclaimed = Vec::new();
     let mut sent: Vec<Sent<'_>> = Vec::new();
-    for task in tasks {
+    for (task, progress) in tasks {
         if let Some(expiry) = find_expiry(task, now, |owner| alive.contains(owner.0.as_str())) {
-            let next = NextState::after_expiry(task, expiry, &sweep.delays, rand::random());
-            let id = task.id.0;
+            let next =
+                NextState::after_expiry(task, expiry, *progress, &sweep.delays, rand::random());
+            let one = Reclaimed::new(task, expiry, next);
+            let (id, error) = (task.id.0, one.error.clone());
             sent.push(Box::pin(async move {
                 let (state, direction) = (next.state.number(), next.direction.number());
                 let wake_at = now.after(next.delay).as_micros();
-                let values: [&(dyn ToSql + Sync); 6] = [
+                let values: [&(dyn ToSql + Sync); 8] = [
                     &id,
                     &state,
                     &direction,
-                    &next.failures,
+                    &next.counts.failures,
                     &wake_at,
-                    &expiry.message(),
+                    &error,
+                    &next.counts.deaths,
+                    &next.counts.failed_ord,
                 ];
                 prepared.query(transaction, GIVE_BACK, &values).await
             }));
-            reclaimed.push(Reclaimed::new(task, expiry, next));
+            reclaimed.push(one);
         }
     }
     pipeline::together(sent).await.map_err(store_error)?;

@@ -235,13 +235,15 @@ fn change(
              state = ?3,
              direction = ?4,
              failures = ?5,
+             deaths = ?11,
+             failed_ord = ?12,
              wake_at = CASE
                  WHEN cancel_asked AND ?4 = 0 THEN ?10
                  WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7) THEN ?10
                  ELSE ?6 END,
              output = coalesce(?8, output),
              error = coalesce(?9, error),
-             failed_seq = coalesce(?11, failed_seq),
+             failed_seq = coalesce(?13, failed_seq),
              owner = CASE WHEN ?3 = 1 THEN owner END,
              step_by = NULL,
              updated_at = ?10
@@ -251,15 +253,31 @@ fn change(
         lease.fence.0,
         change.state.number(),
         change.direction.number(),
-        change.failures,
+        change.counts.failures,
         wake.as_micros(),
         seen,
         change.output,
         change.error,
         now.as_micros(),
+        change.counts.deaths,
+        change.counts.failed_ord,
         change.failed_seq,
     ];
-    query_one(connection, sql, values, |row| row.get(0))
+    let cancel_requested = query_one(connection, sql, values, |row| row.get(0))?;
+    if let (Some(_), Some(step)) = (cancel_requested, &change.failing_step) {
+        let sql =
+            "INSERT OR REPLACE INTO retry_failure (run_id, direction, seq, failures, error, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        connection.prepare_cached(sql)?.execute(params![
+            lease.task.0,
+            step.direction.number(),
+            step.seq,
+            step.failures,
+            step.error,
+            now.as_micros(),
+        ])?;
+    }
+    Ok(cancel_requested)
 }
 
 /// Renews a lease. Returns the tasks of the worker.
@@ -376,16 +394,22 @@ fn apply_command(
             "UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = ?3, updated_at = ?2 WHERE id = ?1",
             &[&task.0, &now, why],
         )?,
-        (AdminCommand::Cancel, State::Parked) => execute(
-            "UPDATE retry_run SET cancel_asked = 1, state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2 WHERE id = ?1",
-            &[&task.0, &now],
-        )?,
-        (AdminCommand::Undo, State::Parked | State::Error) => execute(
-            "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2,
+        (AdminCommand::Cancel, State::Parked) => {
+            execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
+            execute(
+                "UPDATE retry_run SET cancel_asked = 1, state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2 WHERE id = ?1",
+                &[&task.0, &now],
+            )?;
+        }
+        (AdminCommand::Undo, State::Parked | State::Error) => {
+            execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
+            execute(
+            "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
                  direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
              WHERE id = ?1",
             &[&task.0, &now],
-        )?,
+            )?;
+        }
         (AdminCommand::Resubmit, State::Parked | State::Error) => {
             // The step that failed runs again. An older release does not say which step it was: then
             // it was the last one, or none.
@@ -397,8 +421,9 @@ fn apply_command(
                      AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = ?1 AND done.seq = retry_step.seq AND done.kind = 1)",
                 &[&task.0],
             )?;
+            execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
             execute(
-                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, wake_at = ?2, updated_at = ?2, failed_seq = NULL,
+                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2, failed_seq = NULL,
                      direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
                      complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
                  WHERE id = ?1",
@@ -421,6 +446,7 @@ fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusql
     let old = old.collect::<rusqlite::Result<Vec<i64>>>()?;
     for sql in [
         "DELETE FROM retry_step WHERE run_id = ?1",
+        "DELETE FROM retry_failure WHERE run_id = ?1",
         "DELETE FROM retry_signal WHERE run_id = ?1",
         "DELETE FROM retry_run WHERE id = ?1",
     ] {

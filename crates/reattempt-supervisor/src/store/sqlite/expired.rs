@@ -72,20 +72,25 @@ pub(super) fn reclaim_all(
             let Some(expiry) = find_expiry(&task, now, |_| owner_row.is_some()) else {
                 continue;
             };
-            let next = NextState::after_expiry(&task, expiry, &sweep.delays, rand::random());
+            let progress = queries::progress(&transaction, task.id)?;
+            let next =
+                NextState::after_expiry(&task, expiry, progress, &sweep.delays, rand::random());
+            let one = Reclaimed::new(&task, expiry, next);
             let sql = "UPDATE retry_run SET state = ?2, direction = ?3, failures = ?4, wake_at = ?5, error = ?6, owner = NULL, step_by = NULL,
-                     fence = fence + 1, updated_at = ?7 WHERE id = ?1";
+                     fence = fence + 1, updated_at = ?7, deaths = ?8, failed_ord = ?9 WHERE id = ?1";
             let values = params![
                 task.id.0,
                 next.state.number(),
                 next.direction.number(),
-                next.failures,
+                next.counts.failures,
                 now.after(next.delay).as_micros(),
-                expiry.message(),
+                one.error,
                 now.as_micros(),
+                next.counts.deaths,
+                next.counts.failed_ord,
             ];
             transaction.prepare_cached(sql)?.execute(values)?;
-            reclaimed.push(Reclaimed::new(&task, expiry, next));
+            reclaimed.push(one);
         }
     }
     if query_one(&transaction, OLD, [now.as_micros()], |_| Ok(()))?.is_some() {

@@ -20,7 +20,7 @@ use super::{
     Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use crate::store::submission::Submission;
-use crate::task::{Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 use result_code::store_error;
 use thread::Thread;
@@ -123,6 +123,11 @@ impl Store for Sqlite {
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         self.reader
             .call(move |connection| queries::history(connection, id))
+    }
+
+    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        self.reader
+            .call(move |connection| queries::failures(connection, id))
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

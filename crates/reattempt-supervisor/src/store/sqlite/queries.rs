@@ -5,7 +5,8 @@ use rusqlite::{Connection, Row, params};
 use super::row::{query_one, unknown_number};
 use crate::store::Filter;
 use crate::task::{
-    Direction, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId,
+    WorkerId,
 };
 use crate::time::Time;
 
@@ -81,6 +82,34 @@ pub(super) fn history(connection: &Connection, id: TaskId) -> rusqlite::Result<V
         "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = ?1 ORDER BY ord",
     )?;
     rows.query_map([id.0], record_of)?.collect()
+}
+
+/// Returns the place of the newest outcome of a step; -1 if there is none. See `LastOutcome`.
+pub(super) fn progress(connection: &Connection, id: TaskId) -> rusqlite::Result<i32> {
+    let sql = "SELECT coalesce(max(ord), -1) FROM retry_step AS step
+         WHERE run_id = ?1 AND kind IN (1, 2, 3) AND NOT EXISTS (
+             SELECT 1 FROM retry_step AS begun WHERE begun.run_id = ?1 AND begun.seq = step.seq AND begun.kind = 0
+                 AND (begun.due_at IS NOT NULL OR substr(begun.name, 1, 7) = 'signal '))";
+    let mut rows = connection.prepare_cached(sql)?;
+    rows.query_row([id.0], |row| row.get(0))
+}
+
+pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<FailingStep>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = ?1 ORDER BY direction, seq",
+    )?;
+    let failing = |row: &Row<'_>| {
+        let direction = row.get(0)?;
+        Ok(FailingStep {
+            direction: Direction::from_number(direction)
+                .ok_or_else(|| unknown_number("direction", direction))?,
+            seq: row.get(1)?,
+            failures: row.get(2)?,
+            error: row.get(3)?,
+            at: Time::from_micros(row.get(4)?),
+        })
+    };
+    rows.query_map([id.0], failing)?.collect()
 }
 
 pub(super) fn signals(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Signal>> {
