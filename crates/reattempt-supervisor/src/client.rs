@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::events::{Event, Observers, StoreErrors};
 use crate::local::{Ending, LocalTask, LocalTasks};
+use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::Submission;
 use crate::store::{
     AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Write, WriteResult,
@@ -37,6 +39,7 @@ pub(crate) struct Shared {
     observers: Observers,
     store_errors: Arc<StoreErrors>,
     local_tasks: LocalTasks,
+    max_payload: AtomicUsize,
 }
 
 impl fmt::Debug for Client {
@@ -79,7 +82,34 @@ impl Client {
             observers: all,
             store_errors,
             local_tasks: LocalTasks::default(),
+            max_payload: AtomicUsize::new(MAX_PAYLOAD),
         }))
+    }
+
+    /// Sets how large the arguments, the result of a step or a workflow, and a signal may be, for all
+    /// clones of this client and their schedulers. A client refuses larger arguments and signals; a
+    /// task with a larger result is parked, and goes on where it was if you resubmit it. What is in
+    /// the store already is read, whatever its size.
+    ///
+    /// # Units and ranges
+    ///
+    /// Bytes of JSON.
+    ///
+    /// # Default
+    ///
+    /// 4 MiB.
+    pub fn max_payload(self, bytes: usize) -> Self {
+        self.0.max_payload.store(bytes, Ordering::Relaxed);
+        self
+    }
+
+    /// Returns an error for a value that is too large.
+    fn check_size(&self, what: &str, text: &str) -> Result<(), SubmitError> {
+        let limit = self.0.max_payload();
+        match too_large(what, text.len(), limit, "") {
+            Some(message) => Err(SubmitError::TooLarge(message)),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -96,8 +126,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, or if the store has a lasting error or a
-    /// passing one for more than 30 seconds.
+    /// Fails if the arguments cannot be written as JSON or are larger than
+    /// [`max_payload`](Self::max_payload), or if the store has a lasting error or a passing one for
+    /// more than 30 seconds.
     ///
     /// # Cancel safety
     ///
@@ -108,6 +139,9 @@ impl Client {
         submission: Submission<W>,
     ) -> Result<TaskHandle<W::Output>, SubmitError> {
         let new = submission.into_new_task().map_err(Arc::new)?;
+        self.check_size(&format!("the input of `{}`", new.workflow), &new.input)?;
+        let headers = new.headers.as_deref().unwrap_or_default();
+        self.check_size(&format!("the headers of `{}`", new.workflow), headers)?;
         let reply = self.write(Write::Submit(Box::new(new))).await;
         match reply? {
             WriteResult::Submitted { id, is_new } => Ok(TaskHandle {
@@ -140,6 +174,7 @@ impl Client {
         payload: &(impl Serialize + Sync),
     ) -> Result<(), SubmitError> {
         let payload = serde_json::to_string(payload).map_err(SubmitError::Json)?;
+        self.check_size(&format!("the signal `{name}`"), &payload)?;
         let name = name.to_owned();
         let signal = Write::Signal {
             task,
@@ -257,6 +292,10 @@ impl Client {
 impl Shared {
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    pub(crate) fn max_payload(&self) -> usize {
+        self.max_payload.load(Ordering::Relaxed)
     }
 
     pub(crate) fn writer(&self) -> &Writer {
@@ -437,6 +476,8 @@ pub enum SubmitError {
     Store(Arc<StoreError>),
     /// A value cannot be written as JSON, or the JSON does not fit its type.
     Json(serde_json::Error),
+    /// A value is larger than [`Client::max_payload`].
+    TooLarge(String),
     /// There is no task with this number.
     UnknownTask(TaskId),
     /// The state of the task does not allow it.
@@ -450,6 +491,7 @@ impl fmt::Display for SubmitError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
+            Self::TooLarge(message) => f.write_str(message),
             Self::UnknownTask(task) => write!(f, "there is no task {task}"),
             Self::NotAllowed(task, state) => {
                 let hint = match state {

@@ -60,6 +60,21 @@ pub fn codec<T: Payload>() -> Codec<T> {
     }
 }
 
+/// How many bytes an argument list, a result or a signal may have, unless the client has another
+/// limit.
+pub(crate) const MAX_PAYLOAD: usize = 4 << 20;
+
+/// Returns why a store should not keep a value of this size, if it should not. `fix` says what to do
+/// then.
+pub(crate) fn too_large(what: &str, size: usize, limit: usize, fix: &str) -> Option<String> {
+    (size > limit).then(|| {
+        format!(
+            "{what} has {size} bytes, and the limit is {limit}: keep the data elsewhere and return or send a reference to it, or raise \
+             `Client::max_payload`{fix}"
+        )
+    })
+}
+
 /// The most bytes of an error that a store keeps.
 const LONGEST_ERROR: usize = 64 << 10;
 

@@ -86,6 +86,24 @@ async fn order(context: &WorkflowContext, seconds: u64) -> Result<(), StepError>
     ship(context, seconds).await
 }
 
+#[step]
+async fn recite(_step: &Step, #[with] log: &Log, bytes: usize) -> Result<String, String> {
+    log.add("recite");
+    Ok("x".repeat(bytes))
+}
+
+#[workflow]
+async fn verbose(context: &WorkflowContext, bytes: usize, all: usize) -> Result<String, StepError> {
+    let part = recite(context, bytes).await?;
+    Ok(part.repeat(all))
+}
+
+#[workflow]
+async fn listens(context: &WorkflowContext) -> Result<(), StepError> {
+    let _: Option<String> = context.signal("word", None).await?;
+    Ok(())
+}
+
 /// What a store refuses.
 type Refuses = fn(&Write) -> bool;
 
@@ -95,6 +113,7 @@ struct Gate {
     store: Memory,
     is_open: tokio::sync::watch::Receiver<bool>,
     refuses: Refuses,
+    is_readable: tokio::sync::watch::Receiver<bool>,
 }
 
 impl Store for Gate {
@@ -130,6 +149,9 @@ impl Store for Gate {
     }
 
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
+        if !*self.is_readable.borrow() {
+            return Box::pin(async { Err(StoreError::passing("it cannot be read now")) });
+        }
         self.store.history(id)
     }
 
@@ -158,6 +180,7 @@ struct World {
     client: Client,
     log: Log,
     opens: tokio::sync::watch::Sender<bool>,
+    reads: tokio::sync::watch::Sender<bool>,
     scheduler: SchedulerHandle,
 }
 
@@ -171,6 +194,7 @@ impl World {
 
     fn refusing(refuses: Refuses) -> Self {
         let (opens, is_open) = tokio::sync::watch::channel(true);
+        let (reads, is_readable) = tokio::sync::watch::channel(true);
         let log = Log::default();
         let seen = log.clone();
         let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| match event {
@@ -183,11 +207,13 @@ impl World {
             store: Memory::new(),
             is_open,
             refuses,
+            is_readable,
         };
         let client = Client::with_observers(gate, [observer]);
         let scheduler = Scheduler::new(&client)
             .register(hurried)
             .register(order)
+            .register(verbose)
             .with(log.clone())
             .lease(LEASE)
             .start()
@@ -196,6 +222,7 @@ impl World {
             client,
             log,
             opens,
+            reads,
             scheduler,
         }
     }
@@ -342,6 +369,68 @@ async fn what_the_store_refuses_for_good_is_parked() {
         let task = world.client.store().task(task.id()).await.unwrap().unwrap();
         assert_eq!(task.failures, 0);
     }
+}
+
+/// F7: a task whose history cannot be read now waits elsewhere, and does not fail.
+#[tokio::test(start_paused = true)]
+async fn a_history_that_cannot_be_read_now_is_nobodys_failure() {
+    let world = World::new();
+    let task = world.client.submit(order(30)).await.unwrap();
+    world.logs(&["pay"], LEASE).await;
+    world.client.park(task.id(), "wait").await.unwrap();
+    world.logs(&["ship is dropped", "lost"], LEASE).await;
+    world.reads.send_replace(false);
+    world.client.resubmit(task.id()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.log.take(), [""; 0]);
+    world.reads.send_replace(true);
+    assert_eq!(end(&task).await.0, State::Processed);
+    let task = world.client.store().task(task.id()).await.unwrap().unwrap();
+    assert_eq!(task.failures, 0);
+    assert!(task.fence.0 > 4, "{task:?}");
+    assert_eq!(world.log.take(), ["ship"]);
+}
+
+/// F7: what is too large is refused when it is written, and names what it is.
+#[tokio::test(start_paused = true)]
+async fn what_is_too_large_is_named_and_parks_its_task() {
+    let world = World::new();
+    let client = world.client.clone().max_payload(1_000);
+    let limit = "bytes, and the limit is 1000: keep the data elsewhere and return or send a reference to it, or raise \
+         `Client::max_payload`";
+    for (bytes, all, what, fix, runs) in [
+        (
+            1_000,
+            0,
+            "the result of step 0 `recite` has 1002",
+            "; then resubmit the task, which runs the step again",
+            2,
+        ),
+        (
+            500,
+            2,
+            "the result of workflow `verbose` has 1002",
+            "; then resubmit the task, which does not run its finished steps again",
+            1,
+        ),
+    ] {
+        let task = client.submit(verbose(bytes, all)).await.unwrap();
+        let parked = (State::Parked, format!("{what} {limit}{fix}"));
+        assert_eq!(end(&task).await, parked);
+        // Nothing is lost: it goes on with a larger limit.
+        let _ = client.clone().max_payload(2_000);
+        client.resubmit(task.id()).await.unwrap();
+        assert_eq!(end(&task).await.0, State::Processed);
+        let _ = client.clone().max_payload(1_000);
+        assert_eq!(world.log.take().len(), runs);
+    }
+    let submitted = client.submit(order(0).headers("x".repeat(1_001))).await;
+    let message = submitted.map(|_| ()).unwrap_err().to_string();
+    assert_eq!(message, format!("the headers of `order` has 1001 {limit}"));
+    let waits = client.submit(listens()).await.unwrap();
+    let signal = client.signal(waits.id(), "word", &"x".repeat(1_001)).await;
+    let message = signal.unwrap_err().to_string();
+    assert_eq!(message, format!("the signal `word` has 1003 {limit}"));
 }
 
 /// Whether a step blocks its thread, and what lets it go on.

@@ -451,6 +451,37 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     assert!(task.wake_at < Time::NEVER, "nobody wakes it: {task:?}");
 }
 
+/// F7: a history of a gigabyte held up all claims of its queue.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_reads_no_history() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (store, leases) = claim_leases(&server, 2).await;
+    let records = leases.iter().map(|lease| {
+        let record = done_record(*lease);
+        Write::Record(*lease, Box::new(record))
+    });
+    store.write(records.collect()).await.unwrap();
+    store.write([Write::GiveBack(leases)].into()).await.unwrap();
+    let mut other = other(&server).await;
+    let transaction = other.transaction().await.unwrap();
+    let lock = "LOCK TABLE retry_step IN ACCESS EXCLUSIVE MODE";
+    transaction.batch_execute(lock).await.unwrap();
+    let claim = Write::Claim(Claim {
+        worker: WorkerId("again".to_owned()),
+        queues: vec!["default".to_owned()],
+        workflows: vec![("plain".to_owned(), 1)],
+        limit: 9,
+    });
+    let claimed = store.write([claim].into()).await.unwrap();
+    let [WriteResult::Claimed(claimed)] = &claimed[..] else {
+        panic!("{claimed:?}");
+    };
+    assert_eq!(claimed.len(), 2);
+    assert!(claimed.iter().all(|claimed| claimed.may_have_records()));
+}
+
 fn plain(key: &str) -> NewTask {
     NewTask {
         workflow: "plain".to_owned(),

@@ -203,7 +203,8 @@ async fn deletes_failure(bench: &Bench) -> CheckResult {
     bench.command(held.task.id, AdminCommand::Resubmit).await?;
     let again = bench.claim_one("b").await?;
     check_equal("the failed step", again.task.failed_seq, None)?;
-    let left = again.history.into_iter().map(|record| record.seq).collect();
+    let left = bench.history(again.task.id).await?;
+    let left = left.into_iter().map(|record| record.seq).collect();
     check_equal("the rest of its history", left, vec![0, 1, 3])
 }
 
@@ -224,10 +225,10 @@ async fn deletes_last_failure(bench: &Bench) -> CheckResult {
             .write_held(change(lease(&held), change_to(State::Error)))
             .await?;
         bench.command(held.task.id, AdminCommand::Resubmit).await?;
+        let again = bench.claim_one("b").await?;
         let seqs = bench
-            .claim_one("b")
+            .history(again.task.id)
             .await?
-            .history
             .into_iter()
             .map(|record| record.seq)
             .collect();
@@ -278,7 +279,7 @@ async fn command_for_parked(
         (again.task.failures, again.task.fence),
         (0, Fence(3)),
     )?;
-    let left = again.history.iter();
+    let left = bench.history(again.task.id).await?.into_iter();
     let left = left.map(|record| (record.seq, record.kind)).collect();
     Ok((again, left))
 }

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, lease, new, record, sentences,
-    signal, to_message,
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
+    sentences, signal, to_message,
 };
-use crate::store::{Change, Filter, Wake, Write, WriteResult};
-use crate::task::{NewTask, RecordKind, State, TaskId};
+use crate::store::{AdminCommand, Change, Filter, Wake, Write, WriteResult};
+use crate::task::{Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId};
 
 sentences! {
+    "the pages of a history are the history, and each has the fence of the task" => history_pages,
+    "the pages of signals are the signals" => signals_pages,
+    "a page has 1 MB, or a single larger record" => page_sizes,
     "a missing task is not found" => nothing,
     "tasks are listed with the newest first, at most `limit`, page by page" => pages,
     "tasks are listed by state, workflow and queue" => filters,
@@ -251,4 +254,105 @@ async fn spares(bench: &Bench) -> CheckResult {
 async fn salt(bench: &Bench) -> CheckResult {
     bench.submit(new("a")).await?;
     check_equal("the number", bench.one.salt(), bench.other.salt())
+}
+
+/// Reads all pages after a claim. Returns the number of records of each page, and the records.
+async fn read_pages(bench: &Bench, held: Lease) -> CheckResult<(Vec<usize>, Vec<Record>)> {
+    let mut sizes = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
+    loop {
+        let after = records.last().map(|record| (record.seq, record.kind));
+        let page = bench.other.history_page(held.task, after).await;
+        let page = page.map_err(to_message)?.ok_or("the task is not there")?;
+        check_equal("the fence of a page", page.fence, held.fence)?;
+        sizes.push(page.items.len());
+        records.extend(page.items);
+        if page.is_last {
+            return Ok((sizes, records));
+        }
+        check_that("a page has a record", sizes.last() != Some(&0))?;
+    }
+}
+
+async fn history_pages(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let own = lease(&held);
+    let (sizes, records) = read_pages(bench, own).await?;
+    check_equal("nothing", (sizes, records), (vec![0], Vec::new()))?;
+    let mut writes = Vec::new();
+    for seq in 0..50 {
+        for kind in [RecordKind::Begun, RecordKind::Done, RecordKind::Undone] {
+            let Write::Record(_, mut line) = record(own, seq, kind) else {
+                continue;
+            };
+            // The order of events is not that of the calls.
+            line.ord = 1_000 * (2 - i32::from(kind.number()).min(2)) + (100 - seq);
+            writes.push(Write::Record(own, line));
+        }
+    }
+    bench.write(writes).await?;
+    let (_, mut records) = read_pages(bench, own).await?;
+    check_that(
+        "the records are in the order of their calls",
+        records.is_sorted_by_key(|record| (record.seq, record.kind)),
+    )?;
+    records.sort_by_key(|record| record.ord);
+    check_equal("the records", records, bench.history(own.task).await?)?;
+    bench
+        .command(own.task, AdminCommand::Park("wait".to_owned()))
+        .await?;
+    let page = bench.one.history_page(own.task, None).await;
+    let fence = page.map_err(to_message)?.map(|page| page.fence);
+    check_equal("the fence after it was parked", fence, Some(Fence(2)))?;
+    let nobody = bench.one.history_page(TaskId(1_000_000), None).await;
+    check_equal(
+        "a task that is not there",
+        nobody.map_err(to_message)?,
+        None,
+    )
+}
+
+async fn signals_pages(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    let empty = bench.one.signals_page(id, 0).await.map_err(to_message)?;
+    let empty = empty.map(|page| (page.items.len(), page.is_last, page.fence));
+    check_equal("no signals", empty, Some((0, true, held.task.fence)))?;
+    for nth in 0..5 {
+        let large = Write::Signal {
+            task: id,
+            name: format!("s{nth}"),
+            payload: format!("\"{}\"", "x".repeat(700_000)),
+        };
+        bench.write_one(large).await?;
+    }
+    let mut signals: Vec<Signal> = Vec::new();
+    loop {
+        let after = signals.last().map_or(0, |signal| signal.id);
+        let page = bench.one.signals_page(id, after).await;
+        let page = page.map_err(to_message)?.ok_or("the task is not there")?;
+        check_equal("the signals of a page", page.items.len(), 1)?;
+        signals.extend(page.items);
+        if page.is_last {
+            break;
+        }
+    }
+    let all = bench.other.signals(id).await.map_err(to_message)?;
+    check_equal("the signals", signals, all)
+}
+
+async fn page_sizes(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let own = lease(&held);
+    // The sizes in kB.
+    for (seq, size) in (0..).zip([400, 400, 400, 3_000, 1, 1, 900]) {
+        let Write::Record(_, mut line) = record(own, seq, RecordKind::Done) else {
+            continue;
+        };
+        line.result = Some(format!("\"{}\"", "x".repeat(size * 1_000)));
+        bench.write_held(Write::Record(own, line)).await?;
+    }
+    let (sizes, records) = read_pages(bench, own).await?;
+    check_equal("the records", records, bench.history(own.task).await?)?;
+    check_equal("records in each page", sizes, vec![2, 1, 1, 3])
 }

@@ -6,7 +6,7 @@ use super::agent::{self, StepOutcome};
 use super::journal::{Lookup, Stop};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::workflow_context::{Compensation, Place, Undo, WorkflowContext};
-use crate::payload::{Codec, storable};
+use crate::payload::{Codec, storable, too_large};
 use crate::task::{Record, RecordKind};
 
 /// Runs a step, or returns its recorded result. Not an `async fn`, so that steps are numbered in
@@ -119,6 +119,10 @@ where
     drop(active);
     let (kind, attempts, result, error) = match outcome {
         StepOutcome::Done(value) => match codec.write(&value) {
+            Ok(json) if json.len() > context.inner.max_payload => {
+                let stop = oversized(seq, spec.name, json.len(), context.inner.max_payload);
+                context.stop(stop).await
+            }
             Ok(json) if context.is_compensation() => (RecordKind::Undone, 0, Some(json), None),
             Ok(json) => (RecordKind::Done, 0, Some(json), None),
             Err(error) => context.stop(unwritable(spec.name, &error)).await,
@@ -152,6 +156,13 @@ fn unreadable(record: &Record, error: &serde_json::Error) -> Stop {
          raise the `version` of the workflow and let tasks of the old version finish with the old code",
         record.seq, record.name
     ))
+}
+
+/// The task stops because a result is too large to be recorded.
+fn oversized(seq: i32, name: &str, size: usize, limit: usize) -> Stop {
+    let what = format!("the result of step {seq} `{name}`");
+    let fix = "; then resubmit the task, which runs the step again";
+    Stop::Refused(too_large(&what, size, limit, fix).unwrap_or_default())
 }
 
 /// The task stops because a result cannot be recorded.

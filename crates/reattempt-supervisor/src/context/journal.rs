@@ -67,6 +67,8 @@ pub(crate) enum Stop {
     Failed(Option<i32>, String),
     /// Another worker holds the task.
     Lost,
+    /// The store does not answer now; nobody has failed.
+    Unavailable,
     /// Somebody has asked to cancel the task.
     Cancelled,
     /// Nobody knows whether this step ran.
@@ -104,9 +106,9 @@ pub(crate) enum Next {
 }
 
 impl Journal {
-    /// Creates the journal of a task with this history, in the order of the store.
-    pub(crate) fn new(history: Vec<Record>, direction: Direction, created_at: Time) -> Self {
-        let mut journal = Self {
+    /// Creates the journal of a task without a history.
+    pub(crate) fn new(direction: Direction, created_at: Time) -> Self {
+        Self {
             next_seq: 0,
             next_ord: 0,
             outcomes: HashMap::new(),
@@ -128,28 +130,33 @@ impl Journal {
             active: 0,
             due: BTreeMap::new(),
             now: created_at,
-            last_outcome: LastOutcome::of(&history),
+            last_outcome: LastOutcome::new(),
             stop: None,
             failures: Vec::new(),
             last: None,
-        };
+        }
+    }
+
+    /// Adds the history of the task, in any order, before the workflow is polled first.
+    pub(crate) fn load(&mut self, mut history: Vec<Record>) {
+        history.sort_by_key(|record| record.ord);
+        self.last_outcome = LastOutcome::of(&history);
         for record in history {
-            journal.next_ord = journal.next_ord.max(record.ord.saturating_add(1));
+            self.next_ord = self.next_ord.max(record.ord.saturating_add(1));
             match record.kind {
                 RecordKind::Begun => {
-                    journal.begun.insert(record.seq, record);
+                    self.begun.insert(record.seq, record);
                 }
                 RecordKind::Undone => {
-                    journal.undone.insert(record.seq);
+                    self.undone.insert(record.seq);
                 }
                 RecordKind::Done | RecordKind::Failed => {
-                    journal.recorded.push((record.seq, record.name.clone()));
-                    journal.deliver(record);
+                    self.recorded.push((record.seq, record.name.clone()));
+                    self.deliver(record);
                 }
             }
         }
-        journal.replaying = journal.deliveries.len();
-        journal
+        self.replaying = self.deliveries.len();
     }
 
     /// Returns the number of the next call.

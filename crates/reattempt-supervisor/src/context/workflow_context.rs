@@ -14,7 +14,7 @@ use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
-use crate::store::{ClaimedTask, Counts, LeaseStatus, Write, WriteResult};
+use crate::store::{Counts, LeaseStatus, Write, WriteResult};
 use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
 use crate::writer::Writer;
@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     pub(crate) salt: u64,
     pub(crate) writer: Writer,
     pub(crate) resources: Resources,
+    /// How many bytes a result may have.
+    pub(crate) max_payload: usize,
     journal: Mutex<Journal>,
     /// Set if an engine keeps the record and the time.
     engine_calls: Option<Mutex<EngineCalls>>,
@@ -84,17 +86,12 @@ impl fmt::Debug for Inner {
 
 impl Inner {
     pub(crate) fn new(
-        claimed: ClaimedTask,
+        (task, now): (Task, Time),
         salt: u64,
         writer: Writer,
         resources: Resources,
+        max_payload: usize,
     ) -> Self {
-        let ClaimedTask {
-            task,
-            history,
-            signals,
-            now,
-        } = claimed;
         let lease = Lease {
             task: task.id,
             fence: task.fence,
@@ -104,10 +101,11 @@ impl Inner {
             salt,
             writer,
             resources,
-            journal: Mutex::new(Journal::new(history, task.direction, task.created_at)),
+            max_payload,
+            journal: Mutex::new(Journal::new(task.direction, task.created_at)),
             engine_calls: None,
             undos: Mutex::default(),
-            signals: Mutex::new(signals),
+            signals: Mutex::default(),
             changed: Notify::new(),
             lost: Notify::new(),
             cancelled: Notify::new(),
@@ -161,9 +159,12 @@ impl Inner {
         }
     }
 
-    /// Takes over the signals that the store has now.
-    pub(crate) fn set_signals(&self, signals: Vec<Signal>) {
-        *self.signals() = signals;
+    /// Adds the signals that have come in since the newest one here.
+    pub(crate) fn add_signals(&self, new: Vec<Signal>) {
+        let mut signals = self.signals();
+        let newest = signals.last().map_or(0, |signal| signal.id);
+        signals.extend(new.into_iter().filter(|signal| signal.id > newest));
+        drop(signals);
         self.changed.notify_waiters();
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::context::journal::Stop;
 use crate::context::{Inner, WorkflowContext};
 use crate::resources::Resources;
-use crate::store::ClaimedTask;
 use crate::task::{Record, Task};
 use crate::time::Time;
 use crate::workflow::{RunFn, WorkflowResult};
@@ -20,13 +19,10 @@ pub(super) fn prepare_task(
     resources: &Resources,
 ) -> (Arc<Inner>, Jobs) {
     let (writer, jobs) = Writer::to_engine();
-    let claimed = ClaimedTask {
-        task,
-        history,
-        signals: Vec::new(),
-        now,
-    };
-    let inner = Inner::new(claimed, salt, writer, resources.clone()).for_engine();
+    // The engine has limits of its own.
+    let limit = usize::MAX;
+    let inner = Inner::new((task, now), salt, writer, resources.clone(), limit).for_engine();
+    inner.journal().load(history);
     (Arc::new(inner), jobs)
 }
 
@@ -46,6 +42,6 @@ pub(super) fn stop_message(stop: Stop) -> String {
         | Stop::Ambiguous(_, message)
         | Stop::Refused(message)
         | Stop::Failed(_, message) => message,
-        Stop::Cancelled | Stop::Lost => "it was cancelled".to_owned(),
+        Stop::Cancelled | Stop::Lost | Stop::Unavailable => "it was cancelled".to_owned(),
     }
 }

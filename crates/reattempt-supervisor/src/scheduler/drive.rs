@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
+use super::history::{self, Known};
 use crate::client::Shared;
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{Inner, StepError, WorkflowContext};
 use crate::events::Event;
 use crate::local::{Ending, LocalTask};
-use crate::payload::storable;
+use crate::payload::{storable, too_large};
 use crate::store::{Change, Counts, Expiry, Failure, NextState, Wake, Write, WriteResult};
 use crate::task::{Direction, FailingStep, State};
 use crate::time::Time;
@@ -46,6 +47,7 @@ enum Pause {
 /// Runs a task as far as it goes, and writes its new state.
 pub(super) async fn drive(
     inner: Arc<Inner>,
+    known: Known,
     run_fn: RunFn,
     shared: &Shared,
     delays: &Policy,
@@ -62,7 +64,7 @@ pub(super) async fn drive(
             let message = Expiry::Task.message().to_owned();
             Some(change_after_final_failure(&inner, message, None))
         }
-        change = run(&inner, run_fn, shared, delays) => change,
+        change = run(&inner, known, run_fn, shared, delays) => change,
     };
     // The write below may let another task in.
     drop(seat);
@@ -70,18 +72,33 @@ pub(super) async fn drive(
         write_change(&inner, change, shared, &local).await;
     } else {
         shared.writer().look();
-        shared.emit(&lost_event(&inner));
+        if inner.journal().stop_reason() != Some(Stop::Unavailable) {
+            shared.emit(&lost_event(&inner));
+        }
     }
     local.set_running(false);
 }
 
-/// Runs a task until it ends or waits. Returns its new state, or `None` if another worker holds it.
+/// Runs a task until it ends or waits. Returns its new state, or `None` if this worker does not hold
+/// it any more.
 async fn run(
     inner: &Arc<Inner>,
+    known: Known,
     run_fn: RunFn,
     shared: &Shared,
     delays: &Policy,
 ) -> Option<Change> {
+    match history::load(inner, known, shared).await {
+        Ok(()) => {}
+        Err(Stop::Unavailable) => {
+            let give_back = Write::GiveBack(vec![inner.lease]);
+            inner.journal().stop(Stop::Unavailable);
+            // If the store does not take it, a heartbeat gives the task back.
+            drop(shared.writer().send(give_back).await);
+            return None;
+        }
+        Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
+    }
     let pause = poll_workflow(inner, run_fn).await;
     if inner.task.direction == Direction::Forward {
         return change_after(inner, pause, shared, delays).await;
@@ -180,6 +197,15 @@ async fn change_after(
         failed_seq: None,
     };
     Some(match pause {
+        Pause::Ended(Ok(output)) if output.len() > inner.max_payload => {
+            let what = format!("the result of workflow `{}`", inner.task.workflow);
+            let (size, limit) = (output.len(), inner.max_payload);
+            let fix = "; then resubmit the task, which does not run its finished steps again";
+            change_to_parked(
+                inner,
+                too_large(&what, size, limit, fix).unwrap_or_default(),
+            )
+        }
         Pause::Ended(Ok(output)) => Change {
             state: State::Processed,
             output: Some(output),
@@ -207,7 +233,7 @@ async fn change_after_stop(
     delays: &Policy,
 ) -> Option<Change> {
     match stop {
-        Stop::Lost => None,
+        Stop::Lost | Stop::Unavailable => None,
         Stop::Diverged(message) | Stop::Refused(message) => Some(change_to_parked(inner, message)),
         Stop::Ambiguous(seq, message) => Some(Change {
             failed_seq: Some(seq),

@@ -1,6 +1,7 @@
 //! A scheduler claims tasks that are ready and runs them in this process, under a lease.
 
 mod drive;
+mod history;
 mod worker;
 
 use std::fmt;

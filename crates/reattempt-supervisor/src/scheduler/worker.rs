@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::drive::{self, Slot};
+use super::history::Known;
 use crate::client::Client;
 use crate::context::Inner;
 use crate::events::Event;
@@ -135,11 +136,13 @@ impl Worker {
             waited: claimed.now.since(task.wake_at),
         });
         let id = task.id;
+        let known = Known::of(&claimed);
         let inner = Arc::new(Inner::new(
-            claimed,
+            (claimed.task, claimed.now),
             shared.store().salt(),
             shared.writer().clone(),
             self.resources.clone(),
+            shared.max_payload(),
         ));
         if let Some(old) = self.running.lock().insert(id, Arc::clone(&inner)) {
             old.lose();
@@ -155,7 +158,8 @@ impl Worker {
                 running: this.running.clone(),
                 inner: Arc::clone(&inner),
             };
-            drive::drive(inner, run_fn, this.client.shared(), &this.delays, slot).await;
+            let shared = this.client.shared();
+            drive::drive(inner, known, run_fn, shared, &this.delays, slot).await;
         });
     }
 
@@ -272,10 +276,15 @@ impl Worker {
         if held.cancel && inner.task.direction == Direction::Forward {
             inner.cancel();
         }
-        if held.signal > inner.newest_signal()
-            && let Ok(signals) = self.client.shared().store().signals(held.lease.task).await
-        {
-            inner.set_signals(signals);
+        while held.signal > inner.newest_signal() {
+            let store = self.client.shared().store();
+            let page = store.signals_page(held.lease.task, inner.newest_signal());
+            // The next heartbeat reports them again.
+            let Ok(Some(page)) = page.await else { break };
+            inner.add_signals(page.items);
+            if page.is_last {
+                break;
+            }
         }
     }
 

@@ -295,8 +295,7 @@ impl Tables {
             task.updated_at = now;
             claimed.push(ClaimedTask {
                 task: task.clone(),
-                history: self.records.get(&id).cloned().unwrap_or_default(),
-                signals: self.signals.get(&id).cloned().unwrap_or_default(),
+                has_signals: self.signals.contains_key(&id),
                 now,
             });
         }

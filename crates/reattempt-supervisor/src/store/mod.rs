@@ -6,6 +6,7 @@ pub(crate) mod expiry;
 pub(crate) mod last_outcome;
 pub mod memory;
 mod next_state;
+pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod reclaim;
@@ -20,11 +21,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
 
 pub use error::{ErrorKind, StoreError};
 pub use expiry::Expiry;
 pub use next_state::{Counts, Failure, NextState};
+pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};
 pub use writes::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
@@ -82,6 +84,35 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the signals of a task, in their order.
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>>;
+
+    /// Returns the next records of a task after this call and kind, in the order of their calls: at
+    /// most about 1 MB, but at least one. Returns `None` if there is no such task.
+    ///
+    /// By default the store reads the whole history and returns a part of it.
+    fn history_page(
+        &self,
+        id: TaskId,
+        after: Option<(i32, RecordKind)>,
+    ) -> StoreFuture<'_, Option<Page<Record>>> {
+        Box::pin(async move {
+            let mut records = self.history(id).await?;
+            records.sort_by_key(page::place);
+            records.retain(|record| Some(page::place(record)) > after);
+            page::with_fence(self.task(id).await?, records, page::record_size)
+        })
+    }
+
+    /// Returns the next signals of a task after this one, in their order: at most about 1 MB, but at
+    /// least one. Returns `None` if there is no such task.
+    ///
+    /// By default the store reads all signals and returns a part of them.
+    fn signals_page(&self, id: TaskId, after: i64) -> StoreFuture<'_, Option<Page<Signal>>> {
+        Box::pin(async move {
+            let mut signals = self.signals(id).await?;
+            signals.retain(|signal| signal.id > after);
+            page::with_fence(self.task(id).await?, signals, page::signal_size)
+        })
+    }
 
     /// Lists tasks, the newest first.
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>>;

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use super::next_state::Counts;
-use crate::task::{
-    Direction, FailingStep, Lease, NewTask, Record, Signal, State, Task, TaskId, WorkerId,
-};
+use crate::task::{Direction, FailingStep, Lease, NewTask, Record, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 
 /// One change to the store.
@@ -140,17 +138,23 @@ pub struct Claim {
     pub limit: u32,
 }
 
-/// A task that a worker has claimed, with everything that the store knows about it.
+/// A task that a worker has claimed. The worker reads its records and signals later: they may be
+/// large, and a claim transfers little.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedTask {
     /// The task, as it is after the claim.
     pub task: Task,
-    /// Its records, in their order.
-    pub history: Vec<Record>,
-    /// Its signals, in their order.
-    pub signals: Vec<Signal>,
+    /// Whether it has signals.
+    pub has_signals: bool,
     /// The time of the store.
     pub now: Time,
+}
+
+impl ClaimedTask {
+    /// Returns whether the task may have records: one that no worker held before has none.
+    pub const fn may_have_records(&self) -> bool {
+        self.task.fence.0 > 1
+    }
 }
 
 /// A new state of a task.

@@ -26,7 +26,9 @@ fn done(seq: i32, ord: i32, name: &str) -> Record {
 }
 
 fn journal(history: Vec<Record>) -> Journal {
-    Journal::new(history, Direction::Forward, Time::default())
+    let mut journal = Journal::new(Direction::Forward, Time::default());
+    journal.load(history);
+    journal
 }
 
 /// Polls a workflow that makes all these calls at once, and removes the calls that return.
@@ -154,7 +156,8 @@ fn a_task_that_goes_back_begins_nothing_and_hands_over_what_was_done() {
         ..done(1, 2, "b")
     };
     let history = [history, vec![undone]].concat();
-    let mut journal = Journal::new(history, Direction::Undoing, Time::default());
+    let mut journal = Journal::new(Direction::Undoing, Time::default());
+    journal.load(history);
     assert!(journal.record_to_undo(0).is_some());
     assert!(journal.record_to_undo(1).is_none() && journal.has_undone());
     let mut open = vec![(0, "a"), (1, "b"), (2, "c")];

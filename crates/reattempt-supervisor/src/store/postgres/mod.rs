@@ -25,15 +25,24 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket, Transaction};
 
 use super::{
-    Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    page,
 };
 use crate::store::submission::Submission;
-use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
 use limits::Limits;
 use pipeline::Sent;
 use sqlstate::store_error;
+
+/// The bytes and the items of a page, and the bytes of an item besides its texts.
+#[expect(clippy::as_conversions, reason = "small numbers, in a constant")]
+const PAGE: [i64; 3] = [
+    page::BYTES as i64,
+    page::ITEMS as i64,
+    page::OVERHEAD as i64,
+];
 
 /// Tasks in a PostgreSQL database.
 ///
@@ -209,6 +218,29 @@ impl Store for Postgres {
         Box::pin(async move {
             let rows = self.reader.query(sql::SIGNALS, &[&id.0]).await?;
             Ok(rows.iter().map(rows::signal_of).collect())
+        })
+    }
+
+    fn history_page(
+        &self,
+        id: TaskId,
+        after: Option<(i32, RecordKind)>,
+    ) -> StoreFuture<'_, Option<Page<Record>>> {
+        Box::pin(async move {
+            let (seq, kind) = after.map_or((i32::MIN, 0), |(seq, kind)| (seq, kind.number()));
+            let [bytes, items, overhead] = PAGE;
+            let values: [&(dyn ToSql + Sync); 6] = [&id.0, &seq, &kind, &bytes, &items, &overhead];
+            let rows = self.reader.query(sql::HISTORY_PAGE, &values).await?;
+            rows::page_of(&rows, rows::record_of)
+        })
+    }
+
+    fn signals_page(&self, id: TaskId, after: i64) -> StoreFuture<'_, Option<Page<Signal>>> {
+        Box::pin(async move {
+            let [bytes, items, overhead] = PAGE;
+            let values: [&(dyn ToSql + Sync); 5] = [&id.0, &after, &bytes, &items, &overhead];
+            let rows = self.reader.query(sql::SIGNALS_PAGE, &values).await?;
+            rows::page_of(&rows, |row| Ok(rows::signal_of(row)))
         })
     }
 

@@ -1,10 +1,9 @@
 //! Converts rows into tasks, records and signals.
 
-use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
 use super::sql::columns;
-use crate::store::{ClaimedTask, Filter, HeldTask, StoreError};
+use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError};
 use crate::task::{
     Direction, FailingStep, Fence, Lease, OnFailure, Record, RecordKind, Signal, State, Task,
     TaskId, WorkerId,
@@ -44,72 +43,50 @@ pub(super) fn task_of(row: &Row) -> Result<Task, StoreError> {
     })
 }
 
-/// Converts a row with a task, and with its time, records and signals in the columns after it.
+/// Converts a row with a task, and with its time in a column after it.
 pub(super) fn claimed_of(row: &Row) -> Result<ClaimedTask, StoreError> {
-    let history: Vec<Line> = list_of(row.get("history"))?;
-    let signals: Vec<(i64, String, String)> = list_of(row.get("signals"))?;
-    let signal = |(id, name, payload)| Signal { id, name, payload };
     Ok(ClaimedTask {
         task: task_of(row)?,
-        history: history.into_iter().map(record).collect::<Result<_, _>>()?,
-        signals: signals.into_iter().map(signal).collect(),
+        has_signals: row.get("has_signals"),
         now: Time::from_micros(row.get("now")),
     })
 }
 
-type Line = (
-    i32,
-    i16,
-    i32,
-    String,
-    i32,
-    Option<String>,
-    Option<String>,
-    Option<i64>,
-    i64,
-    i64,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-);
-
-/// Converts a line of a history into a record.
-fn record(line: Line) -> Result<Record, StoreError> {
-    let (seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo) =
-        line;
+pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {
+    let kind = row.get(1);
     Ok(Record {
-        seq,
+        seq: row.get(0),
         kind: RecordKind::from_number(kind).ok_or_else(|| unknown("kind", kind))?,
-        ord,
-        name,
-        attempts,
-        result,
-        error,
-        due_at: due_at.map(Time::from_micros),
-        at: Time::from_micros(at),
-        fence: Fence(fence),
-        args_hash,
-        args,
-        undo,
+        ord: row.get(2),
+        name: row.get(3),
+        attempts: row.get(4),
+        result: row.get(5),
+        error: row.get(6),
+        due_at: row.get::<_, Option<i64>>(7).map(Time::from_micros),
+        at: Time::from_micros(row.get(8)),
+        fence: Fence(row.get(9)),
+        args_hash: row.get(10),
+        args: row.get(11),
+        undo: row.get(12),
     })
 }
 
-pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {
-    record((
-        row.get(0),
-        row.get(1),
-        row.get(2),
-        row.get(3),
-        row.get(4),
-        row.get(5),
-        row.get(6),
-        row.get(7),
-        row.get(8),
-        row.get(9),
-        row.get(10),
-        row.get(11),
-        row.get(12),
-    ))
+/// Converts rows with items, the fence of their task, and whether there are no more. A task without
+/// items has one row, without an item; no rows mean that there is no task.
+pub(super) fn page_of<T>(
+    rows: &[Row],
+    item: impl Fn(&Row) -> Result<T, StoreError>,
+) -> Result<Option<Page<T>>, StoreError> {
+    let Some(last) = rows.last() else {
+        return Ok(None);
+    };
+    let has_item = |row: &&Row| !matches!(row.try_get::<_, Option<&str>>("name"), Ok(None));
+    let items = rows.iter().filter(has_item).map(item);
+    Ok(Some(Page {
+        fence: Fence(last.get("now_fence")),
+        items: items.collect::<Result<_, _>>()?,
+        is_last: last.get("is_last"),
+    }))
 }
 
 pub(super) fn failing_step_of(row: &Row) -> Result<FailingStep, StoreError> {
@@ -140,15 +117,6 @@ pub(super) fn held_of(row: &Row) -> HeldTask {
         cancel: row.get(2),
         signal: row.get(3),
     }
-}
-
-/// Parses a JSON array; no JSON is an empty list.
-fn list_of<T: DeserializeOwned>(json: Option<&str>) -> Result<Vec<T>, StoreError> {
-    json.map_or(Ok(Vec::new()), |json| {
-        serde_json::from_str(json).map_err(|error| {
-            StoreError::lasting("PostgreSQL returned JSON that does not fit").because(error)
-        })
-    })
 }
 
 pub(super) fn state(number: i16) -> Result<State, StoreError> {

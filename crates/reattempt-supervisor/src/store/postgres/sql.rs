@@ -89,8 +89,7 @@ pub(super) const BY_KEY: &str =
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
 /// Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no
-/// sleeping task, however many there are. A task that never had an owner has signals but no
-/// records.
+/// sleeping task, however many there are. It reads no record: they may be large.
 pub(super) const CLAIM: &str = concat!(
     "WITH RECURSIVE level (nth, queue, priority) AS (
          SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2)
@@ -115,11 +114,7 @@ pub(super) const CLAIM: &str = concat!(
          ))
          RETURNING *
      )
-     SELECT ", columns!(), ", ", now!(), " AS now,
-         (SELECT json_agg(json_build_array(seq, kind, ord, name, attempts, result, step.error, due_at, at, step.fence, args_hash, args, undo) ORDER BY ord)::text
-             FROM retry_step AS step WHERE run_id = claimed.id AND claimed.fence > 1) AS history,
-         (SELECT json_agg(json_build_array(signal.id, name, payload) ORDER BY signal.id)::text
-             FROM retry_signal AS signal WHERE run_id = claimed.id) AS signals
+     SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = claimed.id) AS has_signals
      FROM claimed"
 );
 
@@ -349,6 +344,32 @@ pub(super) const FAILURES: &str = "SELECT direction, seq, failures, error, at FR
 pub(super) const SIGNALS: &str =
     "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";
 
+/// Reads the records after a place until they have $4 bytes, and the fence at the same moment. The
+/// server adds up the sizes without reading what it does not send.
+pub(super) const HISTORY_PAGE: &str =
+    "SELECT seq, kind, ord, name, attempts, result, page.error, due_at, at, page.fence, args_hash, args, undo, run.fence AS now_fence, page.n IS NULL OR page.n = found AND found <= $5 AS is_last
+     FROM retry_run AS run LEFT JOIN LATERAL (
+         SELECT * FROM (
+             SELECT *, row_number() OVER (ORDER BY seq, kind) AS n, count(*) OVER () AS found,
+                 sum($6::bigint + coalesce(octet_length(result), 0) + coalesce(octet_length(error), 0) + coalesce(octet_length(args), 0)) OVER (ORDER BY seq, kind) AS bytes
+             FROM (
+                 SELECT * FROM retry_step WHERE run_id = run.id AND (seq, kind) > ($2::int, $3::smallint) ORDER BY seq, kind LIMIT $5::bigint + 1
+             ) AS step
+         ) AS sized WHERE n = 1 OR bytes <= $4::bigint AND n <= $5
+     ) AS page ON true
+     WHERE run.id = $1 ORDER BY seq, kind";
+
+/// Reads the signals after one in the same way.
+pub(super) const SIGNALS_PAGE: &str =
+    "SELECT page.id, name, payload, run.fence AS now_fence, page.n IS NULL OR page.n = found AND found <= $4 AS is_last
+     FROM retry_run AS run LEFT JOIN LATERAL (
+         SELECT * FROM (
+             SELECT *, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS found, sum($5::bigint + octet_length(payload)) OVER (ORDER BY id) AS bytes
+             FROM (SELECT * FROM retry_signal WHERE run_id = run.id AND id > $2 ORDER BY id LIMIT $4::bigint + 1) AS signal
+         ) AS sized WHERE n = 1 OR bytes <= $3::bigint AND n <= $4
+     ) AS page ON true
+     WHERE run.id = $1 ORDER BY page.id";
+
 pub(super) const COUNTS: &str =
     "SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state";
 
@@ -383,4 +404,13 @@ pub(super) const WRITES: &[&str] = &[
 pub(super) const BEATS: &[&str] = &[BEAT];
 
 /// The prepared statements of the connection for reads.
-pub(super) const READS: &[&str] = &[RUN, HISTORY, FAILURES, SIGNALS, COUNTS, NOTIFY];
+pub(super) const READS: &[&str] = &[
+    RUN,
+    HISTORY,
+    FAILURES,
+    SIGNALS,
+    HISTORY_PAGE,
+    SIGNALS_PAGE,
+    COUNTS,
+    NOTIFY,
+];

@@ -154,16 +154,11 @@ fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<
     let mut tasks = tasks.collect::<rusqlite::Result<Vec<_>>>()?;
     tasks.sort_by_key(|task| (task.priority, task.wake_at, task.id));
     let claimed = |task: Task| {
-        // A task that nobody held before has no records.
-        let history = match task.fence.0 {
-            1 => Vec::new(),
-            _ => queries::history(connection, task.id)?,
-        };
-        let signals = queries::signals(connection, task.id)?;
+        let sql = "SELECT 1 FROM retry_signal WHERE run_id = ?1 LIMIT 1";
+        let signal = query_one(connection, sql, [task.id.0], |_| Ok(()))?;
         Ok(ClaimedTask {
             task,
-            history,
-            signals,
+            has_signals: signal.is_some(),
             now,
         })
     };

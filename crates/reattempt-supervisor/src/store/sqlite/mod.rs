@@ -17,10 +17,10 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use crate::store::submission::Submission;
-use crate::task::{FailingStep, Record, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 use result_code::store_error;
 use thread::Thread;
@@ -133,6 +133,20 @@ impl Store for Sqlite {
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         self.reader
             .call(move |connection| queries::signals(connection, id))
+    }
+
+    fn history_page(
+        &self,
+        id: TaskId,
+        after: Option<(i32, RecordKind)>,
+    ) -> StoreFuture<'_, Option<Page<Record>>> {
+        self.reader
+            .call(move |connection| queries::history_page(connection, id, after))
+    }
+
+    fn signals_page(&self, id: TaskId, after: i64) -> StoreFuture<'_, Option<Page<Signal>>> {
+        self.reader
+            .call(move |connection| queries::signals_page(connection, id, after))
     }
 
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::row::{query_one, unknown_number};
-use crate::store::Filter;
+use crate::store::{Filter, Page, page};
 use crate::task::{
     Direction, FailingStep, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId,
     WorkerId,
@@ -112,18 +112,65 @@ pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<
     rows.query_map([id.0], failing)?.collect()
 }
 
+/// Reads the records after a place, in the order of the primary key.
+pub(super) fn history_page(
+    connection: &Connection,
+    id: TaskId,
+    after: Option<(i32, RecordKind)>,
+) -> rusqlite::Result<Option<Page<Record>>> {
+    let (seq, kind) = after.map_or((i32::MIN, 0), |(seq, kind)| (seq, kind.number()));
+    let mut rows = connection.prepare_cached(
+        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step
+         WHERE run_id = ?1 AND (seq, kind) > (?2, ?3) ORDER BY seq, kind",
+    )?;
+    let records = rows.query_map(params![id.0, seq, kind], record_of)?;
+    let (items, is_last) = page::take(records, page::record_size)?;
+    with_fence(connection, id, items, is_last)
+}
+
+/// Reads the signals after one.
+pub(super) fn signals_page(
+    connection: &Connection,
+    id: TaskId,
+    after: i64,
+) -> rusqlite::Result<Option<Page<Signal>>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT id, name, payload FROM retry_signal WHERE run_id = ?1 AND id > ?2 ORDER BY id",
+    )?;
+    let signals = rows.query_map([id.0, after], signal_of)?;
+    let (items, is_last) = page::take(signals, page::signal_size)?;
+    with_fence(connection, id, items, is_last)
+}
+
+/// Reads the fence after the items: if it has not changed, no record was deleted meanwhile.
+fn with_fence<T>(
+    connection: &Connection,
+    id: TaskId,
+    items: Vec<T>,
+    is_last: bool,
+) -> rusqlite::Result<Option<Page<T>>> {
+    let sql = "SELECT fence FROM retry_run WHERE id = ?1";
+    let fence = query_one(connection, sql, [id.0], |row| row.get(0))?;
+    Ok(fence.map(|fence| Page {
+        fence: Fence(fence),
+        items,
+        is_last,
+    }))
+}
+
+fn signal_of(row: &Row<'_>) -> rusqlite::Result<Signal> {
+    Ok(Signal {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        payload: row.get(2)?,
+    })
+}
+
 pub(super) fn signals(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Signal>> {
     let mut rows = connection.prepare_cached(
         "SELECT id, name, payload FROM retry_signal WHERE run_id = ?1 ORDER BY id",
     )?;
-    let signal = |row: &Row<'_>| {
-        Ok(Signal {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            payload: row.get(2)?,
-        })
-    };
-    rows.query_map([id.0], signal)?.collect()
+    rows.query_map([id.0], signal_of)?.collect()
 }
 
 pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Task>> {
