@@ -20,6 +20,7 @@ sentences! {
     "an announcement sets the time by which the current step must be done" => announces,
     "a change sets the state of a task" => changes,
     "the store keeps how often each step has failed in each direction, with the time of the store" => keeps_failing_steps,
+    "a change that has taken place counts as written now when it is repeated, until the fence grows" => accepts_a_repeated_change,
     "a change without an output or an error keeps the earlier one" => keeps_output_and_error,
     "a task with a request to cancel it can be claimed at once when it is given up in the direction forward" => cancels_in_between,
     "a list of writes is carried out in its order" => in_order,
@@ -113,6 +114,46 @@ async fn gives_up(bench: &Bench) -> CheckResult {
             bench.write_lost(write).await?;
         }
         check_equal(state.as_str(), bench.task(held.task.id).await?.state, state)?;
+    }
+    Ok(())
+}
+
+async fn accepts_a_repeated_change(bench: &Bench) -> CheckResult {
+    for state in State::ALL
+        .into_iter()
+        .filter(|state| *state != State::Processing)
+    {
+        let held = bench.claim_new("a").await?;
+        let wanted = Change {
+            wake: Wake::At(Time::NEVER, 0),
+            output: Some("7".to_owned()),
+            error: Some("why".to_owned()),
+            ..change_to(state)
+        };
+        bench
+            .write_held(change(lease(&held), wanted.clone()))
+            .await?;
+        if state == State::Waiting {
+            bench.write_one(signal(held.task.id, "go")).await?;
+        }
+        let before = bench.task(held.task.id).await?;
+        bench
+            .write_held(change(lease(&held), wanted.clone()))
+            .await?;
+        check_equal("the task", bench.task(held.task.id).await?, before)?;
+        let other = Change {
+            error: Some("no".to_owned()),
+            ..wanted.clone()
+        };
+        bench.write_lost(change(lease(&held), other)).await?;
+        bench
+            .write_lost(record(lease(&held), 0, RecordKind::Done))
+            .await?;
+        if state == State::Waiting {
+            let again = bench.claim_one("b").await?;
+            check_equal("the task", again.task.id, held.task.id)?;
+            bench.write_lost(change(lease(&held), wanted)).await?;
+        }
     }
     Ok(())
 }

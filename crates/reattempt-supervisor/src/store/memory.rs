@@ -177,6 +177,13 @@ impl Tables {
                 task.step_by = Some(by);
                 true
             }),
+            Write::Change(lease, change) if self.has_changed(lease, &change) => {
+                WriteResult::Written(LeaseStatus {
+                    now,
+                    cancel_requested: (self.tasks.get(&lease.task))
+                        .is_some_and(|task| task.cancel_requested),
+                })
+            }
             Write::Change(lease, change) => self.write_held(lease, now, |tables, task| {
                 tables.change(task, *change, now);
                 true
@@ -321,6 +328,19 @@ impl Tables {
         WriteResult::Written(LeaseStatus {
             now,
             cancel_requested,
+        })
+    }
+
+    /// Returns whether the task has changed so already: a writer that does not know repeats it.
+    fn has_changed(&self, lease: Lease, change: &Change) -> bool {
+        self.tasks.get(&lease.task).is_some_and(|task| {
+            let is_woken = (change.state, task.state) == (State::Waiting, State::Pending);
+            task.fence == lease.fence
+                && task.state != State::Processing
+                && (task.state == change.state || is_woken)
+                && (task.direction, task.failures) == (change.direction, change.counts.failures)
+                && (change.output.is_none() || change.output == task.output)
+                && (change.error.is_none() || change.error == task.error)
         })
     }
 

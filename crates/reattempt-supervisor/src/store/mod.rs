@@ -45,8 +45,9 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// * A claim gives a task to one worker only, and raises the fence of the task.
 /// * A write with a [`Lease`](crate::Lease) whose fence is not that of the task changes nothing and
 ///   returns [`WriteResult::Lost`].
-/// * A record that is already there, written under the same fence, counts as written now: a writer
-///   that does not know whether its transaction took place repeats it.
+/// * A record that is already there, written under the same fence, counts as written now, and so
+///   does a change that has taken place: a writer that does not know whether its transaction took
+///   place repeats it.
 ///
 /// The conformance suite (`conformance`, with the feature `test-util`) checks all of it.
 ///

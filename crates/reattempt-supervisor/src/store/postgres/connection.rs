@@ -18,7 +18,7 @@ use tokio_postgres::{
     Transaction,
 };
 
-use super::limits::{Limits, within};
+use super::limits::{self, Limits, within};
 use super::pipeline::{self, Sent};
 use super::sql;
 use super::sqlstate::store_error;
@@ -159,6 +159,8 @@ pub(super) struct Live {
     writer: Option<(String, i64)>,
     driver: AbortHandle,
     opened: Instant,
+    /// Whether an answer did not come in time.
+    is_late: AtomicBool,
 }
 
 impl Live {
@@ -196,6 +198,7 @@ impl Live {
             writer: None,
             driver: driver.abort_handle(),
             opened: Instant::now(),
+            is_late: AtomicBool::new(false),
         };
         let statements = [sql::SETTINGS].iter().chain(statements);
         let preparing = statements.map(|sql| -> Sent<'_, _> {
@@ -351,10 +354,16 @@ impl Link {
         live: &Arc<Live>,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let result = self.limits.limited(work).await;
-        if let Err(error) = &result
+        let mut result = self.limits.limited(work).await;
+        if let Err(error) = &mut result
             && costs_the_connection(error)
         {
+            if error.kind() == ErrorKind::TimedOut {
+                live.is_late.store(true, Ordering::Relaxed);
+            } else if live.is_late.load(Ordering::Relaxed) {
+                // Another caller has closed it for this reason.
+                *error = limits::timed_out();
+            }
             live.close();
             let mut current = self.live.lock().await;
             if current.as_ref().is_some_and(|now| Arc::ptr_eq(now, live)) {

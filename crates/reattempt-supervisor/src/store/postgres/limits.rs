@@ -88,5 +88,10 @@ pub(super) async fn within<T>(
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     let result = tokio::time::timeout(limit, work).await;
-    result.unwrap_or_else(|_| Err(StoreError::timed_out("PostgreSQL has not answered in time")))
+    result.unwrap_or_else(|_| Err(timed_out()))
+}
+
+/// Returns the error for an answer that did not come in time.
+pub(super) fn timed_out() -> StoreError {
+    StoreError::timed_out("PostgreSQL has not answered in time")
 }

@@ -186,9 +186,30 @@ macro_rules! change {
     };
 }
 
+/// The change that has taken place before: a writer that does not know repeats it.
+macro_rules! earlier_change {
+    () => {
+        concat!(
+            "SELECT $11::bigint, cancel_asked, ",
+            now!(),
+            " FROM retry_run
+             WHERE id = $1 AND fence = $2 AND state + 0 <> 1
+                 AND (state + 0 = $3::smallint OR state + 0 = 0 AND $3::smallint = 2)
+                 AND direction = $4::smallint AND failures = $5
+                 AND ($9 IS NULL OR output = $9) AND ($10 IS NULL OR error = $10)"
+        )
+    };
+}
+
 /// Changes the state of a task. A change that looks at signals needs an earlier lock: by itself it
 /// would see the signals from before its wait for the lock.
-pub(super) const CHANGE: &str = change!();
+pub(super) const CHANGE: &str = concat!(
+    "WITH changed (n, cancel_asked, at) AS (",
+    change!(),
+    ")
+     SELECT n, cancel_asked, at FROM changed UNION ALL ",
+    earlier_change!()
+);
 
 /// Changes the state of a task, and stores the failure of its step.
 pub(super) const CHANGE_FAILED: &str = concat!(
@@ -197,7 +218,7 @@ pub(super) const CHANGE_FAILED: &str = concat!(
          SELECT $1, $15, $16, $17, $18, at FROM changed
          ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
      )
-     SELECT n, cancel_asked, at FROM changed"
+     SELECT n, cancel_asked, at FROM changed UNION ALL ", earlier_change!()
 );
 
 pub(super) const BEAT: &str = concat!(

@@ -272,7 +272,23 @@ fn change(
             now.as_micros(),
         ])?;
     }
-    Ok(cancel_requested)
+    if cancel_requested.is_some() {
+        return Ok(cancel_requested);
+    }
+    // The same worker may have changed it before without knowing.
+    let sql = "SELECT cancel_asked FROM retry_run
+         WHERE id = ?1 AND fence = ?2 AND state <> 1 AND (state = ?3 OR state = 0 AND ?3 = 2)
+             AND direction = ?4 AND failures = ?5 AND (?6 IS NULL OR output = ?6) AND (?7 IS NULL OR error = ?7)";
+    let values = params![
+        lease.task.0,
+        lease.fence.0,
+        change.state.number(),
+        change.direction.number(),
+        change.counts.failures,
+        change.output,
+        change.error,
+    ];
+    query_one(connection, sql, values, |row| row.get(0))
 }
 
 /// Renews a lease. Returns the tasks of the worker.
