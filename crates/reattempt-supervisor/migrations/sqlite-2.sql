@@ -9,6 +9,8 @@ ALTER TABLE retry_run ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE retry_run ADD COLUMN failed_ord INTEGER NOT NULL DEFAULT -1;
 -- The step whose failure ended the task.
 ALTER TABLE retry_run ADD COLUMN failed_seq INTEGER;
+-- Tasks whose workers died again and again are claimed apart.
+CREATE INDEX retry_run_suspects ON retry_run (queue, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2;
 
 -- A hash of the arguments; NULL in records of an older release.
 ALTER TABLE retry_step ADD COLUMN args_hash TEXT;

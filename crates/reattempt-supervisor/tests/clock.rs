@@ -46,6 +46,7 @@ async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
         queues: vec!["default".to_owned()],
         workflows: vec![("order".to_owned(), 1)],
         limit: 1,
+        suspects: None,
     };
     match write(store, Write::Claim(claim)).await {
         WriteResult::Claimed(claimed) => claimed,

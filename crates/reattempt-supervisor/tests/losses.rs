@@ -317,6 +317,7 @@ async fn what_nobody_runs_is_given_back() {
         queues: vec!["other".to_owned()],
         workflows: vec![("order".to_owned(), 1)],
         limit: 1,
+        suspects: None,
     });
     let claimed = world.client.store().write([claim].into()).await.unwrap();
     assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks)] if tasks.len() == 1));

@@ -347,6 +347,7 @@ async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>
         queues: vec!["default".to_owned()],
         workflows: vec![("plain".to_owned(), 1)],
         limit: count,
+        suspects: None,
     }));
     let results = store.write(first.into()).await.unwrap();
     let Some(WriteResult::Claimed(claimed)) = results.last() else {
@@ -473,6 +474,7 @@ async fn a_claim_reads_no_history() {
         queues: vec!["default".to_owned()],
         workflows: vec![("plain".to_owned(), 1)],
         limit: 9,
+        suspects: None,
     });
     let claimed = store.write([claim].into()).await.unwrap();
     let [WriteResult::Claimed(claimed)] = &claimed[..] else {

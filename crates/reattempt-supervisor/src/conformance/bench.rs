@@ -104,6 +104,18 @@ impl Bench {
         claimed.pop().ok_or_else(|| "nothing is ready".to_owned())
     }
 
+    /// Claims the only task that is ready, even if it is a suspect.
+    pub(super) async fn claim_any(&self, worker: &str) -> CheckResult<ClaimedTask> {
+        let mut claimed = self.claim(worker, 2).await?;
+        let suspects = Claim {
+            suspects: Some(Duration::ZERO),
+            ..claim(worker, 2)
+        };
+        claimed.extend(self.claim_with(suspects).await?);
+        check_equal("tasks that are ready", claimed.len(), 1)?;
+        claimed.pop().ok_or_else(|| "nothing is ready".to_owned())
+    }
+
     /// Claims a new task for a live worker.
     pub(super) async fn claim_new(&self, worker: &str) -> CheckResult<ClaimedTask> {
         self.heartbeat(worker, LONG).await?;
@@ -270,6 +282,7 @@ pub(super) fn claim(worker: &str, limit: u32) -> Claim {
         queues: vec!["q".to_owned()],
         workflows: vec![("w".to_owned(), 1)],
         limit,
+        suspects: None,
     }
 }
 
@@ -331,6 +344,15 @@ pub(super) fn signal(task: TaskId, name: &str) -> Write {
         name: name.to_owned(),
         payload: format!("\"{name}\""),
     }
+}
+
+/// Returns a sweep after which a task can be claimed at once.
+pub(super) const fn sweep_at_once(limit: u32) -> Sweep {
+    let delays = Policy::new()
+        .unlimited()
+        .base(Duration::ZERO)
+        .jitter(Jitter::None);
+    Sweep { limit, delays }
 }
 
 pub(super) const fn sweep(limit: u32) -> Sweep {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
-    record, sentences, signal, unless_busy,
+    record, sentences, signal, sweep_at_once, to_message, unless_busy,
 };
-use crate::store::{Change, Claim, Wake, Write, WriteResult};
-use crate::task::{Fence, NewTask, RecordKind, State, WorkerId};
+use crate::store::{Change, Claim, ClaimedTask, Wake, Write, WriteResult};
+use crate::task::{Fence, NewTask, RecordKind, State, TaskId, WorkerId};
 
 sentences! {
     "a claim gives a task to one worker, and raises its fence" => raises_the_fence,
@@ -21,6 +21,8 @@ sentences! {
     "a claim takes at most `limit` tasks" => at_most,
     "a claim sees the writes before it in its list" => after_others,
     "a claim says whether a task may have records and whether it has signals" => with_signals,
+    "a task is a suspect when two workers in a row died while they held it; claims take either suspects or other tasks" => apart,
+    "a suspect that has run for long is none any more" => clears_deaths,
     "a claim takes no task that has an owner, has ended or is parked" => only_ready,
 }
 
@@ -310,6 +312,60 @@ async fn with_signals(bench: &Bench) -> CheckResult {
     let fresh = bench.claim_one("b").await?;
     let claimed = (fresh.may_have_records(), fresh.has_signals);
     check_equal("a new task with a signal", claimed, (false, true))
+}
+
+/// Makes a task a suspect.
+async fn submit_suspect(bench: &Bench, key: &str) -> CheckResult<TaskId> {
+    let id = bench.submit(new(key)).await?;
+    for _ in 0..2 {
+        bench.claim_one("nobody").await?;
+        let reclaimed = bench
+            .one
+            .sweep(sweep_at_once(9))
+            .await
+            .map_err(to_message)?;
+        check_equal("the number of reclaimed tasks", reclaimed.len(), 1)?;
+    }
+    Ok(id)
+}
+
+fn suspects(waited: Duration) -> Claim {
+    Claim {
+        suspects: Some(waited),
+        ..claim("a", 9)
+    }
+}
+
+async fn apart(bench: &Bench) -> CheckResult {
+    let suspect = submit_suspect(bench, "suspect").await?;
+    let other = bench.submit(new("other")).await?;
+    let ids = |claimed: Vec<ClaimedTask>| -> Vec<_> {
+        claimed.into_iter().map(|claimed| claimed.task.id).collect()
+    };
+    let none = bench.claim_with(suspects(LONG)).await?;
+    check_equal("suspects that wait for long", ids(none), vec![])?;
+    let elsewhere = Claim {
+        queues: vec!["r".to_owned()],
+        ..suspects(Duration::ZERO)
+    };
+    let none = bench.claim_with(elsewhere).await?;
+    check_equal("suspects of another queue", ids(none), vec![])?;
+    let all = bench.claim_with(suspects(Duration::ZERO)).await?;
+    check_equal("the suspects", ids(all), vec![suspect])?;
+    check_equal("the others", ids(bench.claim("a", 9).await?), vec![other])
+}
+
+async fn clears_deaths(bench: &Bench) -> CheckResult {
+    let id = submit_suspect(bench, "suspect").await?;
+    bench.heartbeat("a", LONG).await?;
+    let held = bench.claim_any("a").await?;
+    check_equal("its deaths", held.task.deaths, 2)?;
+    bench.write_held(Write::ClearDeaths(lease(&held))).await?;
+    let mut wanted = held.task.clone();
+    wanted.deaths = 0;
+    check_equal("the task", bench.task(id).await?, wanted)?;
+    bench.write_one(Write::GiveBack(vec![lease(&held)])).await?;
+    check_equal("it", bench.claim_one("a").await?.task.id, id)
 }
 
 async fn only_ready(bench: &Bench) -> CheckResult {

@@ -27,8 +27,9 @@ sentences! {
 }
 
 /// Returns all writes that need a lease.
-fn all(lease: Lease) -> [Write; 4] {
+fn all(lease: Lease) -> [Write; 5] {
     [
+        Write::ClearDeaths(lease),
         record(lease, 7, RecordKind::Done),
         Write::Announce(lease, Time::from_micros(5)),
         change(lease, change_to(State::Processing)),

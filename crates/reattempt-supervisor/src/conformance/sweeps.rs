@@ -7,7 +7,7 @@ use reattempt::{Jitter, Policy};
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
-    new, record, sentences, sweep, to_message, unless_busy,
+    new, record, sentences, sweep, sweep_at_once, to_message, unless_busy,
 };
 use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write};
 use crate::task::{Direction, NewTask, OnFailure, Record, RecordKind, State, WorkerId};
@@ -311,7 +311,7 @@ async fn progress_resets(bench: &Bench) -> CheckResult {
     for ((ord, ((seq, kind, name, due_at), deaths)), failed_ord) in
         (0..).zip(lines).zip(wanted_ords)
     {
-        let claimed = bench.claim_one("nobody").await?;
+        let claimed = bench.claim_any("nobody").await?;
         let Write::Record(own, new) = record(lease(&claimed), seq, kind) else {
             continue;
         };
@@ -323,12 +323,11 @@ async fn progress_resets(bench: &Bench) -> CheckResult {
             ..*new
         };
         bench.write_held(Write::Record(own, Box::new(new))).await?;
-        let delays = Policy::new()
-            .unlimited()
-            .base(Duration::ZERO)
-            .jitter(Jitter::None);
-        let sweep = Sweep { limit: 9, delays };
-        let reclaimed = bench.one.sweep(sweep).await.map_err(to_message)?;
+        let reclaimed = bench
+            .one
+            .sweep(sweep_at_once(9))
+            .await
+            .map_err(to_message)?;
         let found: Vec<_> = reclaimed.iter().map(|one| (one.task, one.counts)).collect();
         let wanted = Counts {
             failures: 0,
@@ -344,13 +343,12 @@ async fn progress_resets(bench: &Bench) -> CheckResult {
 async fn deaths(bench: &Bench) -> CheckResult {
     let id = bench.submit(new("a")).await?;
     for deaths in 1..=21 {
-        bench.claim_one("nobody").await?;
-        let delays = Policy::new()
-            .unlimited()
-            .base(Duration::ZERO)
-            .jitter(Jitter::None);
-        let sweep = Sweep { limit: 9, delays };
-        let reclaimed = bench.one.sweep(sweep).await.map_err(to_message)?;
+        bench.claim_any("nobody").await?;
+        let reclaimed = bench
+            .one
+            .sweep(sweep_at_once(9))
+            .await
+            .map_err(to_message)?;
         let found: Vec<_> = (reclaimed.iter())
             .map(|one| {
                 (

@@ -279,9 +279,11 @@ impl Journal {
         }
     }
 
-    /// Notes that a record is on disk.
-    pub(crate) fn add_written(&mut self, record: &Record) {
+    /// Notes that a record is on disk. Returns whether it is progress.
+    pub(crate) fn add_written(&mut self, record: &Record) -> bool {
+        let before = self.last_outcome.ord();
         self.last_outcome.add(record);
+        self.last_outcome.ord() > before
     }
 
     /// Returns the place of the newest outcome on disk; -1 if there is none.

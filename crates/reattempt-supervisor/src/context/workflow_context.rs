@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -52,6 +53,10 @@ pub(crate) struct Inner {
     lost: Notify,
     /// Notified when somebody has asked to cancel the task.
     cancelled: Notify,
+    /// Notified when an outcome is on disk.
+    progressed: Notify,
+    /// Whether the deaths of the task are cleared since its claim.
+    is_cleared: AtomicBool,
     clock: (Instant, Time),
 }
 
@@ -109,6 +114,8 @@ impl Inner {
             changed: Notify::new(),
             lost: Notify::new(),
             cancelled: Notify::new(),
+            progressed: Notify::new(),
+            is_cleared: AtomicBool::new(false),
             clock: (Instant::now(), now),
             task,
         }
@@ -170,7 +177,24 @@ impl Inner {
 
     /// Returns the failures and deaths of the task since its newest outcome.
     pub(crate) fn counts(&self) -> Counts {
-        Counts::of(&self.task).after(self.journal().progress())
+        let counts = Counts::of(&self.task).after(self.journal().progress());
+        if self.is_cleared.load(Ordering::Relaxed) {
+            return Counts {
+                deaths: 0,
+                ..counts
+            };
+        }
+        counts
+    }
+
+    /// Forgets how many workers have died while they held the task.
+    pub(crate) fn clear_deaths(&self) {
+        self.is_cleared.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until the task has made progress here.
+    pub(crate) async fn progressed(&self) {
+        self.progressed.notified().await;
     }
 
     /// Returns when this process claimed the task.
@@ -358,7 +382,9 @@ impl WorkflowContext {
         let write = Write::Record(self.inner.lease, Box::new(record.clone()));
         match self.inner.writer.send(write).await {
             Ok(WriteResult::Written(status)) => {
-                self.inner.journal().add_written(&record);
+                if self.inner.journal().add_written(&record) {
+                    self.inner.progressed.notify_one();
+                }
                 if status.cancel_requested && !self.is_compensation() {
                     self.inner.journal().stop(Stop::Cancelled);
                 }
@@ -370,7 +396,7 @@ impl WorkflowContext {
             }
             // The next heartbeats give the task back: trouble with the store is not its failure.
             Err(error) if error.is_passing() => {
-                self.inner.journal().stop(Stop::Lost);
+                self.inner.journal().stop(Stop::Unavailable);
                 None
             }
             Err(error) => {

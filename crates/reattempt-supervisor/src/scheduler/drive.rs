@@ -274,7 +274,7 @@ async fn change_after_failure(
     shared: &Shared,
     delays: &Policy,
 ) -> Option<Change> {
-    let (task, progress) = (&inner.task, inner.journal().progress());
+    let task = &inner.task;
     let mut step_failures = None;
     if let Some(seq) = seq {
         let failing = shared.store().failures(task.id).await.ok()?;
@@ -282,7 +282,7 @@ async fn change_after_failure(
         step_failures = Some(failing.iter().find(same).map_or(0, |step| step.failures));
     }
     let failure = Failure {
-        progress,
+        counts: inner.counts(),
         step_failures,
     };
     let next = NextState::after_failure(task, failure, delays, rand::random());

@@ -176,6 +176,7 @@ impl Scheduler {
             delays: self.delays,
             renewed: watch::Sender::new(Instant::now()),
             strangers: Mutex::default(),
+            trial: watch::Sender::new(None),
         };
         let work = tokio::spawn(worker.work(stopped));
         Ok(SchedulerHandle {

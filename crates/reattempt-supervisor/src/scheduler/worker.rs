@@ -17,6 +17,7 @@ use crate::client::Client;
 use crate::context::Inner;
 use crate::events::Event;
 use crate::resources::Resources;
+use crate::store::next_state::SUSPECT_DEATHS;
 use crate::store::{Claim, ClaimedTask, HeldTask, Write, WriteResult};
 use crate::task::{Direction, Lease, TaskId, WorkerId};
 use crate::workflow::WorkflowRegistry;
@@ -49,7 +50,12 @@ pub(super) struct Worker {
     pub(super) renewed: watch::Sender<Instant>,
     /// What the last heartbeat said that this worker holds, and does not run here.
     pub(super) strangers: Mutex<HashSet<Lease>>,
+    /// Since when a suspect runs here that may end this process.
+    pub(super) trial: watch::Sender<Option<Instant>>,
 }
+
+/// How long a suspect runs alone at most, so that others do not wait for long.
+const ALONE: Duration = Duration::from_secs(4);
 
 /// How long steps may take to end when the scheduler stops; one that blocks its thread never does.
 const DROPPED_WITHIN: Duration = Duration::from_millis(100);
@@ -85,9 +91,11 @@ impl Worker {
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut new_work = store.wait_for_work();
         let mut may_be_more = true;
+        let mut suspects_at = Instant::now();
         loop {
             self.wait_for_lease().await;
-            let offer = writer.offer(self.claim(), self.room.clone(), may_be_more);
+            self.leave_suspect_alone().await;
+            let offer = writer.offer(self.claim(None), self.room.clone(), may_be_more);
             let mut offer = pin!(offer);
             let reply = loop {
                 tokio::select! {
@@ -99,12 +107,25 @@ impl Worker {
                 writer.look();
             };
             while running.try_join_next().is_some() {}
-            if let Ok(WriteResult::Claimed(claimed)) = reply {
-                may_be_more = self.room.was_filled(claimed.len());
-                for task in claimed {
-                    self.run(task, running);
+            if let Some(count) = self.run_claimed(reply, running) {
+                may_be_more = self.room.was_filled(count);
+                // Other tasks come first, every time.
+                if Instant::now() < suspects_at {
+                    continue;
                 }
-                continue;
+                suspects_at = Instant::now().checked_add(self.poll).unwrap_or(suspects_at);
+                let Some(claim) = self.claim_suspect() else {
+                    continue;
+                };
+                let reply = self.send(Write::Claim(claim)).await;
+                if let Some(count) = self.run_claimed(reply, running) {
+                    if count > 0 {
+                        // There may be more of them. Other tasks come first, and at once.
+                        may_be_more = true;
+                        suspects_at = Instant::now();
+                    }
+                    continue;
+                }
             }
             // Nobody knows whether the claim took place: give back the tasks that do not run here.
             while !self.heartbeat(true).await {
@@ -114,13 +135,68 @@ impl Worker {
         }
     }
 
-    fn claim(&self) -> Claim {
+    fn claim(&self, suspects: Option<Duration>) -> Claim {
         Claim {
             worker: self.id.clone(),
             queues: self.queues.clone(),
             workflows: self.workflows.names(),
             limit: 0,
+            suspects,
         }
+    }
+
+    /// Returns the claim of one suspect, if the worker may take one now. It takes one at a time, if
+    /// it holds nothing else. Where workers always hold something, a suspect does not wait for ever.
+    fn claim_suspect(&self) -> Option<Claim> {
+        if self.trial.borrow().is_some() || self.room.is_full() {
+            return None;
+        }
+        let is_idle = self.running.lock().is_empty();
+        let waited = if is_idle { Duration::ZERO } else { self.solo() };
+        Some(Claim {
+            limit: 1,
+            ..self.claim(Some(waited))
+        })
+    }
+
+    /// Returns how long a suspect must run before it is none any more.
+    fn solo(&self) -> Duration {
+        self.lease.saturating_mul(2)
+    }
+
+    /// Waits as long as a suspect must run alone.
+    async fn leave_suspect_alone(&self) {
+        let mut trial = self.trial.subscribe();
+        let began = *trial.borrow_and_update();
+        let end = began.and_then(|began| began.checked_add(ALONE.min(self.solo())));
+        if let Some(end) = end {
+            let _ = tokio::time::timeout_at(end, trial.wait_for(Option::is_none)).await;
+        }
+    }
+
+    /// Waits until a suspect has made progress, or has run for long enough.
+    async fn end_trial(&self, inner: &Inner) {
+        tokio::select! {
+            () = inner.progressed() => {}
+            () = tokio::time::sleep(self.solo()) => {
+                inner.clear_deaths();
+                // If nobody can store it now, the task stays a suspect for others.
+                let _ = self.send(Write::ClearDeaths(inner.lease)).await;
+            }
+        }
+    }
+
+    /// Starts the tasks of a claim. Returns their number, or `None` if nobody knows whether the claim
+    /// took place.
+    fn run_claimed(self: &Arc<Self>, reply: Reply, running: &mut JoinSet<()>) -> Option<usize> {
+        let Ok(WriteResult::Claimed(claimed)) = reply else {
+            return None;
+        };
+        let count = claimed.len();
+        for task in claimed {
+            self.run(task, running);
+        }
+        Some(count)
     }
 
     /// Starts a claimed task.
@@ -152,6 +228,8 @@ impl Worker {
             local: shared.local_task(id),
         };
         slot.local.set_running(true);
+        let is_suspect = inner.task.deaths >= SUSPECT_DEATHS;
+        let trial = is_suspect.then(|| Trial::begin(&self.trial));
         let this = Arc::clone(self);
         running.spawn(async move {
             let _entry = RunningEntry {
@@ -159,7 +237,23 @@ impl Worker {
                 inner: Arc::clone(&inner),
             };
             let shared = this.client.shared();
-            drive::drive(inner, known, run_fn, shared, &this.delays, slot).await;
+            let drive = drive::drive(
+                Arc::clone(&inner),
+                known,
+                run_fn,
+                shared,
+                &this.delays,
+                slot,
+            );
+            let mut drive = pin!(drive);
+            if let Some(trial) = trial {
+                tokio::select! {
+                    biased;
+                    () = &mut drive => return,
+                    () = this.end_trial(&inner) => drop(trial),
+                }
+            }
+            drive.await;
         });
     }
 
@@ -326,5 +420,21 @@ impl Drop for RunningEntry {
         {
             running.remove(&id);
         }
+    }
+}
+
+/// The trial of a suspect; dropping it ends the trial.
+struct Trial(watch::Sender<Option<Instant>>);
+
+impl Trial {
+    fn begin(trial: &watch::Sender<Option<Instant>>) -> Self {
+        trial.send_replace(Some(Instant::now()));
+        Self(trial.clone())
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        self.0.send_replace(None);
     }
 }

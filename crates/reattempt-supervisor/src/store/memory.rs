@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::expiry::find_expiry;
 use super::last_outcome::LastOutcome;
+use super::next_state::SUSPECT_DEATHS;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
     Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
@@ -184,6 +185,10 @@ impl Tables {
                         .is_some_and(|task| task.cancel_requested),
                 })
             }
+            Write::ClearDeaths(lease) => self.write_held(lease, now, |_, task| {
+                task.deaths = 0;
+                true
+            }),
             Write::Change(lease, change) => self.write_held(lease, now, |tables, task| {
                 tables.change(task, *change, now);
                 true
@@ -284,7 +289,10 @@ impl Tables {
         let mut ready: Vec<_> = (self.tasks.values())
             .filter(|task| matches!(task.state, State::Pending | State::Waiting))
             .filter(|task| {
-                task.wake_at <= now && claim.queues.contains(&task.queue) && is_known(task)
+                (task.deaths >= SUSPECT_DEATHS) == claim.suspects.is_some()
+                    && task.wake_at.after(claim.suspects.unwrap_or_default()) <= now
+                    && claim.queues.contains(&task.queue)
+                    && is_known(task)
             })
             .map(|task| (task.priority, task.wake_at, task.id))
             .collect();

@@ -5,7 +5,7 @@ mod error;
 pub(crate) mod expiry;
 pub(crate) mod last_outcome;
 pub mod memory;
-mod next_state;
+pub(crate) mod next_state;
 pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;

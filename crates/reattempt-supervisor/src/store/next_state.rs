@@ -7,6 +7,10 @@ use reattempt::Policy;
 use super::expiry::Expiry;
 use crate::task::{Direction, OnFailure, State, Task};
 
+/// After so many deaths of its workers in a row, a task is a suspect: one of its steps may end the
+/// process. The statements of the stores have the same number.
+pub(crate) const SUSPECT_DEATHS: i32 = 2;
+
 /// A task is parked when its workers have died more often than this.
 pub(crate) const MAX_DEATHS: i32 = 20;
 
@@ -58,8 +62,8 @@ impl Counts {
 /// A failure of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// The place of the task's newest outcome; -1 if there is none.
-    pub progress: i32,
+    /// The failures and deaths of the task before it, since the newest outcome.
+    pub counts: Counts,
     /// How often the step that failed had failed before, in this direction. `None` if it was not a
     /// step that failed.
     pub step_failures: Option<i32>,
@@ -86,7 +90,7 @@ impl NextState {
     /// * After that it has failed for good: see [`after_final_failure`](Self::after_final_failure).
     /// * If undoing has failed as often, it is parked for an operator.
     pub fn after_failure(task: &Task, failure: Failure, delays: &Policy, random: u64) -> Self {
-        let before = Counts::of(task).after(failure.progress);
+        let before = failure.counts;
         let counts = Counts {
             failures: before.failures.saturating_add(1),
             ..before
@@ -102,7 +106,7 @@ impl NextState {
             return next;
         }
         match task.direction {
-            Direction::Forward => Self::after_final_failure(task.on_failure, failure.progress),
+            Direction::Forward => Self::after_final_failure(task.on_failure, before.failed_ord),
             Direction::Undoing | Direction::Cancelling => next.parked(),
         }
     }
@@ -122,7 +126,7 @@ impl NextState {
             Expiry::Task => Self::after_final_failure(task.on_failure, progress),
             Expiry::Step => {
                 let failure = Failure {
-                    progress,
+                    counts: Counts::of(task).after(progress),
                     step_failures: None,
                 };
                 Self::after_failure(task, failure, delays, random)
@@ -234,7 +238,7 @@ mod tests {
     /// Lets a task fail, and returns its new direction, its failures, and the seconds it waits.
     fn fail(task: &mut Task, progress: i32, step_failures: Option<i32>) -> (Direction, i32, u64) {
         let failure = Failure {
-            progress,
+            counts: Counts::of(task).after(progress),
             step_failures,
         };
         let next = NextState::after_failure(task, failure, &DELAYS, 0);

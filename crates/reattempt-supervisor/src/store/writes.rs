@@ -21,6 +21,9 @@ pub enum Write {
     Record(Lease, Box<Record>),
     /// Sets the time by which the current step must be done. Returns [`WriteResult::Written`].
     Announce(Lease, Time),
+    /// Forgets how many workers have died while they held the task. Returns
+    /// [`WriteResult::Written`].
+    ClearDeaths(Lease),
     /// Changes the state of a task. Returns [`WriteResult::Written`].
     Change(Lease, Box<Change>),
     /// Gives back tasks that their worker does not run, without a failure. Leases that are lost
@@ -54,7 +57,11 @@ impl Write {
             | Self::Leave(_)
             | Self::Signal { .. }
             | Self::Admin(..) => true,
-            Self::Claim(_) | Self::Record(..) | Self::Announce(..) | Self::Prune(..) => false,
+            Self::Claim(_)
+            | Self::Record(..)
+            | Self::Announce(..)
+            | Self::ClearDeaths(_)
+            | Self::Prune(..) => false,
         }
     }
 
@@ -136,6 +143,10 @@ pub struct Claim {
     pub workflows: Vec<(String, i32)>,
     /// The largest number of tasks.
     pub limit: u32,
+    /// Which tasks it takes. `None` stands for all but suspects: tasks during which two workers in a
+    /// row have died. A duration stands for suspects that have been ready for at least so long, and
+    /// nothing else.
+    pub suspects: Option<Duration>,
 }
 
 /// A task that a worker has claimed. The worker reads its records and signals later: they may be

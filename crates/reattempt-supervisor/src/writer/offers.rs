@@ -46,6 +46,11 @@ impl Room {
         claimed >= self.0.offered.load(Ordering::Relaxed)
     }
 
+    /// Returns whether the worker can run no more tasks.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.left.load(Ordering::Relaxed) == 0
+    }
+
     /// Takes a seat for a claimed task.
     pub(crate) fn take(&self) -> Seat {
         self.0.left.fetch_sub(1, Ordering::Relaxed);
@@ -154,6 +159,7 @@ mod tests {
             queues: Vec::new(),
             workflows: Vec::new(),
             limit: 0,
+            suspects: None,
         };
         let offer = Offer {
             claim,

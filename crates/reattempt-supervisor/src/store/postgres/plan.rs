@@ -64,7 +64,9 @@ impl<'a> Stage<'a> {
         let (kind, task) = match write {
             Write::Submit(_) => (StageKind::Submits, None),
             Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
-            Write::Announce(lease, _) => (StageKind::Announcements, Some(lease.task)),
+            Write::Announce(lease, _) | Write::ClearDeaths(lease) => {
+                (StageKind::Announcements, Some(lease.task))
+            }
             Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),

@@ -88,9 +88,11 @@ pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
-/// Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no
-/// sleeping task, however many there are. It reads no record: they may be large.
-pub(super) const CLAIM: &str = concat!(
+// Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no
+// sleeping task, however many there are. It reads no record: they may be large.
+macro_rules! claim {
+    ($which:literal) => {
+        concat!(
     "WITH RECURSIVE level (nth, queue, priority) AS (
          SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2)
              ORDER BY priority LIMIT 1)
@@ -107,7 +109,7 @@ pub(super) const CLAIM: &str = concat!(
              CROSS JOIN LATERAL (
                  SELECT id FROM retry_run AS run
                  WHERE run.queue = level.queue AND run.priority = level.priority AND state IN (0, 2)
-                     AND wake_at <= ", now!(), " AND workflow || '@' || version = ANY ($3::text[])
+                     AND wake_at <= ", now!(), $which, " AND workflow || '@' || version = ANY ($3::text[])
                  ORDER BY wake_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
              ) AS ready
              LIMIT $4
@@ -116,7 +118,15 @@ pub(super) const CLAIM: &str = concat!(
      )
      SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = claimed.id) AS has_signals
      FROM claimed"
-);
+)
+    };
+}
+
+/// Claims tasks that are not suspects.
+pub(super) const CLAIM: &str = claim!(" AND deaths < 2");
+
+/// Claims suspects that have been ready for so long.
+pub(super) const CLAIM_SUSPECTS: &str = claim!(" - $5::bigint AND deaths >= 2");
 
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
@@ -153,6 +163,11 @@ pub(super) const RECORD_ALONE: &str = concat!(
          ON CONFLICT (run_id, seq, kind) DO NOTHING
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
+);
+
+pub(super) const CLEAR_DEATHS: &str = concat!(
+    "UPDATE retry_run SET deaths = 0 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING $3::bigint, cancel_asked, ",
+    now!()
 );
 
 pub(super) const ANNOUNCE: &str = concat!(
@@ -405,9 +420,11 @@ pub(super) const WRITES: &[&str] = &[
     SUBMIT,
     BY_KEY,
     CLAIM,
+    CLAIM_SUSPECTS,
     RECORD,
     RECORD_ALONE,
     ANNOUNCE,
+    CLEAR_DEATHS,
     CHANGE,
     CHANGE_FAILED,
     DISOWN,

@@ -65,6 +65,10 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
             live.query(sql::ANNOUNCE, &[&lease.task.0, &lease.fence.0, &by, &nth])
                 .await
         }
+        Write::ClearDeaths(lease) => {
+            let values: [&(dyn ToSql + Sync); 3] = [&lease.task.0, &lease.fence.0, &nth];
+            live.query(sql::CLEAR_DEATHS, &values).await
+        }
         Write::Change(lease, change) => {
             let (delay, wake_at, seen) = match change.wake {
                 Wake::In(delay) => (Some(micros(delay)), None, None),
@@ -107,13 +111,14 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             let workflows = claim.workflows.iter();
             let workflows = workflows.map(|(name, version)| format!("{name}@{version}"));
             let workflows: Vec<_> = workflows.collect();
-            let values: [&(dyn ToSql + Sync); 4] = [
-                &claim.worker.0,
-                &claim.queues,
-                &workflows,
-                &i64::from(claim.limit),
-            ];
-            live.query(sql::CLAIM, &values).await
+            let (limit, waited) = (i64::from(claim.limit), claim.suspects.map(micros));
+            let mut values: Vec<&(dyn ToSql + Sync)> =
+                vec![&claim.worker.0, &claim.queues, &workflows, &limit];
+            let Some(waited) = &waited else {
+                return live.query(sql::CLAIM, &values).await;
+            };
+            values.push(waited);
+            live.query(sql::CLAIM_SUSPECTS, &values).await
         }
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();
@@ -139,6 +144,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Submit(_)
         | Write::Record(..)
         | Write::Announce(..)
+        | Write::ClearDeaths(_)
         | Write::Change(..)
         | Write::Signal { .. } => Ok(Vec::new()),
     }

@@ -42,6 +42,11 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
             let values = params![lease.task.0, lease.fence.0, by.as_micros()];
             lease_result(query_one(connection, sql, values, |row| row.get(0))?, now)
         }
+        Write::ClearDeaths(lease) => {
+            let sql = "UPDATE retry_run SET deaths = 0 WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
+            let values = params![lease.task.0, lease.fence.0];
+            lease_result(query_one(connection, sql, values, |row| row.get(0))?, now)
+        }
         Write::Change(lease, change) => {
             lease_result(self::change(connection, *lease, change, now)?, now)
         }
@@ -125,14 +130,22 @@ fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<
         .iter()
         .map(|(name, version)| format!("{name}@{version}"));
     let workflows = workflows.collect::<serde_json::Value>().to_string();
-    let sql = "SELECT priority, wake_at, id FROM retry_run
-         WHERE state IN (0, 2) AND queue = ?1 AND wake_at <= ?2
+    let (index, which) = match claim.suspects {
+        None => ("retry_run_ready", "deaths < 2"),
+        Some(_) => ("retry_run_suspects", "deaths >= 2"),
+    };
+    let waited = i64::try_from(claim.suspects.unwrap_or_default().as_micros()).unwrap_or(i64::MAX);
+    let ready_at = now.as_micros().saturating_sub(waited);
+    let sql = format!(
+        "SELECT priority, wake_at, id FROM retry_run INDEXED BY {index}
+         WHERE state IN (0, 2) AND {which} AND queue = ?1 AND wake_at <= ?2
              AND workflow || '@' || version IN (SELECT value FROM json_each(?3))
-         ORDER BY priority, wake_at, id LIMIT ?4";
+         ORDER BY priority, wake_at, id LIMIT ?4"
+    );
     let mut ready: Vec<(i16, i64, i64)> = Vec::new();
     for queue in &claim.queues {
-        let mut rows = connection.prepare_cached(sql)?;
-        let values = params![queue, now.as_micros(), workflows, claim.limit];
+        let mut rows = connection.prepare_cached(&sql)?;
+        let values = params![queue, ready_at, workflows, claim.limit];
         let rows = rows.query_map(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
             ready.push(row?);
