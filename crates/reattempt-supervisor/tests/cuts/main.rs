@@ -304,5 +304,6 @@ fn claim() -> Write {
         queues: vec!["default".to_owned()],
         workflows: vec![("plain".to_owned(), 1)],
         limit: 1,
+        suspects: None,
     })
 }
