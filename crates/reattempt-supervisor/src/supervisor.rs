@@ -97,6 +97,7 @@ impl Supervisor {
         let shared = self.client.shared();
         let sweep = Sweep {
             limit: self.limit,
+            every: self.interval,
             delays: self.delays,
         };
         let all = shared.store().sweep(sweep).await?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use reattempt::Policy;
 use reattempt_supervisor::store::{Claim, ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
-use reattempt_supervisor::{NewTask, Postgres, Sqlite, WorkerId};
+use reattempt_supervisor::{Lease, NewTask, Postgres, Sqlite, WorkerId};
 
 const HOURS: i64 = 10 * 3_600_000_000;
 
@@ -64,6 +64,7 @@ async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
         moved(by).await;
         let sweep = Sweep {
             limit: 10,
+            every: Duration::from_secs(3_600),
             delays: Policy::new()
                 .unlimited()
                 .base(Duration::from_micros(1))
@@ -87,8 +88,73 @@ async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
             }
         };
         assert!(again[0].task.fence > held[0].task.fence);
+        // Another death would make it a suspect.
+        let lease = Lease {
+            task: again[0].task.id,
+            fence: again[0].task.fence,
+        };
+        write(store, Write::ClearDeaths(lease)).await;
         write(store, Write::Leave(WorkerId("next".to_owned()))).await;
     }
+}
+
+/// F11: a program locked the file of tasks for longer than the leases, and all tasks failed. `passed`
+/// lets this many microseconds pass in which nobody could write: it moves all stored times into the
+/// past.
+async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
+    const SECOND: i64 = 1_000_000;
+    let lease = Duration::from_secs(10);
+    let (alive, dead) = (WorkerId("alive".to_owned()), WorkerId("dead".to_owned()));
+    let mut held = Vec::new();
+    for worker in [&alive, &dead] {
+        let new = NewTask {
+            key: worker.to_string(),
+            ..new()
+        };
+        write(store, Write::Submit(Box::new(new))).await;
+        held.extend(claim_all(store, &worker.0).await);
+        store.heartbeat(worker.clone(), lease).await.unwrap();
+    }
+    let sweep = Sweep {
+        limit: 10,
+        every: Duration::from_secs(1),
+        delays: Policy::new(),
+    };
+    assert_eq!(store.sweep(sweep).await.unwrap(), []);
+    passed(12 * SECOND).await;
+    // Both leases are over, but nobody could renew one.
+    assert_eq!(store.sweep(sweep).await.unwrap(), []);
+    store.heartbeat(alive.clone(), lease).await.unwrap();
+    passed(4 * SECOND).await;
+    store.heartbeat(alive.clone(), lease).await.unwrap();
+    assert_eq!(store.sweep(sweep).await.unwrap(), []);
+    passed(4 * SECOND).await;
+    assert_eq!(store.sweep(sweep).await.unwrap(), []);
+    passed(4 * SECOND).await;
+    let reclaimed = store.sweep(sweep).await.unwrap();
+    let found: Vec<_> = reclaimed
+        .iter()
+        .map(|one| (one.task, one.owner.clone(), one.expiry))
+        .collect();
+    assert_eq!(found, [(held[1].task.id, Some(dead), Expiry::Owner)]);
+    // One worker that is silent later is none of it.
+    passed(4 * SECOND).await;
+    let reclaimed = store.sweep(sweep).await.unwrap();
+    assert_eq!(reclaimed.len(), 1, "{reclaimed:?}");
+    assert_eq!(reclaimed[0].counts.failures, 0);
+}
+
+/// All times that such a test moves.
+const TIMES: [(&str, &str, &str); 2] = [
+    ("retry_worker", "lease_until", "true"),
+    ("retry_meta", "value", "key IN ('last_sweep', 'judge_from')"),
+];
+
+fn moved_back(by: i64) -> Vec<String> {
+    let moved = |(table, column, which): &(&str, &str, &str)| {
+        format!("UPDATE {table} SET {column} = {column} - {by} WHERE {which}")
+    };
+    TIMES.iter().map(moved).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,6 +168,14 @@ async fn sqlite() {
         other.execute(sql, [by]).unwrap();
     };
     check(&store, moved).await;
+    let store = Sqlite::open(folder.join("outage.db")).await.unwrap();
+    let passed = async |by: i64| {
+        let other = rusqlite::Connection::open(folder.join("outage.db")).unwrap();
+        for sql in moved_back(by) {
+            other.execute(&sql, []).unwrap();
+        }
+    };
+    check_outage(&store, passed).await;
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -121,4 +195,12 @@ async fn postgres() {
         client.execute(sql, &[&by]).await.unwrap();
     };
     check(&store, moved).await;
+    let forget = "TRUNCATE retry_run, retry_worker; DELETE FROM retry_meta WHERE key IN ('last_sweep', 'judge_from')";
+    client.batch_execute(forget).await.unwrap();
+    let passed = async |by: i64| {
+        for sql in moved_back(by) {
+            client.batch_execute(&sql).await.unwrap();
+        }
+    };
+    check_outage(&store, passed).await;
 }

@@ -72,7 +72,11 @@ impl World {
             assert!(matches!(&claimed[..], [WriteResult::Claimed(all)] if all.len() == count));
             let delays = Policy::new().base(Duration::ZERO).jitter(Jitter::None);
             let limit = u32::MAX;
-            let sweep = self.client.store().sweep(Sweep { limit, delays });
+            let sweep = self.client.store().sweep(Sweep {
+                limit,
+                every: Duration::from_secs(1),
+                delays,
+            });
             assert_eq!(sweep.await.unwrap().len(), count);
         }
         tasks

@@ -352,7 +352,11 @@ pub(super) const fn sweep_at_once(limit: u32) -> Sweep {
         .unlimited()
         .base(Duration::ZERO)
         .jitter(Jitter::None);
-    Sweep { limit, delays }
+    Sweep {
+        limit,
+        every: LONG,
+        delays,
+    }
 }
 
 pub(super) const fn sweep(limit: u32) -> Sweep {
@@ -360,5 +364,9 @@ pub(super) const fn sweep(limit: u32) -> Sweep {
         .base(Duration::from_secs(100))
         .cap(Duration::from_secs(300))
         .jitter(Jitter::None);
-    Sweep { limit, delays }
+    Sweep {
+        limit,
+        every: LONG,
+        delays,
+    }
 }

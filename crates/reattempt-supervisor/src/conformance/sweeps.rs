@@ -23,6 +23,8 @@ sentences! {
     "a task that keeps what it did ends as `error` where another is undone" => keeps,
     "an outcome of a step starts the counts of failures and deaths anew, and nothing else does" => progress_resets,
     "a task whose workers die more than 20 times in a row is parked; nothing is undone" => deaths,
+    "a sweep judges no lease before everybody could renew it, if nobody has swept for half of the longest lease" => after_outage,
+    "the silence of one worker is not an outage" => silent_worker,
     "a sweep reclaims at most `limit` tasks" => at_most,
     "sweeps at the same time reclaim different tasks" => at_once,
     "a sweep leaves tasks that have ended, wait or have a live owner" => leaves_alone,
@@ -231,7 +233,11 @@ async fn next_states(bench: &Bench) -> CheckResult {
         let delays = Policy::new().base(SHORT).cap(SHORT).jitter(Jitter::None);
         let reclaimed = bench
             .one
-            .sweep(Sweep { limit: 9, delays })
+            .sweep(Sweep {
+                limit: 9,
+                every: LONG,
+                delays,
+            })
             .await
             .map_err(to_message)?;
         let [reclaimed] = &reclaimed[..] else {
@@ -379,6 +385,53 @@ async fn deaths(bench: &Bench) -> CheckResult {
     )?;
     bench.command(id, AdminCommand::Resubmit).await?;
     check_equal("its deaths", bench.task(id).await?.deaths, 0)
+}
+
+/// A lease that is over soon.
+const LEASE: Duration = Duration::from_millis(30);
+
+async fn after_outage(bench: &Bench) -> CheckResult {
+    let watchful = Sweep {
+        every: Duration::ZERO,
+        ..sweep_at_once(9)
+    };
+    let held = bench.claim_new("a").await?;
+    bench.heartbeat("a", LEASE).await?;
+    bench.one.sweep(watchful).await.map_err(to_message)?;
+    let over = bench.now().await?.after(LEASE);
+    bench.wait_until_past(over).await?;
+    let found = bench.other.sweep(watchful).await.map_err(to_message)?;
+    check_equal("what is found after the outage", found, Vec::new())?;
+    check_equal(
+        "the task",
+        bench.task(held.task.id).await?,
+        held.task.clone(),
+    )?;
+    let reclaimed = bench.sweep_until_found().await?;
+    let found = reclaimed.iter().map(|one| one.expiry).collect();
+    check_equal("what is found a lease later", found, vec![Expiry::Owner])?;
+    let task = bench.task(held.task.id).await?;
+    check_that(
+        "its owner had a whole lease after the outage",
+        task.updated_at >= over.after(LEASE),
+    )
+}
+
+async fn silent_worker(bench: &Bench) -> CheckResult {
+    let silent = bench.claim_new("a").await?;
+    let other = bench.claim_new("b").await?;
+    bench.heartbeat("a", LEASE).await?;
+    bench.one.sweep(sweep(9)).await.map_err(to_message)?;
+    let over = bench.now().await?.after(LEASE);
+    bench.wait_until_past(over).await?;
+    let reclaimed = bench.sweep(9).await?;
+    let found = reclaimed.iter().map(|one| one.task).collect();
+    check_equal("what is found at once", found, vec![silent.task.id])?;
+    check_equal(
+        "the other task",
+        bench.task(other.task.id).await?,
+        other.task,
+    )
 }
 
 async fn at_most(bench: &Bench) -> CheckResult {

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::expiry::find_expiry;
 use super::last_outcome::LastOutcome;
 use super::next_state::SUSPECT_DEATHS;
+use super::outage::Sweeps;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
     Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
@@ -36,7 +37,9 @@ struct Tables {
     records: BTreeMap<TaskId, Vec<Record>>,
     failing: BTreeMap<TaskId, Vec<FailingStep>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
-    leases: BTreeMap<WorkerId, Time>,
+    /// When the lease of each worker ends, and how long it is.
+    leases: BTreeMap<WorkerId, (Time, Duration)>,
+    sweeps: Sweeps,
     last_task: i64,
     last_signal: i64,
 }
@@ -229,7 +232,7 @@ impl Tables {
             signal: self.newest_signal(task.id),
         });
         let held = held.collect();
-        self.leases.insert(worker, now.after(lease));
+        self.leases.insert(worker, (now.after(lease), lease));
         held
     }
 
@@ -504,6 +507,11 @@ impl Tables {
 
     /// Reclaims expired tasks.
     fn sweep(&mut self, sweep: &Sweep, now: Time) -> Vec<Reclaimed> {
+        let longest = self.leases.values().map(|(_, lease)| *lease).max();
+        let watch = self
+            .sweeps
+            .watch(now, longest.unwrap_or_default(), sweep.every);
+        self.sweeps = watch.note.unwrap_or(self.sweeps);
         let mut reclaimed = Vec::new();
         let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
         for task in self.tasks.values_mut() {
@@ -511,7 +519,9 @@ impl Tables {
                 break;
             }
             let leases = &self.leases;
-            let is_alive = |worker: &WorkerId| leases.get(worker).is_some_and(|until| *until > now);
+            let is_alive = |worker: &WorkerId| {
+                !watch.may_judge || leases.get(worker).is_some_and(|(until, _)| *until > now)
+            };
             let Some(expiry) = find_expiry(task, now, is_alive) else {
                 continue;
             };
@@ -532,7 +542,7 @@ impl Tables {
             reclaimed.push(one);
         }
         self.leases
-            .retain(|_, until| until.after(Duration::from_secs(3_600)) > now);
+            .retain(|_, (until, _)| until.after(Duration::from_secs(3_600)) > now);
         reclaimed
     }
 }

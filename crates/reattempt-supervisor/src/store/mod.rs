@@ -6,6 +6,7 @@ pub(crate) mod expiry;
 pub(crate) mod last_outcome;
 pub mod memory;
 pub(crate) mod next_state;
+mod outage;
 pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -13,6 +13,9 @@ use crate::task::{Direction, State, Task, TaskId, WorkerId};
 pub struct Sweep {
     /// The largest number of tasks.
     pub limit: u32,
+    /// The average interval between the sweeps of a supervisor. If nobody has swept for much longer,
+    /// the store was out of order, and the sweep judges no lease before everybody could renew it.
+    pub every: Duration,
     /// How long a task waits after its failures: the delays of this policy.
     pub delays: Policy,
 }

@@ -3,6 +3,9 @@
 use std::process::Command;
 use std::time::Duration;
 
+use reattempt_supervisor::Client;
+use reattempt_supervisor::store::Write;
+
 use crate::killer::Worker;
 use crate::ledger::Ledger;
 use crate::stores::Place;
@@ -19,7 +22,7 @@ pub(crate) async fn run(place: &Place) {
         .await
         .unwrap();
     held.called.notified().await;
-    signal(&first, "-STOP");
+    stop(&first, &client).await;
 
     // Another worker takes over when the lease is over, and runs the same step when the first
     // worker continues.
@@ -54,6 +57,19 @@ pub(crate) async fn run(place: &Place) {
     );
     first.kill().await;
     second.kill().await;
+}
+
+/// Suspends a worker. It may be in the middle of a write, and then nobody else could write.
+async fn stop(worker: &Worker, client: &Client) {
+    loop {
+        signal(worker, "-STOP");
+        let nothing = Write::Prune(Duration::from_secs(3_600), 0);
+        if client.store().write([nothing].into()).await.is_ok() {
+            return;
+        }
+        signal(worker, "-CONT");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 pub(crate) fn signal(worker: &Worker, signal: &str) {

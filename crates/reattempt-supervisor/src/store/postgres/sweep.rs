@@ -11,6 +11,7 @@ use super::rows;
 use super::sql::{columns, now};
 use super::sqlstate::store_error;
 use crate::store::expiry::find_expiry;
+use crate::store::outage::Sweeps;
 use crate::store::{NextState, Reclaimed, StoreError, Sweep};
 use crate::task::Task;
 use crate::time::Time;
@@ -88,6 +89,8 @@ const FORGET: &str = concat!(
 
 pub(super) const SWEEPS: &[&str] = &[
     SHORTEN,
+    SWEPT,
+    NOTE,
     EXPIRED[0],
     EXPIRED[1],
     EXPIRED[2],
@@ -105,12 +108,53 @@ const FORGET_WRITERS: &str = concat!(
     " - 7 * 86400000000"
 );
 
+/// The sweeps before, the longest lease, and the time.
+const SWEPT: &str = concat!(
+    "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
+         (SELECT max(lease) FROM retry_worker), ",
+    now!()
+);
+
+/// Notes a sweep.
+const NOTE: &str =
+    "INSERT INTO retry_meta (key, value) VALUES ('judge_from', $2), ('last_sweep', $1)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+
+/// Looks at the sweeps before, and notes this one. Returns whether it may judge leases.
+async fn may_judge(
+    transaction: &Transaction<'_>,
+    prepared: &Prepared,
+    sweep: &Sweep,
+) -> Result<bool, StoreError> {
+    let rows = prepared.query(transaction, SWEPT, &[]).await;
+    let rows = rows.map_err(store_error)?;
+    let Some(row) = rows.first() else {
+        return Ok(true);
+    };
+    let sweeps = Sweeps {
+        last: row.get::<_, Option<i64>>(0).map(Time::from_micros),
+        judge_from: Time::from_micros(row.get::<_, Option<i64>>(1).unwrap_or_default()),
+    };
+    let longest = row.get::<_, Option<i64>>(2).unwrap_or_default();
+    let longest = Time::from_micros(longest).since(Time::default());
+    let now = Time::from_micros(row.get(3));
+    let watch = sweeps.watch(now, longest, sweep.every);
+    if let Some(Sweeps { last, judge_from }) = watch.note {
+        let last = last.unwrap_or(now).as_micros();
+        let values: [&(dyn ToSql + Sync); 2] = [&last, &judge_from.as_micros()];
+        let noted = prepared.query(transaction, NOTE, &values).await;
+        noted.map_err(store_error)?;
+    }
+    Ok(watch.may_judge)
+}
+
 /// Reclaims expired tasks in one transaction.
 pub(super) async fn reclaim_all(
     live: &mut Live,
     sweep: &Sweep,
 ) -> Result<Vec<Reclaimed>, StoreError> {
     let (transaction, prepared) = live.begin().await.map_err(store_error)?;
+    let may_judge = may_judge(&transaction, prepared, sweep).await?;
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
     prepared
         .query(&transaction, SHORTEN, &[])
@@ -118,7 +162,7 @@ pub(super) async fn reclaim_all(
         .map_err(store_error)?;
     let mut tasks: Vec<(Task, i32)> = Vec::new();
     let mut now = Time::default();
-    for sql in EXPIRED {
+    for sql in EXPIRED.into_iter().skip(usize::from(!may_judge)) {
         let left = limit.saturating_sub(tasks.len());
         let left = i64::try_from(left).unwrap_or(i64::MAX);
         let rows = prepared
@@ -144,7 +188,8 @@ pub(super) async fn reclaim_all(
             .await
             .map_err(store_error)?;
         let alive: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
-        give_back(&transaction, prepared, sweep, &tasks, &alive, now).await?
+        let alive = may_judge.then_some(&alive);
+        give_back(&transaction, prepared, sweep, &tasks, alive, now).await?
     };
     for sql in [FORGET, FORGET_WRITERS, OLD_SEEN] {
         prepared
@@ -162,13 +207,15 @@ async fn give_back(
     prepared: &Prepared,
     sweep: &Sweep,
     tasks: &[(Task, i32)],
-    alive: &HashSet<&str>,
+    alive: Option<&HashSet<&str>>,
     now: Time,
 ) -> Result<Vec<Reclaimed>, StoreError> {
     let mut reclaimed = Vec::new();
     let mut sent: Vec<Sent<'_>> = Vec::new();
     for (task, progress) in tasks {
-        if let Some(expiry) = find_expiry(task, now, |owner| alive.contains(owner.0.as_str())) {
+        if let Some(expiry) = find_expiry(task, now, |owner| {
+            alive.is_none_or(|alive| alive.contains(owner.0.as_str()))
+        }) {
             let next =
                 NextState::after_expiry(task, expiry, *progress, &sweep.delays, rand::random());
             let one = Reclaimed::new(task, expiry, next);

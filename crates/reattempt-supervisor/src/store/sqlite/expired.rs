@@ -5,6 +5,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::queries;
 use super::row::query_one;
 use crate::store::expiry::find_expiry;
+use crate::store::outage::{Sweeps, Watch};
 use crate::store::{NextState, Reclaimed, Sweep};
 use crate::time::Time;
 
@@ -22,9 +23,28 @@ const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > l
 /// Finds live workers of the release before.
 const OLD: &str = "SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ?1 LIMIT 1";
 
+/// Looks at the sweeps before.
+fn watch(connection: &Connection, now: Time, sweep: &Sweep) -> rusqlite::Result<Watch> {
+    let sql = "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
+             (SELECT max(lease) FROM retry_worker)";
+    connection.prepare_cached(sql)?.query_row([], |row| {
+        let sweeps = Sweeps {
+            last: row.get::<_, Option<i64>>(0)?.map(Time::from_micros),
+            judge_from: Time::from_micros(row.get::<_, Option<i64>>(1)?.unwrap_or_default()),
+        };
+        let longest = row.get::<_, Option<i64>>(2)?.unwrap_or_default();
+        let longest = Time::from_micros(longest).since(Time::default());
+        Ok(sweeps.watch(now, longest, sweep.every))
+    })
+}
+
 /// Returns whether there is anything to write.
-pub(super) fn has_expired(connection: &mut Connection) -> rusqlite::Result<bool> {
-    let now = Time::of_this_machine().as_micros();
+pub(super) fn has_expired(connection: &mut Connection, sweep: &Sweep) -> rusqlite::Result<bool> {
+    let now = Time::of_this_machine();
+    if watch(connection, now, sweep)?.note.is_some() {
+        return Ok(true);
+    }
+    let now = now.as_micros();
     for sql in [AHEAD, OLD] {
         if query_one(connection, sql, [now], |_| Ok(()))?.is_some() {
             return Ok(true);
@@ -46,6 +66,14 @@ pub(super) fn reclaim_all(
 ) -> rusqlite::Result<Vec<Reclaimed>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = Time::of_this_machine();
+    let watch = watch(&transaction, now, sweep)?;
+    if let Some(Sweeps { last, judge_from }) = watch.note {
+        let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('last_sweep', ?1), ('judge_from', ?2)";
+        let last = last.unwrap_or(now).as_micros();
+        transaction
+            .prepare_cached(sql)?
+            .execute([last, judge_from.as_micros()])?;
+    }
     // A live worker renews its lease; the lease of a dead one would last longer by as much as the
     // clock was set back.
     let sql =
@@ -69,7 +97,8 @@ pub(super) fn reclaim_all(
             let owner_row = query_one(&transaction, sql, params![owner, now.as_micros()], |_| {
                 Ok(())
             })?;
-            let Some(expiry) = find_expiry(&task, now, |_| owner_row.is_some()) else {
+            let Some(expiry) = find_expiry(&task, now, |_| !watch.may_judge || owner_row.is_some())
+            else {
                 continue;
             };
             let progress = queries::progress(&transaction, task.id)?;

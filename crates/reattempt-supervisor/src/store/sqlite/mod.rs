@@ -106,7 +106,11 @@ impl Store for Sqlite {
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
             // If there is nothing to do, do not wait for the writer.
-            if !self.reader.call(expired::has_expired).await? {
+            if !self
+                .reader
+                .call(move |connection| expired::has_expired(connection, &sweep))
+                .await?
+            {
                 return Ok(Vec::new());
             }
             self.writer
