@@ -21,8 +21,8 @@
 //! }
 //! ```
 
-use proc_macro2::{Ident, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Path, Type};
@@ -31,9 +31,10 @@ use crate::expand::Expanded;
 use crate::function::{Durable, Parameter, Requirements, argument};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
-use reattempt_syntax::args::Given;
+use reattempt_syntax::args::{Args, Given};
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::Function;
+use reattempt_syntax::literal::Attempts;
 use reattempt_syntax::model::{at, located};
 
 const REQUIREMENTS: Requirements = Requirements {
@@ -238,6 +239,7 @@ impl Retries {
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // The inner attribute reports what is wrong with them.
         let read = reattempt_syntax::args::parse(keys.clone(), &mut Diagnostics::default());
+        let keys = &judge_one_attempt(keys, &read, private);
         let comma = (!keys.is_empty() && !ends_in_comma(keys)).then(|| ours!(,));
         let krate = match read.krate {
             Some(_) => None,
@@ -255,7 +257,29 @@ impl Retries {
     }
 }
 
+/// Turns `max = 1` into a constant that the inner attribute does not read: a literal says that
+/// nobody asks what an error means, and a task asks. A transient one ends the attempts, and the task
+/// runs the step again later.
+fn judge_one_attempt(keys: &TokenStream, read: &Args, private: &TokenStream) -> TokenStream {
+    let max = read.max.as_ref().map(|value| &value.given);
+    if !matches!(max, Some(Given::Literal(Attempts(1), _))) {
+        return keys.clone();
+    }
+    let tokens: Vec<_> = keys.clone().into_iter().collect();
+    let is_value = |i: usize| {
+        let before = |back: usize| tokens.get(i.checked_sub(back)?).map(ToString::to_string);
+        before(1).as_deref() == Some("=") && before(2).as_deref() == Some("max")
+    };
+    let each = tokens.iter().enumerate().map(|(i, token)| match token {
+        TokenTree::Literal(one) if is_value(i) => {
+            quote_spanned!(at(one.span())=> #private::ONE_ATTEMPT)
+        }
+        other => other.to_token_stream(),
+    });
+    each.collect()
+}
+
 fn ends_in_comma(tokens: &TokenStream) -> bool {
     let last = tokens.clone().into_iter().last();
-    matches!(last, Some(proc_macro2::TokenTree::Punct(punct)) if punct.as_char() == ',')
+    matches!(last, Some(TokenTree::Punct(punct)) if punct.as_char() == ',')
 }

@@ -89,6 +89,9 @@ impl<T, E> AnyResult for Result<T, E> {
     type Error = E;
 }
 
+/// The `max` of a step with one attempt, whose errors are judged nevertheless.
+pub const ONE_ATTEMPT: u32 = 1;
+
 /// Converts the result of a step with retries.
 pub fn retry_result<T, E: RecordedError>(
     result: Result<T, RetryError<E>>,

@@ -169,6 +169,43 @@ async fn trip(context: &WorkflowContext) -> Result<(), StepError> {
     ship(context, "nothing").await
 }
 
+#[step(retry(max = 1))]
+async fn once(_: &Step, #[with] faults: &Faults) -> Result<u32, std::io::Error> {
+    if faults.are_left() {
+        return Err(std::io::ErrorKind::TimedOut.into());
+    }
+    Ok(1)
+}
+
+#[step(retry(max = 1, on = |why: &String| why == "busy"))]
+async fn once_if_busy(_: &Step, #[with] log: &Log, why: &str) -> Result<(), String> {
+    log.add(why);
+    Err(why.to_owned())
+}
+
+#[step]
+async fn plain(_: &Step, #[with] faults: &Faults) -> Result<u32, std::io::Error> {
+    if faults.are_left() {
+        return Err(std::io::ErrorKind::TimedOut.into());
+    }
+    Ok(1)
+}
+
+#[workflow]
+async fn one_attempt(context: &WorkflowContext) -> Result<u32, StepError> {
+    once(context).await
+}
+
+#[workflow]
+async fn no_policy(context: &WorkflowContext) -> Result<u32, StepError> {
+    plain(context).await
+}
+
+#[workflow(max_failures = 1)]
+async fn one_attempt_if(context: &WorkflowContext, why: String) -> Result<(), StepError> {
+    once_if_busy(context, &why).await
+}
+
 struct World {
     client: Client,
     log: Log,
@@ -201,6 +238,9 @@ impl World {
             .register(several)
             .register(beside)
             .register(trip)
+            .register(one_attempt)
+            .register(one_attempt_if)
+            .register(no_policy)
             .with(self.log.clone())
             .with(self.faults.clone())
             .delays(
@@ -420,5 +460,27 @@ async fn a_task_is_cancelled_between_its_steps() {
     assert_eq!(task.progress().await.unwrap().task.state, State::Cancelled);
     // Both had begun.
     assert_eq!(world.log.take(), ["b", "a"]);
+    running.stop(Duration::from_secs(1)).await;
+}
+
+/// `max = 1` says that the step does not retry, not that its errors are final.
+#[tokio::test(start_paused = true)]
+async fn after_one_attempt_the_task_goes_on_later_if_the_error_may_pass() {
+    let world = World::new();
+    let running = world.scheduler().start().unwrap();
+    world.faults.0.store(2, Ordering::SeqCst);
+    let task = world.client.submit(one_attempt()).await.unwrap();
+    assert_eq!(task.wait().await.unwrap(), 1);
+
+    for (why, attempts) in [("busy", 2), ("gone", 1)] {
+        let task = world.client.submit(one_attempt_if(why.to_owned()));
+        task.await.unwrap().wait().await.unwrap_err();
+        assert_eq!(world.log.take().len(), attempts, "{why}");
+    }
+
+    // Without `retry` every error is final.
+    world.faults.0.store(1, Ordering::SeqCst);
+    let task = world.client.submit(no_policy()).await.unwrap();
+    task.wait().await.unwrap_err();
     running.stop(Duration::from_secs(1)).await;
 }
