@@ -34,12 +34,22 @@ pub(crate) struct StepKeys {
     pub(crate) retry: Option<RetryKeys>,
     pub(crate) complete_by: Option<Value<Limit>>,
     pub(crate) undo: Option<Undo>,
+    pub(crate) undo_unknown: Option<Undo>,
+    pub(crate) args: Option<Choice>,
     pub(crate) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Krate>,
 }
 
-pub(crate) const STEP_KEYS: &[&str] = &["retry", "complete_by", "undo", "name", "crate"];
+pub(crate) const STEP_KEYS: &[&str] = &[
+    "retry",
+    "complete_by",
+    "undo",
+    "undo_unknown",
+    "args",
+    "name",
+    "crate",
+];
 
 /// `#[workflow(...)]`, as written.
 #[derive(Default, FromMeta)]
@@ -92,6 +102,7 @@ pub(crate) struct Undo(pub(crate) Result<Path, Diagnostic>);
 
 impl FromMeta for Undo {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let key = meta.path().to_token_stream();
         let path = match meta {
             Meta::NameValue(pair) => path(&pair.value).ok_or_else(|| pair.value.span()),
             _ => Err(meta.span()),
@@ -100,7 +111,7 @@ impl FromMeta for Undo {
             Diagnostic::new(
                 span,
                 RuleId::D4,
-                "`undo` is the name of another step; write `undo = refund`",
+                format!("`{key}` is the name of another step; write `{key} = refund`"),
             )
         })))
     }
@@ -280,7 +291,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     if is_of_retries && keys::is_one_of("retry", known) {
         return format!("`{word}` is a key of the retries; move it into `retry(...)`");
     }
-    if is_of_retries || word == "retry" || word == "undo" {
+    if is_of_retries || matches!(word, "retry" | "undo" | "undo_unknown" | "args") {
         return format!(
             "`{word}` is a key of steps, not of workflows; the keys of workflows are {all}"
         );

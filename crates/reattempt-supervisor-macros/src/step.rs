@@ -21,7 +21,7 @@
 //! }
 //! ```
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -51,6 +51,8 @@ pub(crate) struct Step {
     complete_by: TokenStream,
     retries: Option<Retries>,
     undo: Option<Path>,
+    undo_unknown: Option<Path>,
+    ignores_args: bool,
     durable: Durable,
 }
 
@@ -80,12 +82,17 @@ impl Step {
         let private = ours!(#krate::private);
         let name = durable.function.signature.ident.unraw().to_string();
         let undo = keys.undo.and_then(|undo| ok_or_report(undo.0, faults));
-        let undo = undo.filter(|_| undo::check_arguments(&durable.parameters, faults));
+        let undo_unknown = (keys.undo_unknown).and_then(|undo| ok_or_report(undo.0, faults));
+        let has_undo = undo.is_some() || undo_unknown.is_some();
+        let is_right = !has_undo || undo::check_arguments(&durable.parameters, faults);
+        let args = values::choice("args", &["ignore"], keys.args, faults);
         Self {
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
             retries: retries.map(|keys| Retries::of(&keys, &private)),
-            undo,
+            undo: undo.filter(|_| is_right),
+            undo_unknown: undo_unknown.filter(|_| is_right),
+            ignores_args: args.is_some(),
             durable,
             krate,
             private,
@@ -121,15 +128,18 @@ impl Step {
         let value = self.durable.value(private);
         let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
         let idempotent = idempotent.map_or_else(|| ours!(true), |idempotent| ours!(#idempotent));
-        let undo = self.undo.as_ref().map_or_else(
-            || ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-            |path| undo::expand(&self.durable, private, path),
-        );
+        let undos = (self.undo.as_ref(), self.undo_unknown.as_ref());
+        let undo = match undos {
+            (None, None) => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
+            _ => undo::expand(&self.durable, private, undos),
+        };
+        let (undo_name, undo_unknown_name) = (undo::name(undos.0), undo::name(undos.1));
+        let recorded = self.recorded_arguments();
         let body = self.body(&inner);
         let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
         let located = located(private.clone(), function.span());
         let call = quote_spanned! {at(function.span())=>
-            #located::call(context, spec, #codec, #body, undo)
+            #located::call(context, spec, #codec, recorded, #body, undo)
         };
         ours! {
             #outer
@@ -145,18 +155,37 @@ impl Step {
                     name: #name,
                     complete_by: #complete_by,
                     idempotent: #idempotent,
+                    undo: #undo_name,
+                    undo_unknown: #undo_unknown_name,
                 };
+                let recorded = #recorded;
                 let undo = #undo;
                 #call
             }
         }
     }
 
+    /// Returns the arguments for the record. A step that ignores their changes and cannot be undone
+    /// needs none.
+    fn recorded_arguments(&self) -> TokenStream {
+        let Self { private, .. } = self;
+        if self.ignores_args && self.undo.is_none() && self.undo_unknown.is_none() {
+            return ours!(#private::step_arguments(false, []));
+        }
+        let is_compared = !self.ignores_args;
+        let arguments = self.durable.arguments().map(|(i, Parameter { ty, .. })| {
+            let argument = argument(i);
+            let json = located(ours!(#private::argument_json), ty.span());
+            ours!(#json::<#ty>(&#argument))
+        });
+        ours!(#private::step_arguments(#is_compared, [#(#arguments),*]))
+    }
+
     /// Returns the function as written, where it cannot see the names of the wrapper.
     fn inner_function(&self, attributes: &TokenStream) -> TokenStream {
         let Self { private, .. } = self;
         let function = &self.durable.function;
-        let (mut signature, body) = (function.signature.clone(), &function.body);
+        let (mut signature, mut body) = (function.signature.clone(), function.body.clone());
         let name = signature.ident.clone();
         let retry = self.retries.as_ref().map(|retries| {
             let (value, error) = (self.durable.value(private), self.durable.error(private));
@@ -164,6 +193,7 @@ impl Step {
                 ::core::result::Result<#value, #private::RetryError<#error>>
             };
             signature.output = syn::parse_quote!(-> #answer);
+            body = body.take().map(|body| count_attempts(&body, private));
             &retries.attribute
         });
         ours!({
@@ -255,6 +285,34 @@ impl Retries {
             idempotent,
         }
     }
+}
+
+/// Puts a call in front of a body with retries, after its inner attributes: each attempt runs it.
+fn count_attempts(body: &Group, private: &TokenStream) -> Group {
+    let mut rest = body.stream().into_iter().peekable();
+    let mut counted = TokenStream::new();
+    while matches!(rest.peek(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#') {
+        let attribute: Vec<_> = rest.by_ref().take(3).collect();
+        let is_inner =
+            matches!(attribute.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '!');
+        if !is_inner {
+            let count = ours!(#private::count_attempt(););
+            counted.extend(count);
+            counted.extend(attribute);
+            counted.extend(rest);
+            return with_stream(body, counted);
+        }
+        counted.extend(attribute);
+    }
+    counted.extend(ours!(#private::count_attempt();));
+    counted.extend(rest);
+    with_stream(body, counted)
+}
+
+fn with_stream(group: &Group, stream: TokenStream) -> Group {
+    let mut new = Group::new(group.delimiter(), stream);
+    new.set_span(group.span());
+    new
 }
 
 /// Turns `max = 1` into a constant that the inner attribute does not read: a literal says that

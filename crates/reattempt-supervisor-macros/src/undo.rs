@@ -1,18 +1,25 @@
-//! `undo = path`: the compensation with copies of the arguments, for a task that is undone.
+//! `undo = path` and `undo_unknown = path`: the compensation with the recorded arguments, for a task
+//! that is undone.
 //!
 //! ```text
-//! let copy_0 = copy_borrowed::<Order>(argument_0);
-//! Some(move |result| Box::new(move |context| Box::pin(async move {
-//!     without_value(refund(&context, borrow_copy(&copy_0), &result).await)
-//! })))
+//! Some(move |value, arguments| Ok(match value {
+//!     Some(value) => {
+//!         let copy_0 = read_borrowed::<Order>(arguments)?;
+//!         Some(Box::new(move |context| Box::pin(async move {
+//!             without_value(refund(&context, borrow_copy(&copy_0), &value).await)
+//!         })))
+//!     }
+//!     None => None,
+//! }))
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-use crate::function::{Durable, Parameter, argument};
+use crate::function::{Durable, Parameter};
 use crate::types::{bare, find_borrow};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::{at, located};
@@ -79,25 +86,84 @@ pub(crate) fn check_arguments(parameters: &[Parameter], faults: &mut Diagnostics
     is_right
 }
 
-/// Returns an `Option` with a closure that turns the result of the step into the compensation.
-pub(crate) fn expand(durable: &Durable, private: &TokenStream, undo: &Path) -> TokenStream {
+/// Returns the name of an undo for the record: the last word of its path.
+pub(crate) fn name(undo: Option<&Path>) -> TokenStream {
+    let last = undo.and_then(|path| path.segments.last());
+    match last.map(|last| last.ident.unraw().to_string()) {
+        None => ours!(::core::option::Option::None),
+        Some(name) => ours!(::core::option::Option::Some(#name)),
+    }
+}
+
+/// Returns an `Option` with a closure that turns the recorded arguments, and the result if there is
+/// one, into the compensation: `undo` or `undo_unknown`.
+pub(crate) fn expand(
+    durable: &Durable,
+    private: &TokenStream,
+    (undo, undo_unknown): (Option<&Path>, Option<&Path>),
+) -> TokenStream {
     let value = durable.value(private);
     let copies = durable.arguments().map(|(i, parameter)| {
-        let (name, argument) = (copy(i), argument(i));
+        let name = copy(i);
         let kind = ArgumentKind::of(&parameter.ty);
         let ty = kind.ty();
         let function = match kind {
-            ArgumentKind::Borrowed(_) => ours!(#private::copy_borrowed),
-            ArgumentKind::Optional(_) => ours!(#private::copy_optional),
-            ArgumentKind::Owned(_) => ours!(#private::copy_owned),
+            ArgumentKind::Borrowed(_) => ours!(#private::read_borrowed),
+            ArgumentKind::Optional(_) => ours!(#private::read_optional),
+            ArgumentKind::Owned(_) => ours!(#private::read_owned),
         };
         let function = located(function, ty.span());
-        let argument = match kind {
-            ArgumentKind::Owned(_) => ours!(&#argument),
-            ArgumentKind::Borrowed(_) | ArgumentKind::Optional(_) => argument.to_token_stream(),
-        };
-        quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(#argument);)
+        quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(arguments)?;)
     });
+    let copies: Vec<_> = copies.collect();
+    let done = undo.map(|path| compensation(durable, private, path, true));
+    let unknown = undo_unknown.map(|path| compensation(durable, private, path, false));
+    let done = done.map(|done| {
+        ours! {
+            ::core::option::Option::Some(value) => {
+                #(#copies)*
+                ::core::option::Option::Some(#done)
+            }
+        }
+    });
+    let unknown = unknown.map(|unknown| {
+        ours! {
+            ::core::option::Option::None => {
+                #(#copies)*
+                ::core::option::Option::Some(#unknown)
+            }
+        }
+    });
+    let other = (undo.is_none() || undo_unknown.is_none())
+        .then(|| ours!(_ => ::core::option::Option::None,));
+    ours! {
+        if #private::is_undoing(context) {
+            ::core::option::Option::Some(
+                move |
+                    value: ::core::option::Option<#value>,
+                    arguments: &mut #private::UndoArguments<'_>,
+                | -> #private::JsonResult<::core::option::Option<#private::Compensation>> {
+                    ::core::result::Result::Ok(match value {
+                        #done
+                        #unknown
+                        #other
+                    })
+                }
+            )
+        } else {
+            ::core::option::Option::None
+        }
+    }
+}
+
+/// Returns the compensation by the step `undo`, as an expression. It uses the copies of the
+/// arguments, and `value` if the step was done.
+fn compensation(
+    durable: &Durable,
+    private: &TokenStream,
+    undo: &Path,
+    is_done: bool,
+) -> TokenStream {
     let place = at(undo.span());
     let arguments = durable.arguments().map(|(i, parameter)| {
         let name = copy(i);
@@ -118,26 +184,17 @@ pub(crate) fn expand(durable: &Durable, private: &TokenStream, undo: &Path) -> T
     });
     let arguments: Vec<_> = arguments.collect();
     let task = quote_spanned!(place=> &context);
-    let value_of_step = quote_spanned!(place=> &value);
+    let value_of_step = is_done.then(|| quote_spanned!(place=> &value));
     let result = quote_spanned! {place=>
         let result: ::core::result::Result<_, #private::StepError> = #undo(#task, #(#arguments,)* #value_of_step).await;
     };
     ours! {
-        if #private::is_undoing(context) {
-            #(#copies)*
-            ::core::option::Option::Some(move |value: #value| -> #private::Box<
-                dyn ::core::ops::FnOnce(#private::WorkflowContext) -> #private::CompensationFuture + ::core::marker::Send,
-            > {
-                #private::Box::new(move |context: #private::WorkflowContext| -> #private::CompensationFuture {
-                    #private::Box::pin(async move {
-                        #result
-                        #private::without_value(result)
-                    })
-                })
+        #private::Box::new(move |context: #private::WorkflowContext| -> #private::CompensationFuture {
+            #private::Box::pin(async move {
+                #result
+                #private::without_value(result)
             })
-        } else {
-            ::core::option::Option::None
-        }
+        })
     }
 }
 

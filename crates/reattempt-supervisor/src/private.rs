@@ -7,6 +7,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 pub use core;
@@ -14,11 +16,13 @@ pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::context::{
-    Compensation, CompensationFuture, Step, StepError, StepFailure, StepSpec, WorkflowContext,
+    Compensation, CompensationFuture, Step, StepArguments, StepError, StepFailure, StepSpec,
+    UndoArguments, UndoFn, WorkflowContext,
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
 pub use crate::workflow::{Workflow, WorkflowError, WorkflowFuture, WorkflowResult};
+pub use serde_json::Result as JsonResult;
 
 use crate::task::{DEFAULT_QUEUE, NewTask};
 
@@ -28,13 +32,14 @@ pub fn call<T: Send + Sync, F>(
     context: &WorkflowContext,
     spec: StepSpec,
     codec: Codec<T>,
+    arguments: serde_json::Result<StepArguments>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
-    undo: Option<impl FnOnce(T) -> Compensation + Send>,
+    undo: Option<impl UndoFn<T>>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
-    crate::context::call(context, spec, codec, body, undo)
+    crate::context::call(context, spec, codec, arguments, body, undo)
 }
 
 /// The type behind the first parameter of a step, under whatever name.
@@ -89,6 +94,11 @@ impl<T, E> AnyResult for Result<T, E> {
     type Error = E;
 }
 
+/// Counts an attempt of the step that runs.
+pub fn count_attempt() {
+    crate::context::count_attempt();
+}
+
 /// The `max` of a step with one attempt, whose errors are judged nevertheless.
 pub const ONE_ATTEMPT: u32 = 1;
 
@@ -116,7 +126,8 @@ pub trait RecordedError: fmt::Display {}
 impl<E: fmt::Display> RecordedError for E {}
 
 /// The type of the missing compensation of a step without `undo`.
-pub type NoUndo<T> = fn(T) -> Compensation;
+pub type NoUndo<T> =
+    fn(Option<T>, &mut UndoArguments<'_>) -> serde_json::Result<Option<Compensation>>;
 
 /// Returns the value for a parameter with `#[with]`.
 ///
@@ -143,19 +154,70 @@ pub trait Resource: Sized + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> Resource for T {}
 
-/// Copies an argument of a step with `undo`, for the compensation.
-pub fn copy_borrowed<T: UndoArgument + ?Sized>(argument: &T) -> T::Copy {
-    argument.to_copy()
+/// Returns the arguments of a call for the record. Where a step ignores their changes, there is
+/// nothing to compare.
+///
+/// # Errors
+///
+/// Fails if an argument cannot be written as JSON.
+pub fn step_arguments(
+    is_compared: bool,
+    arguments: impl IntoIterator<Item = serde_json::Result<String>>,
+) -> serde_json::Result<StepArguments> {
+    StepArguments::new(is_compared, arguments)
 }
 
-/// Copies an optional argument of a step with `undo`, for the compensation.
-pub fn copy_optional<T: UndoArgument + ?Sized>(argument: Option<&T>) -> Option<T::Copy> {
-    argument.map(UndoArgument::to_copy)
+/// Returns an argument of a step as JSON.
+///
+/// # Errors
+///
+/// Fails if the argument cannot be written as JSON.
+pub fn argument_json<T: StepArgument + ?Sized>(argument: &T) -> serde_json::Result<String> {
+    serde_json::to_string(argument)
 }
 
-/// Copies an argument by value of a step with `undo`, for the compensation.
-pub fn copy_owned<T: UndoArgument<Copy = T>>(argument: &T) -> T {
-    argument.to_copy()
+/// An argument of a step, which is recorded.
+#[diagnostic::on_unimplemented(
+    message = "the record keeps the arguments of a step, as a hash or as JSON, and `{Self}` cannot be written; add `#[derive(serde::Serialize)]` to it, `#[with]` to the parameter, or `args = \"ignore\"` to the step",
+    label = "expected a type that is `Serialize`",
+    note = "rule D11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d11"
+)]
+pub trait StepArgument: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> StepArgument for T {}
+
+/// Reads a recorded argument for the compensation.
+///
+/// # Errors
+///
+/// Fails if the recorded argument does not fit the type.
+pub fn read_borrowed<T: UndoArgument + ?Sized>(
+    arguments: &mut UndoArguments<'_>,
+) -> serde_json::Result<T::Copy> {
+    arguments.read()
+}
+
+/// Reads a recorded optional argument for the compensation.
+///
+/// # Errors
+///
+/// Fails if the recorded argument does not fit the type.
+pub fn read_optional<T: UndoArgument + ?Sized>(
+    arguments: &mut UndoArguments<'_>,
+) -> serde_json::Result<Option<T::Copy>> {
+    arguments.read()
+}
+
+/// Reads a recorded argument by value for the compensation.
+///
+/// # Errors
+///
+/// Fails if the recorded argument does not fit the type.
+pub fn read_owned<T: UndoArgument<Copy = T>>(
+    arguments: &mut UndoArguments<'_>,
+) -> serde_json::Result<T> {
+    read_borrowed::<T>(arguments)
 }
 
 /// Returns a reference to the copy of an argument.
@@ -168,27 +230,20 @@ pub fn borrow_optional_copy<T: UndoArgument + ?Sized>(copy: &Option<T::Copy>) ->
     copy.as_ref().map(Borrow::borrow)
 }
 
-/// An argument that can be copied for a compensation.
+/// An argument that a compensation can read from the record.
 #[diagnostic::on_unimplemented(
-    message = "the compensation gets a copy of each argument, and `{Self}` cannot be copied; implement `Clone` for it",
-    label = "this argument has no `Clone`",
+    message = "the compensation gets each argument as it was recorded, and `{Self}` cannot be read back; implement `Clone` and `serde::Deserialize` for it",
+    label = "expected a type that is `Clone + DeserializeOwned`",
     note = "rule D4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d4"
 )]
 pub trait UndoArgument {
     /// The owned form of the argument.
-    type Copy: Borrow<Self> + Send + 'static;
-
-    /// Copies the argument.
-    fn to_copy(&self) -> Self::Copy;
+    type Copy: Borrow<Self> + DeserializeOwned + Send + 'static;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: ToOwned<Owned: Send + 'static> + ?Sized> UndoArgument for T {
+impl<T: ToOwned<Owned: DeserializeOwned + Send + 'static> + ?Sized> UndoArgument for T {
     type Copy = T::Owned;
-
-    fn to_copy(&self) -> Self::Copy {
-        self.to_owned()
-    }
 }
 
 /// Returns whether the task is collecting compensations now.

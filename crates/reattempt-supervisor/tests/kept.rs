@@ -198,7 +198,8 @@ async fn a_task_that_failed_too_often_or_came_too_late_is_kept_too() {
     let place = Place::new();
     place.world.fail(&["flaky"]);
     let task = place.client.submit(often()).await.unwrap();
-    assert_eq!(place.end(&task).await.state, State::Error);
+    let end = place.end(&task).await;
+    assert_eq!((end.state, end.failed_seq), (State::Error, Some(1)));
     let wanted = ["take a pen", "flaky", "flaky", "flaky", "flaky"];
     assert_eq!(place.world.log(), wanted);
     place.world.fail(&[]);

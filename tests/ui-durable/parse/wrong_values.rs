@@ -1,6 +1,6 @@
 use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 
-#[step(complete_by = 30, name = 5, undo = "refund")]
+#[step(complete_by = 30, name = 5, undo = "refund", undo_unknown = 5, args = "skip")]
 async fn pay(_: &Step) -> Result<u32, String> {
     Ok(1)
 }

@@ -24,7 +24,10 @@ fn the_smallest() {
                     name: "ping",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
+                    undo: ::core::option::Option::None,
+                    undo_unknown: ::core::option::Option::None,
                 };
+                let recorded = ::reattempt_supervisor::private::step_arguments(true, []);
                 let undo = ::core::option::Option::None::<
                     ::reattempt_supervisor::private::NoUndo<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
@@ -36,6 +39,7 @@ fn the_smallest() {
                     ::reattempt_supervisor::private::codec::<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
+                    recorded,
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -101,36 +105,62 @@ fn every_key_and_every_kind_of_parameter() {
                         ::core::time::Duration::new(90u64, 0u32),
                     ),
                     idempotent: false,
+                    undo: ::core::option::Option::Some("refund"),
+                    undo_unknown: ::core::option::Option::None,
                 };
+                let recorded = ::durable::private::step_arguments(
+                    true,
+                    [
+                        ::durable::private::argument_json::<&str>(&argument_1),
+                        ::durable::private::argument_json::<(u32, u32)>(&argument_2),
+                        ::durable::private::argument_json::<Option<&Card>>(&argument_3),
+                    ],
+                );
                 let undo = if ::durable::private::is_undoing(context) {
-                    let copy_1 = ::durable::private::copy_borrowed::<str>(argument_1);
-                    let copy_2 = ::durable::private::copy_owned::<(u32, u32)>(&argument_2);
-                    let copy_3 = ::durable::private::copy_optional::<Card>(argument_3);
                     ::core::option::Option::Some(move |
-                        value: <Answer<Paid> as ::durable::private::AnyResult>::Value,
-                    | -> ::durable::private::Box<
-                        dyn ::core::ops::FnOnce(
-                            ::durable::private::WorkflowContext,
-                        ) -> ::durable::private::CompensationFuture + ::core::marker::Send,
+                        value: ::core::option::Option<
+                            <Answer<Paid> as ::durable::private::AnyResult>::Value,
+                        >,
+                        arguments: &mut ::durable::private::UndoArguments<'_>,
+                    | -> ::durable::private::JsonResult<
+                        ::core::option::Option<::durable::private::Compensation>,
                     > {
-                        ::durable::private::Box::new(move |
-                            context: ::durable::private::WorkflowContext,
-                        | -> ::durable::private::CompensationFuture {
-                            ::durable::private::Box::pin(async move {
-                                let result: ::core::result::Result<
-                                    _,
-                                    ::durable::private::StepError,
-                                > = refund(
-                                        &context,
-                                        ::durable::private::borrow_copy::<str>(&copy_1),
-                                        copy_2,
-                                        ::durable::private::borrow_optional_copy::<Card>(&copy_3),
-                                        &value,
+                        ::core::result::Result::Ok(
+                            match value {
+                                ::core::option::Option::Some(value) => {
+                                    let copy_1 = ::durable::private::read_borrowed::<
+                                        str,
+                                    >(arguments)?;
+                                    let copy_2 = ::durable::private::read_owned::<
+                                        (u32, u32),
+                                    >(arguments)?;
+                                    let copy_3 = ::durable::private::read_optional::<
+                                        Card,
+                                    >(arguments)?;
+                                    ::core::option::Option::Some(
+                                        ::durable::private::Box::new(move |
+                                            context: ::durable::private::WorkflowContext,
+                                        | -> ::durable::private::CompensationFuture {
+                                            ::durable::private::Box::pin(async move {
+                                                let result: ::core::result::Result<
+                                                    _,
+                                                    ::durable::private::StepError,
+                                                > = refund(
+                                                        &context,
+                                                        ::durable::private::borrow_copy::<str>(&copy_1),
+                                                        copy_2,
+                                                        ::durable::private::borrow_optional_copy::<Card>(&copy_3),
+                                                        &value,
+                                                    )
+                                                    .await;
+                                                ::durable::private::without_value(result)
+                                            })
+                                        }),
                                     )
-                                    .await;
-                                ::durable::private::without_value(result)
-                            })
-                        })
+                                }
+                                _ => ::core::option::Option::None,
+                            },
+                        )
                     })
                 } else {
                     ::core::option::Option::None
@@ -141,6 +171,7 @@ fn every_key_and_every_kind_of_parameter() {
                     ::durable::private::codec::<
                         <Answer<Paid> as ::durable::private::AnyResult>::Value,
                     >(),
+                    recorded,
                     move |step| {
                         let argument_0 = ::durable::private::resource::<Shop>(context, spec.name)?;
                         ::core::result::Result::Ok(async move {
@@ -166,6 +197,7 @@ fn every_key_and_every_kind_of_parameter() {
                                 where
                                     'a: 'a,
                                 {
+                                    ::durable::private::count_attempt();
                                     shop.pay(text).await
                                 }
                                 pay
@@ -211,7 +243,13 @@ fn a_parameter_called_like_the_task() {
                     name: "ask",
                     complete_by: ::core::option::Option::None,
                     idempotent: true,
+                    undo: ::core::option::Option::None,
+                    undo_unknown: ::core::option::Option::None,
                 };
+                let recorded = ::reattempt_supervisor::private::step_arguments(
+                    true,
+                    [::reattempt_supervisor::private::argument_json::<u32>(&argument_0)],
+                );
                 let undo = ::core::option::Option::None::<
                     ::reattempt_supervisor::private::NoUndo<
                         <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
@@ -223,6 +261,7 @@ fn a_parameter_called_like_the_task() {
                     ::reattempt_supervisor::private::codec::<
                         <Result<u32, String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
+                    recorded,
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {
@@ -268,7 +307,10 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                         ::core::time::Duration::new(0u64, 0u32),
                     ),
                     idempotent: true,
+                    undo: ::core::option::Option::None,
+                    undo_unknown: ::core::option::Option::None,
                 };
+                let recorded = ::reattempt_supervisor::private::step_arguments(true, []);
                 let undo = ::core::option::Option::None::<
                     ::reattempt_supervisor::private::NoUndo<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
@@ -280,6 +322,7 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                     ::reattempt_supervisor::private::codec::<
                         <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
                     >(),
+                    recorded,
                     move |step| {
                         ::core::result::Result::Ok(async move {
                             let function = {

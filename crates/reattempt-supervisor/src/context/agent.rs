@@ -1,5 +1,6 @@
 //! An agent runs one step under its own policy, and never past its `complete_by`.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -15,10 +16,21 @@ use crate::store::expiry::GRACE;
 /// An agent announces only steps that take longer: an announcement costs a write.
 const ANNOUNCED_AFTER: Duration = Duration::from_millis(250);
 
+tokio::task_local! {
+    /// The attempts of the step that runs.
+    static ATTEMPTS: Cell<u32>;
+}
+
+/// Counts an attempt of the step that runs: the body of a step with retries calls this.
+pub(crate) fn count_attempt() {
+    // A body that runs outside a step has nobody who wants to know.
+    let _ = ATTEMPTS.try_with(|attempts| attempts.set(attempts.get().saturating_add(1)));
+}
+
 /// How a step ended.
 pub(super) enum StepOutcome<T> {
-    /// The step returned a value.
-    Done(T),
+    /// The step returned a value, after this many attempts.
+    Done(T, u32),
     /// The step failed for good, with this message and after this many attempts.
     Failed(String, u32),
     /// The step failed with this message, and a later attempt may succeed.
@@ -32,12 +44,15 @@ pub(super) async fn run_step<T>(
     body: impl Future<Output = Result<T, StepFailure>>,
 ) -> StepOutcome<T> {
     // The scheduler ends the task itself when its time is over; calls inside the step see it coming.
-    let body = async {
-        match context.time_left() {
+    let body = ATTEMPTS.scope(Cell::new(0), async {
+        let result = match context.time_left() {
             Some(left) => deadline::within(left, body).await,
             None => body.await,
-        }
-    };
+        };
+        // A step without retries does not count.
+        let attempts = ATTEMPTS.with(Cell::get).max(1);
+        result.map(|value| (value, attempts))
+    });
     let Some(limit) = spec.complete_by else {
         return outcome_of(spec, body.await);
     };
@@ -73,9 +88,9 @@ pub(super) async fn run_step<T>(
 }
 
 /// Decides whether a failure is final.
-fn outcome_of<T>(spec: StepSpec, result: Result<T, StepFailure>) -> StepOutcome<T> {
+fn outcome_of<T>(spec: StepSpec, result: Result<(T, u32), StepFailure>) -> StepOutcome<T> {
     let failure = match result {
-        Ok(value) => return StepOutcome::Done(value),
+        Ok((value, attempts)) => return StepOutcome::Done(value, attempts),
         Err(failure) => failure,
     };
     match failure.retry_reason {

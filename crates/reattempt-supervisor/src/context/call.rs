@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::agent::{self, StepOutcome};
-use super::journal::{Lookup, Stop};
+use super::arguments::{StepArguments, UndoArguments};
+use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};
-use super::workflow_context::{Compensation, Place, Undo, WorkflowContext};
+use super::workflow_context::{Compensation, Place, Undo, UndoneStep, WorkflowContext};
 use crate::payload::{Codec, storable, too_large};
 use crate::task::{Record, RecordKind};
 
@@ -15,8 +16,9 @@ pub(crate) fn call<T, F>(
     context: &WorkflowContext,
     spec: StepSpec,
     codec: Codec<T>,
+    arguments: serde_json::Result<StepArguments>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
-    undo: Option<impl FnOnce(T) -> Compensation + Send>,
+    undo: Option<impl UndoFn<T>>,
 ) -> impl Future<Output = Result<T, StepError>> + Send
 where
     T: Send + Sync,
@@ -26,16 +28,32 @@ where
     async move {
         let place = place; // all of it
         let seq = place.seq;
-        if let Some(undo) = undo {
-            collect_undo(context, seq, codec, undo).await;
+        let call = match arguments {
+            Ok(arguments) => Call {
+                seq,
+                spec,
+                arguments,
+            },
+            Err(error) => {
+                context
+                    .stop(unwritable("arguments", spec.name, &error))
+                    .await
+            }
+        };
+        if context.is_undoing()
+            && let Err(stop) = collect_undo(context, &call, codec, undo)
+        {
+            context.stop(stop).await;
         }
-        let record = match context.look_up(seq, spec.name).await {
+        let hash = call.arguments.hash.as_deref();
+        let record = match context.look_up(seq, spec.name, hash).await {
             Lookup::Ended(record) => record,
             Lookup::New(Some(_)) if !spec.idempotent => {
                 context.stop(ambiguous(seq, spec.name)).await
             }
-            _ => {
-                let record = run_and_record(context, seq, spec, codec, body).await;
+            lookup => {
+                let has_begun = matches!(lookup, Lookup::New(Some(_)));
+                let record = run_and_record(context, &call, has_begun, codec, body).await;
                 if context.is_compensation() {
                     write_compensation(context, record).await
                 } else {
@@ -49,31 +67,94 @@ where
         let result = record.result.as_deref().unwrap_or("null");
         Ok(match codec.read(result) {
             Ok(value) => value,
-            Err(error) => context.stop(unreadable(&record, &error)).await,
+            Err(error) => context.stop(unreadable("result", &record, &error)).await,
         })
     }
 }
 
-/// Keeps the compensation of a finished step, if the task is undoing. It does so when the workflow
-/// asks for the step: the workflow may end before it has its result.
-async fn collect_undo<T>(
-    context: &WorkflowContext,
+/// The call of a step, without its body.
+struct Call {
     seq: i32,
+    spec: StepSpec,
+    arguments: StepArguments,
+}
+
+/// Makes the compensation of a step from its recorded arguments, and from its result if it was done.
+/// `None` if the step has no such compensation.
+pub trait UndoFn<T>:
+    FnOnce(Option<T>, &mut UndoArguments<'_>) -> serde_json::Result<Option<Compensation>> + Send
+{
+}
+
+impl<T, U> UndoFn<T> for U where
+    U: FnOnce(Option<T>, &mut UndoArguments<'_>) -> serde_json::Result<Option<Compensation>> + Send
+{
+}
+
+/// Keeps the compensation of a step that was done, or of which nobody knows whether it was. It does
+/// so when the workflow asks for the step: the workflow may end before it has its result.
+fn collect_undo<T>(
+    context: &WorkflowContext,
+    call: &Call,
     codec: Codec<T>,
-    undo: impl FnOnce(T) -> Compensation,
-) {
-    let Some(record) = context.inner.journal().record_to_undo(seq).cloned() else {
-        return;
+    undo: Option<impl UndoFn<T>>,
+) -> Result<(), Stop> {
+    let Call {
+        seq,
+        spec,
+        arguments,
+    } = call;
+    let record = context.inner.journal().record_to_undo(*seq).cloned();
+    // Where the names differ, the journal stops the task.
+    let Some(record) = record.filter(|record| record.name == spec.name) else {
+        return Ok(());
     };
-    match codec.read(record.result.as_deref().unwrap_or("null")) {
-        Ok(value) => context.inner.undos().push(Undo {
-            seq,
+    let is_unknown = record.kind == RecordKind::Begun;
+    let undo_now = if is_unknown {
+        spec.undo_unknown
+    } else {
+        spec.undo
+    };
+    match (record.undo.as_deref(), undo_now) {
+        (Some(recorded), now) if now != Some(recorded) => {
+            return Err(missing_undo(&record, recorded, now));
+        }
+        (None, None) if is_unknown => return Err(ambiguous(*seq, spec.name)),
+        (None, None) => return Ok(()),
+        // The record has no arguments, so those of now must be the same.
+        (None, Some(_)) if record.args_hash.is_some() && record.args_hash != arguments.hash => {
+            return Err(Stop::Diverged(other_arguments(*seq, spec.name)));
+        }
+        _ => {}
+    }
+    let value = match record.result.as_deref() {
+        _ if is_unknown => None,
+        result => Some(
+            codec
+                .read(result.unwrap_or("null"))
+                .map_err(|error| unreadable("result", &record, &error))?,
+        ),
+    };
+    let json = record.args.as_deref().unwrap_or(&arguments.json);
+    let compensation = match undo {
+        Some(undo) => UndoArguments::new(json).and_then(|mut json| undo(value, &mut json)),
+        None => Ok(None),
+    };
+    let compensation = compensation.map_err(|error| unreadable("arguments", &record, &error))?;
+    let step = UndoneStep {
+        seq: *seq,
+        is_unknown,
+    };
+    context
+        .inner
+        .undos()
+        .extend(compensation.map(|compensation| Undo {
+            step,
             ord: record.ord,
             name: record.name,
-            compensation: undo(value),
-        }),
-        Err(error) => context.stop(unreadable(&record, &error)).await,
-    }
+            compensation,
+        }));
+    Ok(())
 }
 
 /// Writes the record of a compensation that succeeded.
@@ -89,8 +170,8 @@ async fn write_compensation(context: &WorkflowContext, record: Record) -> Record
 /// and leaves the step unfinished.
 async fn run_and_record<T, F>(
     context: &WorkflowContext,
-    seq: i32,
-    spec: StepSpec,
+    call: &Call,
+    has_begun: bool,
     codec: Codec<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
 ) -> Record
@@ -98,9 +179,17 @@ where
     T: Send + Sync,
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
+    let (seq, spec) = (call.seq, call.spec);
+    let recorded = spec.undo.or(spec.undo_unknown);
+    let (size, limit) = (call.arguments.json.len(), context.inner.max_payload);
+    if recorded.is_some() && size > limit {
+        context
+            .stop(oversized("arguments", seq, spec.name, (size, limit)))
+            .await;
+    }
     let active = context.active();
-    if !spec.idempotent && !context.is_compensation() {
-        let begun = context.new_record(seq, RecordKind::Begun, spec.name);
+    if spec.records_start() && !has_begun && !context.is_compensation() {
+        let begun = call.record(context, RecordKind::Begun, spec.undo_unknown);
         if context.write(begun).await.is_none() {
             drop(active);
             return std::future::pending().await;
@@ -118,56 +207,91 @@ where
     // themselves.
     drop(active);
     let (kind, attempts, result, error) = match outcome {
-        StepOutcome::Done(value) => match codec.write(&value) {
+        StepOutcome::Done(value, attempts) => match codec.write(&value) {
             Ok(json) if json.len() > context.inner.max_payload => {
-                let stop = oversized(seq, spec.name, json.len(), context.inner.max_payload);
+                let stop = oversized(
+                    "result",
+                    seq,
+                    spec.name,
+                    (json.len(), context.inner.max_payload),
+                );
                 context.stop(stop).await
             }
-            Ok(json) if context.is_compensation() => (RecordKind::Undone, 0, Some(json), None),
-            Ok(json) => (RecordKind::Done, 0, Some(json), None),
-            Err(error) => context.stop(unwritable(spec.name, &error)).await,
+            Ok(json) if context.is_compensation() => {
+                (RecordKind::Undone, attempts, Some(json), None)
+            }
+            Ok(json) => (RecordKind::Done, attempts, Some(json), None),
+            Err(error) => context.stop(unwritable("result", spec.name, &error)).await,
         },
         StepOutcome::Failed(message, attempts) => {
             (RecordKind::Failed, attempts, None, Some(message))
         }
         StepOutcome::Again(message) => context.stop(Stop::Failed(Some(seq), message)).await,
     };
+    let undo = spec.undo.filter(|_| kind == RecordKind::Done);
     Record {
         attempts: i32::try_from(attempts).unwrap_or(i32::MAX),
         result,
         error: error.map(|error| storable(&error)),
-        ..context.new_record(seq, kind, spec.name)
+        ..call.record(context, kind, undo)
+    }
+}
+
+impl Call {
+    /// Returns a record of this call. It has the arguments if somebody may have to undo the step.
+    fn record(
+        &self,
+        context: &WorkflowContext,
+        kind: RecordKind,
+        undo: Option<&'static str>,
+    ) -> Record {
+        Record {
+            args_hash: self.arguments.hash.clone(),
+            args: undo.map(|_| self.arguments.json.clone()),
+            undo: undo.map(str::to_owned),
+            ..context.new_record(self.seq, kind, self.spec.name)
+        }
     }
 }
 
 /// The task stops because nobody knows whether a step ran that must not run twice.
 fn ambiguous(seq: i32, name: &str) -> Stop {
     let message = format!(
-        "step {seq} `{name}` may have run: its worker died in it, and `idempotent = false` says that it must not run twice; \
-         find out whether it ran, then resubmit the task to run it again, or cancel the task"
+        "step {seq} `{name}` may have run: its worker died in it, and nobody can tell by the record; find out whether it ran, then say \
+         so: `resolve` the step as not done, or as done with its result"
     );
     Stop::Ambiguous(seq, message)
 }
 
-/// The task stops because the code cannot read a recorded result.
-fn unreadable(record: &Record, error: &serde_json::Error) -> Stop {
+/// The task stops because the code cannot undo a step as its record says.
+fn missing_undo(record: &Record, recorded: &str, now: Option<&str>) -> Stop {
+    let Record { seq, name, .. } = record;
+    let now = now.map_or("has none".to_owned(), |now| format!("has `{now}`"));
     Stop::Diverged(format!(
-        "the recorded result of step {} `{}` does not fit the type that the code has now ({error}); \
+        "step {seq} `{name}` is to be undone by `{recorded}`, as its record says, and the code {now} now: nothing more was undone; \
+         restore the old code and resubmit the task"
+    ))
+}
+
+/// The task stops because the code cannot read what is recorded.
+fn unreadable(what: &str, record: &Record, error: &serde_json::Error) -> Stop {
+    Stop::Diverged(format!(
+        "the recorded {what} of step {} `{}` cannot be read as the type that the code has now ({error}); \
          raise the `version` of the workflow and let tasks of the old version finish with the old code",
         record.seq, record.name
     ))
 }
 
-/// The task stops because a result is too large to be recorded.
-fn oversized(seq: i32, name: &str, size: usize, limit: usize) -> Stop {
-    let what = format!("the result of step {seq} `{name}`");
+/// The task stops because a value is too large to be recorded.
+fn oversized(what: &str, seq: i32, name: &str, (size, limit): (usize, usize)) -> Stop {
+    let what = format!("the {what} of step {seq} `{name}`");
     let fix = "; then resubmit the task, which runs the step again";
     Stop::Refused(too_large(&what, size, limit, fix).unwrap_or_default())
 }
 
-/// The task stops because a result cannot be recorded.
-fn unwritable(name: &str, error: &serde_json::Error) -> Stop {
+/// The task stops because a value cannot be recorded.
+fn unwritable(what: &str, name: &str, error: &serde_json::Error) -> Stop {
     Stop::Diverged(format!(
-        "the result of step `{name}` cannot be written as JSON ({error})"
+        "the {what} of step `{name}` cannot be written as JSON ({error})"
     ))
 }

@@ -37,6 +37,8 @@ pub(crate) struct Journal {
     recorded: Vec<(i32, String)>,
     /// The calls of the history that the workflow has made again.
     requested: HashSet<i32>,
+    /// The calls without an outcome in the history that the workflow has made again.
+    resumed: HashSet<i32>,
     /// The call that was woken because nobody polled it.
     woken: Option<i32>,
     /// The wakers of the calls that wait for their outcome.
@@ -122,6 +124,7 @@ impl Journal {
             has_new_request: false,
             recorded: Vec::new(),
             requested: HashSet::new(),
+            resumed: HashSet::new(),
             woken: None,
             waiting: HashMap::new(),
             blocked: Vec::new(),
@@ -145,6 +148,9 @@ impl Journal {
             self.next_ord = self.next_ord.max(record.ord.saturating_add(1));
             match record.kind {
                 RecordKind::Begun => {
+                    if record.undo.is_some() {
+                        self.recorded.push((record.seq, record.name.clone()));
+                    }
                     self.begun.insert(record.seq, record);
                 }
                 RecordKind::Undone => {
@@ -174,7 +180,13 @@ impl Journal {
     }
 
     /// Looks up the call `seq`. The waker wakes the caller when a second look makes sense.
-    pub(crate) fn look_up(&mut self, seq: i32, name: &str, waker: &Waker) -> Lookup {
+    pub(crate) fn look_up(
+        &mut self,
+        seq: i32,
+        name: &str,
+        args_hash: Option<&str>,
+        waker: &Waker,
+    ) -> Lookup {
         if self.stop.is_some() {
             return Lookup::Wait;
         }
@@ -190,6 +202,15 @@ impl Journal {
             self.stop = Some(Stop::Diverged(message));
             return Lookup::Wait;
         }
+        // A task that goes back undoes its steps with the recorded arguments.
+        let recorded = known.and_then(|record| record.args_hash.as_deref());
+        if let (Some(recorded), Some(now)) = (recorded, args_hash)
+            && recorded != now
+            && !self.closed
+        {
+            self.stop = Some(Stop::Diverged(other_arguments(seq, name)));
+            return Lookup::Wait;
+        }
         if self.outcomes.contains_key(&seq) {
             // As in the first run: the workflow gets a result only after it has made all its calls.
             if self.requested.insert(seq) {
@@ -201,6 +222,9 @@ impl Journal {
                 Some(record) => Lookup::Ended(record),
                 None => Lookup::Wait,
             };
+        }
+        if self.begun.contains_key(&seq) {
+            self.resumed.insert(seq);
         }
         if self.replaying > 0 || self.closed {
             self.blocked.push(waker.clone());
@@ -399,18 +423,20 @@ impl Journal {
     /// recorded call again.
     pub(crate) fn missing_request(&self) -> Option<String> {
         let mut recorded = self.recorded.iter();
-        let (seq, name) = recorded.find(|(seq, _)| !self.requested.contains(seq))?;
+        let (seq, name) = recorded
+            .find(|(seq, _)| !self.requested.contains(seq) && !self.resumed.contains(seq))?;
         Some(format!(
             "the workflow did not call step {seq} `{name}`, which is recorded: its code has changed; restore the old code and \
              resubmit the task, or raise its `version` and let tasks of the old version finish with the old code"
         ))
     }
 
-    /// Returns the record of step `seq` if it was done and must be undone.
+    /// Returns the record of step `seq` if it was done, or has begun and not ended, and was not
+    /// undone.
     pub(crate) fn record_to_undo(&self, seq: i32) -> Option<&Record> {
-        let record = self.outcomes.get(&seq)?;
-        let is_done = record.kind == RecordKind::Done && !self.undone.contains(&seq);
-        (self.closed && is_done).then_some(record)
+        let record = self.outcomes.get(&seq).or_else(|| self.begun.get(&seq))?;
+        let has_failed = record.kind == RecordKind::Failed;
+        (self.closed && !has_failed && !self.undone.contains(&seq)).then_some(record)
     }
 
     /// Returns the step whose failure ended the workflow with this error: the newest one with an
@@ -430,6 +456,15 @@ impl Journal {
     pub(crate) fn has_undone(&self) -> bool {
         !self.undone.is_empty()
     }
+}
+
+/// Returns the message for a step whose recorded arguments differ from those of now.
+pub(super) fn other_arguments(seq: i32, name: &str) -> String {
+    format!(
+        "step {seq} `{name}` was recorded with other arguments than it has now: the code of the workflow has changed, or it uses \
+         something from outside its steps; restore the old code and resubmit the task, or raise its `version` and let tasks of the \
+         old version finish with the old code; `#[step(args = \"ignore\")]` does not compare arguments"
+    )
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A task as its workflow sees it: steps, timers, signals, and a clock that shows the same time
 //! when the workflow runs again.
 //!
-//! The floors, from the bottom: `journal`, `engine_calls` and `step`; `workflow_context`; `agent`
+//! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `agent`
 //! and `wait`; `call`.
 
 mod agent;
+mod arguments;
 mod call;
 pub(crate) mod engine_calls;
 pub(crate) mod journal;
@@ -13,6 +14,9 @@ mod step;
 mod wait;
 mod workflow_context;
 
+pub(crate) use agent::count_attempt;
+pub use arguments::{StepArguments, UndoArguments};
+pub use call::UndoFn;
 pub(crate) use call::call;
 pub use step::{Step, StepError, StepFailure, StepSpec};
 pub use workflow_context::{Compensation, CompensationFuture, WorkflowContext};

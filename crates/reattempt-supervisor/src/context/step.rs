@@ -16,6 +16,17 @@ pub struct StepSpec {
     pub complete_by: Option<Duration>,
     /// Whether the step may run twice.
     pub idempotent: bool,
+    /// The name of the step that undoes this one.
+    pub undo: Option<&'static str>,
+    /// The name of the step that undoes this one where nobody knows whether it was done.
+    pub undo_unknown: Option<&'static str>,
+}
+
+impl StepSpec {
+    /// Returns whether the start of the step is recorded before its body runs.
+    pub(super) const fn records_start(&self) -> bool {
+        !self.idempotent || self.undo_unknown.is_some()
+    }
 }
 
 /// The task, as the body of a step sees it.

@@ -34,7 +34,7 @@ impl WorkflowContext {
             if self.wait_for_engine(seq, TIMER, wait).await.is_some() {
                 return;
             }
-            let due = match self.look_up(seq, TIMER).await {
+            let due = match self.look_up(seq, TIMER, None).await {
                 Lookup::Ended(_) => return,
                 Lookup::New(Some(begun)) => begun.due_at.unwrap_or_default(),
                 _ => self
@@ -85,7 +85,7 @@ impl WorkflowContext {
         if let Some(record) = self.wait_for_engine(seq, name, wait).await {
             return record;
         }
-        let due = match self.look_up(seq, name).await {
+        let due = match self.look_up(seq, name, None).await {
             Lookup::Ended(record) => return record,
             Lookup::New(Some(begun)) => begun.due_at,
             _ => self.begin_wait(seq, name, limit).await,

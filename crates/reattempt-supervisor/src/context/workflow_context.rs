@@ -29,7 +29,15 @@ use crate::writer::Writer;
 pub struct WorkflowContext {
     pub(crate) inner: Arc<Inner>,
     /// The step that is undone, in the context of a compensation.
-    undone_step: Option<i32>,
+    undone_step: Option<UndoneStep>,
+}
+
+/// The step that a compensation undoes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UndoneStep {
+    pub(crate) seq: i32,
+    /// Whether nobody knows that it was done.
+    pub(crate) is_unknown: bool,
 }
 
 /// One task that this process runs.
@@ -60,9 +68,9 @@ pub(crate) struct Inner {
     clock: (Instant, Time),
 }
 
-/// How to undo a step that was done.
+/// How to undo a step.
 pub(crate) struct Undo {
-    pub(crate) seq: i32,
+    pub(crate) step: UndoneStep,
     pub(crate) ord: i32,
     pub(crate) name: String,
     pub(crate) compensation: Compensation,
@@ -239,11 +247,11 @@ impl WorkflowContext {
         }
     }
 
-    /// Returns the context of the compensation of step `seq`.
-    pub(crate) fn for_compensation(&self, seq: i32) -> Self {
+    /// Returns the context of the compensation of this step.
+    pub(crate) fn for_compensation(&self, step: UndoneStep) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
-            undone_step: Some(seq),
+            undone_step: Some(step),
         }
     }
 
@@ -292,10 +300,10 @@ impl WorkflowContext {
         Step {
             task: self.inner.lease.task,
             fence: self.inner.lease.fence,
-            key: if self.is_compensation() {
-                format!("{key}-undo")
-            } else {
-                key
+            key: match self.undone_step {
+                None => key,
+                Some(UndoneStep { is_unknown, .. }) if is_unknown => format!("{key}-undo-unknown"),
+                Some(_) => format!("{key}-undo"),
             },
         }
     }
@@ -303,13 +311,13 @@ impl WorkflowContext {
     /// Returns the number of the next call, or of the step that is undone.
     fn next_seq(&self) -> i32 {
         match self.undone_step {
-            Some(seq) => seq,
+            Some(step) => step.seq,
             None => self.inner.journal().next_seq(),
         }
     }
 
     /// Waits until the workflow may get the result of `seq`, or until `seq` may start.
-    pub(super) async fn look_up(&self, seq: i32, name: &str) -> Lookup {
+    pub(super) async fn look_up(&self, seq: i32, name: &str, args_hash: Option<&str>) -> Lookup {
         if self.is_compensation() {
             return Lookup::New(None);
         }
@@ -317,7 +325,7 @@ impl WorkflowContext {
             calls.open(seq, name, None);
         }
         poll_fn(|cx| {
-            let lookup = self.inner.journal().look_up(seq, name, cx.waker());
+            let lookup = (self.inner.journal()).look_up(seq, name, args_hash, cx.waker());
             match (&lookup, self.inner.engine_calls()) {
                 (Lookup::Wait, _) => Poll::Pending,
                 (Lookup::New(_), Some(mut calls)) if !calls.may_begin(seq) => {
@@ -342,7 +350,7 @@ impl WorkflowContext {
         let wait = wait(self.now());
         self.inner.engine_calls()?.open(seq, name, Some(wait));
         let record = poll_fn(|cx| {
-            let lookup = self.inner.journal().look_up(seq, name, cx.waker());
+            let lookup = self.inner.journal().look_up(seq, name, None, cx.waker());
             if let Lookup::Ended(record) = lookup {
                 return Poll::Ready(record);
             }

@@ -121,9 +121,9 @@ impl Compensations {
         {
             let context = WorkflowContext::new(Arc::clone(&self.inner));
             self.current = Some(Current {
-                seq: undo.seq,
+                seq: undo.step.seq,
                 name: undo.name,
-                future: (undo.compensation)(context.for_compensation(undo.seq)),
+                future: (undo.compensation)(context.for_compensation(undo.step)),
                 entry: None,
             });
         }
@@ -168,7 +168,7 @@ impl Compensations {
     /// Applies an entry of the journal, which was recorded now or in an earlier run of the task.
     pub fn apply(&mut self, entry: &Entry) {
         self.current.take_if(|current| current.seq == entry.seq);
-        self.undos.retain(|undo| undo.seq != entry.seq);
+        self.undos.retain(|undo| undo.step.seq != entry.seq);
     }
 
     /// Returns the state of the task when all compensations are done.

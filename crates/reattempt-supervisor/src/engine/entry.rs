@@ -13,6 +13,12 @@ pub struct Entry {
     pub(super) what: What,
     /// Microseconds since 1970.
     pub(super) at: i64,
+    #[serde(default)]
+    pub(super) args_hash: Option<String>,
+    #[serde(default)]
+    pub(super) args: Option<String>,
+    #[serde(default)]
+    pub(super) undo: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +53,9 @@ impl Entry {
             name: record.name,
             what,
             at: now.as_micros(),
+            args_hash: record.args_hash,
+            args: record.args,
+            undo: record.undo,
         }
     }
 
@@ -69,9 +78,9 @@ impl Entry {
             due_at: None,
             at: Time::from_micros(self.at),
             fence: Fence::default(),
-            args_hash: None,
-            args: None,
-            undo: None,
+            args_hash: self.args_hash,
+            args: self.args,
+            undo: self.undo,
         }
     }
 }

@@ -282,6 +282,9 @@ impl Execution {
                 None => What::Expired,
             },
             at: due.as_micros(),
+            args_hash: None,
+            args: None,
+            undo: None,
         }
     }
 
@@ -364,6 +367,9 @@ impl Execution {
                 name,
                 what: What::Done(Some(payload)),
                 at: at.as_micros(),
+                args_hash: None,
+                args: None,
+                undo: None,
             });
         }
     }

@@ -293,8 +293,10 @@ async fn change_after_failure(
         error: storable(&message),
         at: Time::default(),
     });
+    let goes_on = next.state == State::Pending && next.direction == task.direction;
     Some(Change {
         failing_step,
+        failed_seq: seq.filter(|_| !goes_on),
         ..change_to(next, message)
     })
 }
@@ -337,19 +339,19 @@ async fn undo_all(inner: &Arc<Inner>, shared: &Shared, delays: &Policy) -> Optio
     let has_undone = inner.journal().has_undone() || !undos.is_empty();
     let context = WorkflowContext::new(Arc::clone(inner));
     while let Some(undo) = undos.pop() {
-        let compensation = (undo.compensation)(context.for_compensation(undo.seq));
+        let compensation = (undo.compensation)(context.for_compensation(undo.step));
         match undo_one(inner, compensation).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 let message = format!(
                     "step {} `{}` could not be undone: {error}",
-                    undo.seq, undo.name
+                    undo.step.seq, undo.name
                 );
-                let failure = (Some(undo.seq), message);
+                let failure = (Some(undo.step.seq), message);
                 return change_after_failure(inner, failure, shared, delays).await;
             }
             Err(Stop::Failed(_, message)) => {
-                let failure = (Some(undo.seq), message);
+                let failure = (Some(undo.step.seq), message);
                 return change_after_failure(inner, failure, shared, delays).await;
             }
             Err(stop) => return change_after_stop(inner, stop, shared, delays).await,

@@ -36,7 +36,7 @@ fn poll(journal: &mut Journal, open: &mut Vec<(i32, &str)>) -> (Vec<i32>, Next) 
     journal.before_poll();
     let mut heard = Vec::new();
     open.retain(
-        |(seq, name)| match journal.look_up(*seq, name, Waker::noop()) {
+        |(seq, name)| match journal.look_up(*seq, name, None, Waker::noop()) {
             Lookup::Ended(record) => {
                 heard.push(record.seq);
                 false
@@ -69,18 +69,18 @@ fn no_new_call_starts_before_the_record_is_replayed() {
     poll(&mut journal, &mut open);
     journal.before_poll();
     assert!(matches!(
-        journal.look_up(1, "b", Waker::noop()),
+        journal.look_up(1, "b", None, Waker::noop()),
         Lookup::Wait
     ));
     assert!(matches!(
-        journal.look_up(0, "a", Waker::noop()),
+        journal.look_up(0, "a", None, Waker::noop()),
         Lookup::Ended(_)
     ));
     let (next, held) = journal.after_poll();
     assert_eq!((next, held.len()), (Next::Again, 2));
     journal.before_poll();
     assert!(matches!(
-        journal.look_up(1, "b", Waker::noop()),
+        journal.look_up(1, "b", None, Waker::noop()),
         Lookup::New(None)
     ));
 }

@@ -1,0 +1,134 @@
+//! The arguments of a step: a hash of them is in each record, and the arguments themselves where
+//! somebody may have to undo the step.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+
+/// How many bytes of the SHA-256 are recorded: enough that nobody meets two arguments with one
+/// hash by chance.
+const HASH_BYTES: usize = 16;
+
+/// The arguments of a call.
+#[derive(Debug)]
+pub struct StepArguments {
+    /// The hash, unless the step ignores it.
+    pub(super) hash: Option<String>,
+    /// A JSON array.
+    pub(super) json: String,
+}
+
+impl StepArguments {
+    /// Returns the arguments of a call, each of them as JSON.
+    pub(crate) fn new(
+        is_compared: bool,
+        arguments: impl IntoIterator<Item = serde_json::Result<String>>,
+    ) -> serde_json::Result<Self> {
+        let arguments: serde_json::Result<Vec<_>> = arguments.into_iter().collect();
+        let json = format!("[{}]", arguments?.join(","));
+        Ok(Self {
+            hash: is_compared.then(|| hash(&json)),
+            json,
+        })
+    }
+}
+
+/// Returns the hash of a JSON text. The order of keys and white space do not matter.
+fn hash(json: &str) -> String {
+    let mut canonical = String::with_capacity(json.len());
+    if write_canonical(json, &mut canonical).is_err() {
+        // Nested too deeply to be read.
+        json.clone_into(&mut canonical);
+    }
+    let digest = Sha256::digest(canonical.as_bytes());
+    let mut text = String::new();
+    for byte in digest.iter().take(HASH_BYTES) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Appends a JSON text with sorted keys. Numbers and strings stay as they are written.
+fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
+    let mut separator = "";
+    if json.starts_with('{') {
+        out.push('{');
+        for (key, value) in serde_json::from_str::<BTreeMap<String, &RawValue>>(json)? {
+            out.push_str(separator);
+            out.push_str(&serde_json::to_string(&key)?);
+            out.push(':');
+            write_canonical(value.get(), out)?;
+            separator = ",";
+        }
+        out.push('}');
+    } else if json.starts_with('[') {
+        out.push('[');
+        for value in serde_json::from_str::<Vec<&RawValue>>(json)? {
+            out.push_str(separator);
+            write_canonical(value.get(), out)?;
+            separator = ",";
+        }
+        out.push(']');
+    } else {
+        out.push_str(json);
+    }
+    Ok(())
+}
+
+/// The recorded arguments of a step, for its compensation.
+#[derive(Debug)]
+pub struct UndoArguments<'a>(std::vec::IntoIter<&'a RawValue>);
+
+impl<'a> UndoArguments<'a> {
+    /// Splits a JSON array.
+    pub(super) fn new(json: &'a str) -> serde_json::Result<Self> {
+        let texts: Vec<&RawValue> = serde_json::from_str(json)?;
+        Ok(Self(texts.into_iter()))
+    }
+
+    /// Reads the next argument.
+    pub(crate) fn read<T: DeserializeOwned>(&mut self) -> serde_json::Result<T> {
+        match self.0.next() {
+            Some(text) => T::deserialize(text),
+            None => Err(serde::de::Error::custom(
+                "there are fewer arguments than the code has now",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_keys_does_not_matter_and_everything_else_does() {
+        let same = hash(r#"[{"b":[1,{"d":"x","c":1.50}],"a":null}]"#);
+        assert_eq!(same.len(), 2 * HASH_BYTES);
+        assert_eq!(
+            same,
+            hash(r#"[ {"a": null, "b": [1, {"c":1.50,"d":"x"}]} ]"#)
+        );
+        for other in [
+            r#"[{"b":[1,{"d":"x","c":1.5}],"a":null}]"#,
+            r#"[{"b":[{"d":"x","c":1.50},1],"a":null}]"#,
+            r#"[{"b":[1,{"d":"y","c":1.50}],"a":null}]"#,
+            r#"[{"b":[1,{"d":"x","c":1.50}]}]"#,
+        ] {
+            assert_ne!(same, hash(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_hash_is_the_same_in_every_release() {
+        assert_eq!(hash("[]"), "4f53cda18c2baa0c0354bb5f9a3ecbe5");
+        assert_eq!(
+            hash(r#"["a",18446744073709551616]"#),
+            hash(r#"["a", 18446744073709551616]"#)
+        );
+    }
+}
