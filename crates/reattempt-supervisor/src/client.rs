@@ -12,9 +12,10 @@ use serde::de::DeserializeOwned;
 use crate::events::{Event, Observers, StoreErrors};
 use crate::local::{Ending, LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
-use crate::store::submission::Submission;
+use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
-    AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Write, WriteResult,
+    AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Submitted, Write,
+    WriteResult,
 };
 use crate::task::{FailingStep, Record, State, Task, TaskId};
 use crate::workflow::Workflow;
@@ -127,8 +128,9 @@ impl Client {
     /// # Errors
     ///
     /// Fails if the arguments cannot be written as JSON or are larger than
-    /// [`max_payload`](Self::max_payload), or if the store has a lasting error or a passing one for
-    /// more than 30 seconds.
+    /// [`max_payload`](Self::max_payload), if the headers are not a JSON object, if the submission is
+    /// [`strict`](Submission::strict) and the task has other arguments, or if the store has a lasting
+    /// error or a passing one for more than 30 seconds.
     ///
     /// # Cancel safety
     ///
@@ -138,16 +140,21 @@ impl Client {
         &self,
         submission: Submission<W>,
     ) -> Result<TaskHandle<W::Output>, SubmitError> {
+        let is_strict = submission.is_strict();
         let new = submission.into_new_task().map_err(Arc::new)?;
         self.check_size(&format!("the input of `{}`", new.workflow), &new.input)?;
         let headers = new.headers.as_deref().unwrap_or_default();
         self.check_size(&format!("the headers of `{}`", new.workflow), headers)?;
         let reply = self.write(Write::Submit(Box::new(new))).await;
         match reply? {
-            WriteResult::Submitted { id, is_new } => Ok(TaskHandle {
-                local: is_new.then(|| self.0.local_task(id)),
-                ..self.task(id)
-            }),
+            WriteResult::Submitted(submitted) => {
+                let submitted = check_arguments(submitted, is_strict).map_err(Arc::new)?;
+                Ok(TaskHandle {
+                    local: (submitted.is_new).then(|| self.0.local_task(submitted.id)),
+                    submitted: Some(submitted),
+                    ..self.task(submitted.id)
+                })
+            }
             result => Err(unexpected_result(&result).into()),
         }
     }
@@ -156,6 +163,7 @@ impl Client {
     pub fn task<T>(&self, id: TaskId) -> TaskHandle<T> {
         TaskHandle {
             id,
+            submitted: None,
             local: None,
             client: self.clone(),
             output: PhantomData,
@@ -326,6 +334,7 @@ fn unexpected_result(result: &WriteResult) -> Arc<StoreError> {
 /// A handle to a submitted task whose result is a `T`.
 pub struct TaskHandle<T> {
     id: TaskId,
+    submitted: Option<Submitted>,
     /// Set if this handle submitted the task, which had not ended then.
     local: Option<Arc<LocalTask>>,
     client: Client,
@@ -353,6 +362,12 @@ impl<T> TaskHandle<T> {
     /// Returns the number of the task, by which [`Client::task`] finds it again.
     pub const fn id(&self) -> TaskId {
         self.id
+    }
+
+    /// Returns what the store answered when this handle submitted the task: whether the task is new,
+    /// and whether it has the same arguments. `None` for a handle of [`Client::task`].
+    pub const fn submitted(&self) -> Option<Submitted> {
+        self.submitted
     }
 
     /// Returns the progress of the task.

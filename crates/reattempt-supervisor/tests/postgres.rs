@@ -323,9 +323,15 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
         .await
         .unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!(id, again);
+    assert_eq!(
+        (given_up.is_new, id.is_new, again.is_new),
+        (true, true, false)
+    );
+    assert_eq!(again.same_arguments, Some(true));
+    let id = id.id;
+    assert_eq!(again.id, id);
     let [one, _] = &world.client;
-    let Err(SubmitError::UnknownTask(_)) = one.task::<String>(given_up).progress().await else {
+    let Err(SubmitError::UnknownTask(_)) = one.task::<String>(given_up.id).progress().await else {
         panic!("it is there, although its transaction was rolled back");
     };
     let running = world.start();

@@ -58,8 +58,8 @@ impl Drop for Folder {
 async fn client(file: &Path) -> (Client, mpsc::Receiver<String>) {
     let (sender, errors) = mpsc::channel();
     let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
-        if let Event::StoreError(what) = event {
-            let _ = sender.send(what.clone());
+        if let Event::StoreError { error, .. } = event {
+            let _ = sender.send(error.clone());
         }
     });
     (
@@ -207,6 +207,53 @@ async fn a_locked_database_is_waited_for() {
     lock.execute_batch("COMMIT").unwrap();
     submitting.await.unwrap().unwrap();
     all_are_done(&client, 1).await;
+}
+
+/// F13: somebody has broken a text, and the error says where.
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named() {
+    let folder = Folder::new("broken");
+    let (client, _) = client(&folder.file()).await;
+    let task = client.submit(text_length("a".to_owned())).await.unwrap();
+    let other = rusqlite::Connection::open(folder.file()).unwrap();
+    let sql = "UPDATE retry_run SET input = CAST(x'ff' AS TEXT)";
+    other.execute(sql, []).unwrap();
+    let error = client.list(Filter::default()).await.unwrap_err();
+    assert_eq!(error.task(), Some(task.id()));
+    assert_eq!(error.table(), Some("retry_run"));
+    assert!(!error.is_passing());
+    let said = error.to_string();
+    assert!(said.contains(&format!("(task {})", task.id())), "{said}");
+}
+
+/// F12: the arguments differed, and nobody said so.
+#[tokio::test]
+async fn other_arguments_under_the_same_key_are_visible() {
+    let folder = Folder::new("keys");
+    let (client, _) = client(&folder.file()).await;
+    let task = |text: &str| text_length(text.to_owned()).key("x");
+    let first = client.submit(task("a")).await.unwrap();
+    assert!(first.submitted().unwrap().is_new);
+    for (text, is_same) in [("a", true), ("b", false)] {
+        let again = client.submit(task(text)).await.unwrap();
+        let submitted = again.submitted().unwrap();
+        assert_eq!((submitted.id, submitted.is_new), (first.id(), false));
+        assert_eq!(submitted.same_arguments, Some(is_same));
+        let strict = client.submit(task(text).strict()).await;
+        assert_eq!(strict.is_ok(), is_same, "{strict:?}");
+        let mut own = rusqlite::Connection::open(folder.file()).unwrap();
+        let transaction = own.transaction().unwrap();
+        let submitted = Sqlite::submit_in(&transaction, task(text)).unwrap();
+        assert_eq!(submitted.same_arguments, Some(is_same));
+        let strict = Sqlite::submit_in(&transaction, task(text).strict());
+        assert_eq!(strict.is_ok(), is_same, "{strict:?}");
+    }
+    let error = client.submit(task("b").strict()).await.unwrap_err();
+    let wanted = "has the same key and other arguments";
+    assert!(error.to_string().contains(wanted), "{error}");
+    let error = client.submit(task("a").headers("[1]")).await.unwrap_err();
+    let wanted = "the headers are not a JSON object";
+    assert!(error.to_string().starts_with(wanted), "{error}");
 }
 
 #[tokio::test]

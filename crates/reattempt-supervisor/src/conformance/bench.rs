@@ -10,7 +10,7 @@ use reattempt::{Jitter, Policy};
 
 use crate::store::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, LeaseStatus, Reclaimed, SignalResult, Store,
-    StoreError, Sweep, Wake, Write, WriteResult,
+    StoreError, Submitted, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, State, Task,
@@ -81,7 +81,9 @@ impl Bench {
     /// Submits a new task.
     pub(super) async fn submit(&self, new: NewTask) -> CheckResult<TaskId> {
         match self.write_one(Write::Submit(Box::new(new))).await? {
-            WriteResult::Submitted { id, is_new: true } => Ok(id),
+            WriteResult::Submitted(Submitted {
+                id, is_new: true, ..
+            }) => Ok(id),
             result => Err(format!("the result of a new task is {result:?}")),
         }
     }

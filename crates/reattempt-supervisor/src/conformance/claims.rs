@@ -277,7 +277,7 @@ async fn after_others(bench: &Bench) -> CheckResult {
         WriteResult::Written(_),
         WriteResult::Written(_),
         WriteResult::Claimed(second),
-        WriteResult::Submitted { .. },
+        WriteResult::Submitted(_),
     ] = &results[..]
     else {
         return Err(format!("{results:?}"));

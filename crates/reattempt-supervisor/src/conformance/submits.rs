@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message};
-use crate::store::{Write, WriteResult};
+use crate::store::{Submitted, Write, WriteResult};
 use crate::task::{Direction, Fence, NewTask, OnFailure, State, Task};
 use crate::time::Time;
 
@@ -75,11 +75,41 @@ async fn once_by_key(bench: &Bench) -> CheckResult {
         input: "2".to_owned(),
         ..new("key")
     };
-    let old = WriteResult::Submitted { id, is_new: false };
+    let old = |same_arguments| {
+        WriteResult::Submitted(Submitted {
+            id,
+            is_new: false,
+            same_arguments,
+        })
+    };
     check_equal(
-        "the same key again",
-        bench.write_one(Write::Submit(Box::new(again))).await?,
-        old.clone(),
+        "the same key again, with other arguments",
+        bench
+            .write_one(Write::Submit(Box::new(again.clone())))
+            .await?,
+        old(Some(false)),
+    )?;
+    let of_another_version = NewTask {
+        version: 2,
+        ..again
+    };
+    check_equal(
+        "the same key again, with another version",
+        bench
+            .write_one(Write::Submit(Box::new(of_another_version)))
+            .await?,
+        old(None),
+    )?;
+    let with_spaces = NewTask {
+        input: "{ }".to_owned(),
+        ..new("key")
+    };
+    check_equal(
+        "the same key again, with the same arguments",
+        bench
+            .write_one(Write::Submit(Box::new(with_spaces)))
+            .await?,
+        old(Some(true)),
     )?;
     check_equal("its input", bench.task(id).await?.input, "{}".to_owned())?;
     let other = NewTask {
@@ -93,14 +123,16 @@ async fn once_by_key(bench: &Bench) -> CheckResult {
     ];
     let results = bench.write(two).await?;
     let [
-        WriteResult::Submitted {
+        WriteResult::Submitted(Submitted {
             id: first,
             is_new: true,
-        },
-        WriteResult::Submitted {
+            ..
+        }),
+        WriteResult::Submitted(Submitted {
             id: second,
             is_new: false,
-        },
+            ..
+        }),
     ] = results[..]
     else {
         return Err(format!("twice in one list: {results:?}"));
@@ -117,7 +149,7 @@ async fn once_by_key(bench: &Bench) -> CheckResult {
     check_equal(
         "after its end",
         bench.write_one(Write::Submit(Box::new(new("key")))).await?,
-        old,
+        old(Some(true)),
     )
 }
 
@@ -136,11 +168,14 @@ async fn once_by_key_at_once(bench: &Bench) -> CheckResult {
         back.reverse();
         for pair in ahead.map_err(to_message)?.iter().zip(&back) {
             let (
-                WriteResult::Submitted { id: a, is_new: one },
-                WriteResult::Submitted {
+                WriteResult::Submitted(Submitted {
+                    id: a, is_new: one, ..
+                }),
+                WriteResult::Submitted(Submitted {
                     id: b,
                     is_new: other,
-                },
+                    ..
+                }),
             ) = pair
             else {
                 return Err(format!("{pair:?}"));
@@ -159,7 +194,10 @@ async fn in_order(bench: &Bench) -> CheckResult {
     let results = bench.write(submits).await?;
     let mut claimed = bench.claim("a", 100).await?.into_iter();
     for (nth, result) in results.iter().enumerate() {
-        let WriteResult::Submitted { id, is_new: true } = result else {
+        let WriteResult::Submitted(Submitted {
+            id, is_new: true, ..
+        }) = result
+        else {
             return Err(format!("{result:?}"));
         };
         check_equal(

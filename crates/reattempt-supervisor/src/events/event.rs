@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::store::Reclaimed;
+use crate::store::{ErrorKind, Reclaimed};
 use crate::task::{State, TaskId};
 
 /// Something that happened to a task, or to a store.
@@ -61,7 +61,16 @@ pub enum Event {
         workflow: String,
     },
     /// The store has an error.
-    StoreError(String),
+    StoreError {
+        /// The message.
+        error: String,
+        /// Whether and how it goes away.
+        kind: ErrorKind,
+        /// The task that it is about, if it is known.
+        task: Option<TaskId>,
+        /// The table that it is about, if it is known.
+        table: Option<String>,
+    },
 }
 
 impl Event {
@@ -70,7 +79,7 @@ impl Event {
     pub const fn is_alert(&self) -> bool {
         matches!(
             self,
-            Self::StoreError(_)
+            Self::StoreError { .. }
                 | Self::Ended {
                     state: State::Error | State::Parked,
                     ..

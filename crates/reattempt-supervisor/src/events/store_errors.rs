@@ -46,7 +46,12 @@ impl StoreErrors {
             }
             emitted.push((message.clone(), now));
         }
-        self.observers.emit(&Event::StoreError(message));
+        self.observers.emit(&Event::StoreError {
+            error: message,
+            kind: error.kind(),
+            task: error.task(),
+            table: error.table().map(str::to_owned),
+        });
     }
 
     /// Returns the newest message of the last ten seconds.

@@ -53,8 +53,15 @@ pub(super) fn log_event(event: &Event) {
             let message = "this worker has lost a task to another; the store refused its write";
             event!(Level::WARN, task = task.0, workflow, message);
         }
-        Event::StoreError(error) => {
-            event!(Level::ERROR, error, "the store of tasks has an error");
+        Event::StoreError {
+            error,
+            kind,
+            task,
+            table,
+        } => {
+            let (task, table) = (task.map(|task| task.0), table.as_deref());
+            let message = "the store of tasks has an error";
+            event!(Level::ERROR, error, ?kind, task, table, message);
         }
     }
 }

@@ -100,8 +100,13 @@ async fn read<'s, T>(
 
 /// Returns the event for a history that the store cannot read now.
 fn unreadable(inner: &Inner, error: &StoreError) -> crate::Event {
-    crate::Event::StoreError(format!(
-        "the history of task {} cannot be read now, so the task is given back: {error}",
-        inner.task.id
-    ))
+    crate::Event::StoreError {
+        error: format!(
+            "the history of task {} cannot be read now, so the task is given back: {error}",
+            inner.task.id
+        ),
+        kind: error.kind(),
+        task: Some(inner.task.id),
+        table: error.table().map(str::to_owned),
+    }
 }

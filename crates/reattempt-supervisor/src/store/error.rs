@@ -2,11 +2,15 @@
 
 use std::fmt;
 
+use crate::task::TaskId;
+
 /// A store could not do its work.
 #[derive(Debug)]
 pub struct StoreError {
     kind: ErrorKind,
     message: String,
+    task: Option<TaskId>,
+    table: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -31,6 +35,8 @@ impl StoreError {
         Self {
             kind: ErrorKind::Passing,
             message: message.into(),
+            task: None,
+            table: None,
             source: None,
         }
     }
@@ -68,6 +74,26 @@ impl StoreError {
         }
     }
 
+    /// Adds the task and the table that the error is about, where they are not known yet.
+    #[must_use]
+    pub fn about(self, task: Option<TaskId>, table: Option<&str>) -> Self {
+        Self {
+            task: self.task.or(task),
+            table: self.table.or_else(|| table.map(str::to_owned)),
+            ..self
+        }
+    }
+
+    /// Returns the task that the error is about, if it is known.
+    pub const fn task(&self) -> Option<TaskId> {
+        self.task
+    }
+
+    /// Returns the table that the error is about, if it is known.
+    pub fn table(&self) -> Option<&str> {
+        self.table.as_deref()
+    }
+
     /// Returns whether the error may be over soon, so that another attempt makes sense.
     pub const fn is_passing(&self) -> bool {
         !matches!(self.kind, ErrorKind::Lasting)
@@ -82,6 +108,12 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
+        if let Some(task) = self.task {
+            write!(f, " (task {task})")?;
+        }
+        if let Some(table) = &self.table {
+            write!(f, " (table `{table}`)")?;
+        }
         match &self.source {
             Some(source) => write!(f, ": {source}"),
             None => Ok(()),

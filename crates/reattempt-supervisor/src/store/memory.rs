@@ -13,7 +13,7 @@ use super::next_state::SUSPECT_DEATHS;
 use super::outage::Sweeps;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
-    Reclaimed, SignalResult, Store, StoreFuture, Sweep, Wake, Write, WriteResult,
+    Reclaimed, SignalResult, Store, StoreFuture, Submitted, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId,
@@ -239,11 +239,12 @@ impl Tables {
     /// Stores a task, unless its key is taken.
     fn submit(&mut self, new: NewTask, now: Time) -> WriteResult {
         let key = (new.workflow.clone(), new.key.clone());
-        if let Some(id) = self.keys.get(&key) {
-            return WriteResult::Submitted {
-                id: *id,
-                is_new: false,
-            };
+        let earlier = self.keys.get(&key).and_then(|id| self.tasks.get(id));
+        if let Some(Task {
+            id, version, input, ..
+        }) = earlier
+        {
+            return WriteResult::Submitted(Submitted::earlier(*id, *version, input, &new));
         }
         self.last_task = self.last_task.saturating_add(1);
         let id = TaskId(self.last_task);
@@ -278,7 +279,7 @@ impl Tables {
             updated_at: now,
         };
         self.tasks.insert(id, task);
-        WriteResult::Submitted { id, is_new: true }
+        WriteResult::Submitted(Submitted::new(id))
     }
 
     /// Claims the tasks that are ready.

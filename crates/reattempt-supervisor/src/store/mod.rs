@@ -30,8 +30,8 @@ pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};
 pub use writes::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
-    WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Submitted, Wake,
+    Write, WriteResult,
 };
 
 /// The future that a method of a store returns.

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::error::StoreError;
+use super::writes::Submitted;
 use crate::task::NewTask;
 use crate::time::Time;
 
@@ -12,6 +13,7 @@ use crate::time::Time;
 #[must_use = "a submission does nothing before `Client::submit`"]
 pub struct Submission<W> {
     new: Result<NewTask, serde_json::Error>,
+    is_strict: bool,
     workflow: PhantomData<fn() -> W>,
 }
 
@@ -19,6 +21,7 @@ impl<W> Submission<W> {
     pub(crate) fn new(new: Result<NewTask, serde_json::Error>) -> Self {
         Self {
             new,
+            is_strict: false,
             workflow: PhantomData,
         }
     }
@@ -27,7 +30,7 @@ impl<W> Submission<W> {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON.
+    /// Fails if the arguments cannot be written as JSON, or if the headers are not a JSON object.
     pub(crate) fn into_new_task(self) -> Result<NewTask, StoreError> {
         let mut new = self.new.map_err(|error| {
             StoreError::lasting("the arguments cannot be written as JSON").because(error)
@@ -35,7 +38,19 @@ impl<W> Submission<W> {
         if new.key.is_empty() {
             new.key = random_key(Time::of_this_machine());
         }
+        if let Some(headers) = &new.headers {
+            let object =
+                serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(headers);
+            object.map_err(|error| {
+                StoreError::lasting("the headers are not a JSON object").because(error)
+            })?;
+        }
         Ok(new)
+    }
+
+    /// Returns whether other arguments under the same key are an error.
+    pub(crate) const fn is_strict(&self) -> bool {
+        self.is_strict
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewTask)) -> Self {
@@ -53,6 +68,19 @@ impl<W> Submission<W> {
     /// A random key: each submission stores a task.
     pub fn key(self, key: impl Into<String>) -> Self {
         self.with(|new| new.key = key.into())
+    }
+
+    /// Makes it an error if a task of the same version has the same key and other arguments.
+    ///
+    /// # Default
+    ///
+    /// The submission finds the task, and says that its arguments differ. So a producer that submits
+    /// again after its code has changed does not fail.
+    pub fn strict(self) -> Self {
+        Self {
+            is_strict: true,
+            ..self
+        }
     }
 
     /// Sets the queue in which the task waits.
@@ -93,6 +121,10 @@ impl<W> Submission<W> {
     }
 
     /// Adds a JSON object that the store keeps with the task, such as trace ids.
+    ///
+    /// # Errors
+    ///
+    /// Submitting fails if it is not a JSON object.
     pub fn headers(self, json: impl Into<String>) -> Self {
         self.with(|new| new.headers = Some(json.into()))
     }
@@ -102,6 +134,21 @@ impl<W> fmt::Debug for Submission<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Submission").field(&self.new).finish()
     }
+}
+
+/// Returns an error if a task has other arguments than a strict submission.
+pub(crate) fn check_arguments(
+    submitted: Submitted,
+    is_strict: bool,
+) -> Result<Submitted, StoreError> {
+    if is_strict && submitted.same_arguments == Some(false) {
+        return Err(StoreError::lasting(format!(
+            "task {} has the same key and other arguments",
+            submitted.id
+        ))
+        .about(Some(submitted.id), None));
+    }
+    Ok(submitted)
 }
 
 /// Returns a random key. Later keys sort behind earlier ones, so that a large store writes its

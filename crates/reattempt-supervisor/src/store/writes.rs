@@ -65,6 +65,17 @@ impl Write {
         }
     }
 
+    /// Returns the task that the write is about, if it is one that is there.
+    pub const fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Record(lease, _) | Self::Announce(lease, _) | Self::Change(lease, _) => {
+                Some(lease.task)
+            }
+            Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
+            _ => None,
+        }
+    }
+
     /// Returns whether the write may wait for a lock of somebody who is not a worker: an application
     /// that submits the same key in a transaction of its own, or an operator.
     pub const fn may_wait_for_others(&self) -> bool {
@@ -80,12 +91,7 @@ impl Write {
 #[non_exhaustive]
 pub enum WriteResult {
     /// The task is stored.
-    Submitted {
-        /// The number of the task.
-        id: TaskId,
-        /// Whether this write stored it; otherwise it was there before.
-        is_new: bool,
-    },
+    Submitted(Submitted),
     /// The worker has claimed these tasks.
     Claimed(Vec<ClaimedTask>),
     /// The store has written it: the worker still holds the task.
@@ -98,6 +104,42 @@ pub enum WriteResult {
     Pruned(u64),
     /// The write is done and has nothing to return.
     Done,
+}
+
+/// A task that is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted {
+    /// The number of the task.
+    pub id: TaskId,
+    /// Whether this submission stored it; otherwise it was there before.
+    pub is_new: bool,
+    /// Whether the task has the arguments of this submission. `None` if it has another version:
+    /// arguments of different versions are not compared.
+    pub same_arguments: Option<bool>,
+}
+
+impl Submitted {
+    /// Returns the answer for a task that this submission stored.
+    pub const fn new(id: TaskId) -> Self {
+        Self {
+            id,
+            is_new: true,
+            same_arguments: Some(true),
+        }
+    }
+
+    /// Returns the answer for a task that was there before `new`, with its version and input.
+    pub fn earlier(id: TaskId, version: i32, input: &str, new: &NewTask) -> Self {
+        // The order of keys may differ: a `HashMap` has none.
+        let json = |text| serde_json::from_str::<serde_json::Value>(text).ok();
+        let is_same =
+            || input == new.input || json(input).is_some_and(|old| Some(old) == json(&new.input));
+        Self {
+            id,
+            is_new: false,
+            same_arguments: (version == new.version).then(is_same),
+        }
+    }
 }
 
 /// A task that a worker holds, and the requests for it.

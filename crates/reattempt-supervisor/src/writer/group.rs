@@ -31,7 +31,16 @@ impl Group {
         if self.replies.is_empty() {
             return Ok(());
         }
-        let results = store.write(Arc::clone(&self.writes)).await?;
+        let results = match store.write(Arc::clone(&self.writes)).await {
+            Ok(results) => results,
+            Err(error) => {
+                let task = match &*self.writes {
+                    [write] if !error.is_passing() => write.task(),
+                    _ => None,
+                };
+                return Err(error.about(task, None));
+            }
+        };
         let mut results = results.into_iter();
         for reply in std::mem::take(&mut self.replies) {
             let missing = || StoreError::lasting("the store returned no result for a write");

@@ -132,7 +132,9 @@ async fn write_all(
         let mut group = Group::of(jobs.into_iter());
         let mut failures = 0;
         while let Err(error) = group.write_to(&*store).await {
-            on_error(&error);
+            if error.is_passing() || group.len() == 1 {
+                on_error(&error);
+            }
             let error = Arc::new(error);
             if error.kind() == ErrorKind::Locked && group.has(Write::may_wait_for_others) {
                 for group in group.take(Write::may_wait_for_others) {
@@ -150,6 +152,7 @@ async fn write_all(
                 // The store may be unable to take one of them.
                 for mut single in group.take(|_| true) {
                     if let Err(error) = single.write_to(&*store).await {
+                        on_error(&error);
                         single.refuse(|_| true, &Arc::new(error));
                     }
                 }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use proxy::{Cut, Proxy};
-use reattempt_supervisor::store::{Claim, ErrorKind, Store as _, Write, WriteResult};
+use reattempt_supervisor::store::{Claim, ErrorKind, Store as _, Submitted, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Event, NewTask, OnFailure, Postgres, RecordKind, Scheduler, SchedulerHandle, State,
     Step, StepError, TaskHandle, WorkerId, WorkflowContext, step, workflow,
@@ -153,7 +153,7 @@ impl World {
     fn store_errors(&self) -> Vec<String> {
         let events = self.events.lock().unwrap();
         let errors = events.iter().filter_map(|event| match event {
-            Event::StoreError(error) => Some(error.to_string()),
+            Event::StoreError { error, .. } => Some(error.clone()),
             _ => None,
         });
         errors.collect()
@@ -234,7 +234,7 @@ async fn a_claim_that_comes_late_has_no_effect() {
     let proxy = Proxy::start(server.port).await;
     let store = Postgres::connect(&url(proxy.port)).await.unwrap();
     let submitted = store.write([submission("a")].into()).await.unwrap();
-    let [WriteResult::Submitted { id, .. }] = submitted[..] else {
+    let [WriteResult::Submitted(Submitted { id, .. })] = submitted[..] else {
         panic!("{submitted:?}")
     };
     proxy.cut(Cut::DeliveredLate, CLAIM);
@@ -266,7 +266,7 @@ async fn a_submission_that_waits_for_the_application_delays_nobody() {
     tokio::spawn(connection);
     let transaction = application.transaction().await.unwrap();
     let id = Postgres::submit_in(&transaction, long(99).key("K"));
-    let id = id.await.unwrap();
+    let id = id.await.unwrap().id;
     let client = world.client.clone();
     let waiting = tokio::spawn(async move { client.submit(long(99).key("K")).await.unwrap().id() });
     let waits = "SELECT 1 FROM pg_locks WHERE NOT granted";

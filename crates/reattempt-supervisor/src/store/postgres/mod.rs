@@ -25,10 +25,10 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket, Transaction};
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
-    page,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep, Write,
+    WriteResult, page,
 };
-use crate::store::submission::Submission;
+use crate::store::submission::{Submission, check_arguments};
 use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
@@ -125,14 +125,17 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, or if PostgreSQL fails; then you can only
-    /// roll back the transaction.
+    /// Fails if the arguments cannot be written as JSON, if the submission is
+    /// [`strict`](Submission::strict) and the task has other arguments, or if PostgreSQL fails; then
+    /// you can only roll back the transaction.
     pub async fn submit_in<W>(
         transaction: &Transaction<'_>,
         submission: Submission<W>,
-    ) -> Result<TaskId, StoreError> {
+    ) -> Result<Submitted, StoreError> {
+        let is_strict = submission.is_strict();
         let new = submission.into_new_task()?;
-        write::submit(transaction, &new).await
+        let submitted = write::submit(transaction, &new).await?;
+        check_arguments(submitted, is_strict)
     }
 }
 
@@ -291,7 +294,7 @@ impl Store for Postgres {
 fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
     match (write, result) {
         (_, WriteResult::Lost)
-        | (Write::Submit(_), WriteResult::Submitted { is_new: false, .. }) => false,
+        | (Write::Submit(_), WriteResult::Submitted(Submitted { is_new: false, .. })) => false,
         (Write::Change(_, change), _) => change.state == State::Pending,
         _ => write.may_add_work(),
     }
@@ -300,7 +303,7 @@ fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
 /// Returns whether a claim of the same transaction has taken a submitted task: a notification costs
 /// a commit.
 fn is_taken(result: &WriteResult, results: &[WriteResult]) -> bool {
-    let WriteResult::Submitted { id, .. } = result else {
+    let WriteResult::Submitted(Submitted { id, .. }) = result else {
         return false;
     };
     let mut others = results.iter();

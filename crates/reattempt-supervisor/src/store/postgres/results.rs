@@ -11,7 +11,7 @@ use super::plan::{Stage, StageKind};
 use super::sqlstate::store_error;
 use super::statement::statement;
 use super::{rows, sql};
-use crate::store::{LeaseStatus, SignalResult, StoreError, Write, WriteResult};
+use crate::store::{LeaseStatus, SignalResult, StoreError, Submitted, Write, WriteResult};
 use crate::task::TaskId;
 use crate::time::Time;
 
@@ -90,14 +90,7 @@ pub(super) async fn set_submit_results(
     let mut there = Vec::new();
     for (place, submit) in own {
         match new.get(&(submit.workflow.as_str(), submit.key.as_str())) {
-            Some(id) => set(
-                results,
-                place,
-                WriteResult::Submitted {
-                    id: *id,
-                    is_new: true,
-                },
-            ),
+            Some(id) => set(results, place, WriteResult::Submitted(Submitted::new(*id))),
             None => there.push((place, submit)),
         }
     }
@@ -117,12 +110,15 @@ pub(super) async fn set_submit_results(
     let look: Sent<'_> = Box::pin(live.query(sql::BY_KEY, &values));
     let rows = live.transaction(None, vec![look]).await;
     let rows = rows.map_err(store_error)?;
-    let old = by_key(rows.first().ok_or_else(missing)?);
+    let rows = rows.first().ok_or_else(missing)?;
+    let key = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
+    let old: HashMap<_, _> = rows.iter().map(|row| (key(row), row)).collect();
     for (place, submit) in there {
-        let id = old.get(&(submit.workflow.as_str(), submit.key.as_str()));
-        let id = *id
+        let row = old.get(&(submit.workflow.clone(), submit.key.clone()));
+        let row = row
             .ok_or_else(|| StoreError::passing("a task with the same key was deleted just now"))?;
-        set(results, place, WriteResult::Submitted { id, is_new: false });
+        let earlier = rows::earlier_of(row, submit);
+        set(results, place, WriteResult::Submitted(earlier));
     }
     Ok(())
 }

@@ -3,15 +3,20 @@
 use tokio_postgres::Row;
 
 use super::sql::columns;
-use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError};
+use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted};
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, OnFailure, Record, RecordKind, Signal, State, Task,
-    TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, Signal, State,
+    Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
 /// Converts a row into a task.
 pub(super) fn task_of(row: &Row) -> Result<Task, StoreError> {
+    let id = TaskId(row.get(0));
+    read_task(row).map_err(|error| error.about(Some(id), Some("retry_run")))
+}
+
+fn read_task(row: &Row) -> Result<Task, StoreError> {
     Ok(Task {
         id: TaskId(row.get(0)),
         workflow: row.get(1),
@@ -105,6 +110,11 @@ pub(super) fn signal_of(row: &Row) -> Signal {
         name: row.get(1),
         payload: row.get(2),
     }
+}
+
+/// Converts a row of a task that has the key of `new`.
+pub(super) fn earlier_of(row: &Row, new: &NewTask) -> Submitted {
+    Submitted::earlier(TaskId(row.get(2)), row.get(3), row.get(4), new)
 }
 
 /// Converts a row of a heartbeat.

@@ -85,7 +85,7 @@ pub(super) const SUBMIT: &str = concat!(
 );
 
 pub(super) const BY_KEY: &str =
-    "SELECT workflow, idem_key, id FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
+    "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
 // Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no

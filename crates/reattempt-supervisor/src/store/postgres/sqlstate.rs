@@ -85,6 +85,12 @@ const LASTING: [(&str, &str); 6] = [
 
 /// Converts an error of PostgreSQL.
 pub(super) fn store_error(error: Error) -> StoreError {
+    let table = error.as_db_error().and_then(|error| error.table());
+    let table = table.map(str::to_owned);
+    without_table(error).about(None, table.as_deref())
+}
+
+fn without_table(error: Error) -> StoreError {
     let Some(code) = error.code().map(|code| code.code().to_owned()) else {
         let is_io = error
             .source()

@@ -11,8 +11,8 @@ use super::plan::{self, Stage, StageKind};
 use super::results::{lock_statuses, missing, set_record_results, set_results, set_submit_results};
 use super::sqlstate::store_error;
 use super::statement::statement;
-use super::{columns, sql};
-use crate::store::{StoreError, Wake, Write, WriteResult};
+use super::{columns, rows, sql};
+use crate::store::{StoreError, Submitted, Wake, Write, WriteResult};
 use crate::task::{NewTask, TaskId};
 
 /// How long a transaction waits for a lock, if it has writes that may wait for a transaction of the
@@ -74,14 +74,14 @@ fn needs_no_lock(write: &Write) -> bool {
 pub(super) async fn submit(
     client: &impl GenericClient,
     new: &NewTask,
-) -> Result<TaskId, StoreError> {
+) -> Result<Submitted, StoreError> {
     let submits = columns::Submits::of(std::iter::once(new));
     let rows = client
         .query(sql::SUBMIT, &submits.values())
         .await
         .map_err(store_error)?;
     if let Some(row) = rows.first() {
-        return Ok(TaskId(row.get(2)));
+        return Ok(Submitted::new(TaskId(row.get(2))));
     }
     let (workflows, keys) = ([new.workflow.as_str()], [new.key.as_str()]);
     let values: [&(dyn ToSql + Sync); 2] = [&workflows.as_slice(), &keys.as_slice()];
@@ -94,5 +94,5 @@ pub(super) async fn submit(
             "another transaction has stored a task with this key, and this one cannot see it; begin the transaction again",
         )
     })?;
-    Ok(TaskId(row.get(2)))
+    Ok(rows::earlier_of(row, new))
 }

@@ -7,8 +7,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::queries;
 use super::row::{query_one, unknown_number};
 use crate::store::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Wake, Write,
-    WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Submitted, Wake,
+    Write, WriteResult,
 };
 use crate::task::{Fence, Lease, NewTask, Record, State, Task, TaskId, WorkerId};
 use crate::time::Time;
@@ -29,10 +29,7 @@ pub(super) fn apply_all(
 /// Carries out one write.
 fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<WriteResult> {
     Ok(match write {
-        Write::Submit(new) => {
-            let (id, is_new) = submit(connection, new, now)?;
-            WriteResult::Submitted { id, is_new }
-        }
+        Write::Submit(new) => WriteResult::Submitted(submit(connection, new, now)?),
         Write::Claim(options) => WriteResult::Claimed(claim(connection, options, now)?),
         Write::Record(lease, record) => {
             lease_result(self::record(connection, *lease, record, now)?, now)
@@ -86,14 +83,14 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
-/// Stores a task. Returns its number, and whether it is new. A worker of the release before does not
+/// Stores a task, unless its key is taken. A worker of the release before does not
 /// know the nonce of a task: until none has been seen for a day, new tasks get none, so that their
 /// steps have the same keys everywhere.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
     now: Time,
-) -> rusqlite::Result<(TaskId, bool)> {
+) -> rusqlite::Result<Submitted> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
              max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
@@ -115,12 +112,15 @@ pub(super) fn submit(
         new.nonce,
     ];
     if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
-        return Ok((TaskId(id), true));
+        return Ok(Submitted::new(TaskId(id)));
     }
-    let sql = "SELECT id FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
+    let sql = "SELECT id, version, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
     let mut rows = connection.prepare_cached(sql)?;
-    let id = rows.query_row([&new.workflow, &new.key], |row| row.get(0))?;
-    Ok((TaskId(id), false))
+    let earlier = |row: &rusqlite::Row<'_>| {
+        let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
+        Ok(Submitted::earlier(id, row.get(1)?, &input, new))
+    };
+    rows.query_row([&new.workflow, &new.key], earlier)
 }
 
 /// Claims the tasks that are ready.

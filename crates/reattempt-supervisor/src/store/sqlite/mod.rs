@@ -17,9 +17,10 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep, Write,
+    WriteResult,
 };
-use crate::store::submission::Submission;
+use crate::store::submission::{Submission, check_arguments};
 use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
 use crate::time::Time;
 use result_code::store_error;
@@ -74,15 +75,16 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, or if SQLite fails.
+    /// Fails if the arguments cannot be written as JSON, if the submission is
+    /// [`strict`](Submission::strict) and the task has other arguments, or if SQLite fails.
     pub fn submit_in<W>(
         transaction: &Connection,
         submission: Submission<W>,
-    ) -> Result<TaskId, StoreError> {
+    ) -> Result<Submitted, StoreError> {
+        let is_strict = submission.is_strict();
         let new = submission.into_new_task()?;
-        let (id, _) =
-            apply::submit(transaction, &new, Time::of_this_machine()).map_err(store_error)?;
-        Ok(id)
+        let submitted = apply::submit(transaction, &new, Time::of_this_machine());
+        check_arguments(submitted.map_err(store_error)?, is_strict)
     }
 }
 

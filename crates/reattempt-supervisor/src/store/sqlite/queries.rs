@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::row::{query_one, unknown_number};
+use super::row::{in_table, query_one, unknown_number};
 use crate::store::{Filter, Page, page};
 use crate::task::{
     Direction, FailingStep, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId,
@@ -16,6 +16,11 @@ pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_k
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let task = || row.get(0).ok().map(TaskId);
+    read_task(row).map_err(|error| in_table(error, "retry_run", task()))
+}
+
+fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let state = row.get(6)?;
     let direction = row.get(7)?;
     let on_failure = row.get(23)?;

@@ -2,6 +2,7 @@
 
 use rusqlite::ffi;
 
+use super::row::Unreadable;
 use crate::store::error::StoreError;
 
 /// Converts an error of SQLite, with what to do about it.
@@ -36,5 +37,12 @@ pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
     } else {
         StoreError::lasting(message)
     };
-    store_error.because(error)
+    let unreadable = match &error {
+        rusqlite::Error::FromSqlConversionFailure(_, _, source) => {
+            source.downcast_ref::<Unreadable>()
+        }
+        _ => None,
+    };
+    let (task, table) = unreadable.map_or((None, None), |value| (value.task, Some(value.table)));
+    store_error.about(task, table).because(error)
 }

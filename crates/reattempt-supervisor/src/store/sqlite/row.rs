@@ -1,7 +1,11 @@
 //! Helpers for single rows and their numbers.
 
+use std::fmt;
+
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, Error, OptionalExtension as _};
+
+use crate::task::TaskId;
 
 /// Runs a query that returns at most one row.
 pub(super) fn query_one<T>(
@@ -17,10 +21,42 @@ pub(super) fn query_one<T>(
 }
 
 /// Returns the error for a number without a meaning: other programs may have changed the store.
-pub(super) fn unknown_number(what: &str, number: i16) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(
+pub(super) fn unknown_number(what: &str, number: i16) -> Error {
+    Error::FromSqlConversionFailure(
         0,
         Type::Integer,
         format!("{number} is not a {what} that this release knows").into(),
     )
+}
+
+/// A value that cannot be read.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) task: Option<TaskId>,
+    pub(super) table: &'static str,
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Adds the table and the task to the error for a value that cannot be read.
+pub(super) fn in_table(error: Error, table: &'static str, task: Option<TaskId>) -> Error {
+    let (column, kind, source) = match error {
+        Error::FromSqlConversionFailure(column, kind, source) => (column, kind, source),
+        Error::Utf8Error(column, error) => (column, Type::Text, error.into()),
+        Error::InvalidColumnType(column, _, kind) => (column, kind, error.into()),
+        error => return error,
+    };
+    let source = Box::new(Unreadable {
+        task,
+        table,
+        source,
+    });
+    Error::FromSqlConversionFailure(column, kind, source)
 }
