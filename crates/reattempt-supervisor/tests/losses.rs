@@ -104,6 +104,22 @@ async fn listens(context: &WorkflowContext) -> Result<(), StepError> {
     Ok(())
 }
 
+/// Gives up in its first run.
+#[step(retry(max = 2, base = "1ms", on(_)))]
+async fn works_later(_step: &Step, #[with] log: &Log) -> Result<(), String> {
+    log.add("works later");
+    let runs = log.0.lock().unwrap().len();
+    if runs <= 2 {
+        return Err("not yet".to_owned());
+    }
+    Ok(())
+}
+
+#[workflow(max_failures = 0)]
+async fn moody(context: &WorkflowContext) -> Result<(), StepError> {
+    works_later(context).await
+}
+
 /// What a store refuses.
 type Refuses = fn(&Write) -> bool;
 
@@ -156,6 +172,9 @@ impl Store for Gate {
     }
 
     fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
+        if !*self.is_readable.borrow() {
+            return Box::pin(async { Err(StoreError::passing("not now")) });
+        }
         self.store.failures(id)
     }
 
@@ -214,6 +233,7 @@ impl World {
             .register(hurried)
             .register(order)
             .register(verbose)
+            .register(moody)
             .with(log.clone())
             .lease(LEASE)
             .start()
@@ -432,6 +452,20 @@ async fn what_is_too_large_is_named_and_parks_its_task() {
     let signal = client.signal(waits.id(), "word", &"x".repeat(1_001)).await;
     let message = signal.unwrap_err().to_string();
     assert_eq!(message, format!("the signal `word` has 1003 {limit}"));
+}
+
+/// A failure that cannot be counted is not a failure of the task.
+#[tokio::test(start_paused = true)]
+async fn trouble_with_the_store_is_nobodys_failure() {
+    let world = World::new();
+    world.reads.send_replace(false);
+    let task = world.client.submit(moody()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    world.reads.send_replace(true);
+    assert_eq!(end(&task).await.0, State::Processed);
+    assert_eq!(world.log.take(), ["works later"; 3]);
+    let task = world.client.store().task(task.id()).await.unwrap().unwrap();
+    assert_eq!(task.failures, 0);
 }
 
 /// Whether a step blocks its thread, and what lets it go on.

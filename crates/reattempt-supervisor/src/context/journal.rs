@@ -347,8 +347,14 @@ impl Journal {
 
     /// Stops the task. The first reason counts.
     pub(crate) fn stop(&mut self, stop: Stop) {
-        // A lost task is lost, whatever else went wrong.
-        if self.stop.is_none() || stop == Stop::Lost {
+        let counts = match &self.stop {
+            None => true,
+            // A lost task is lost, whatever else went wrong.
+            Some(Stop::Lost) => false,
+            // So is one whose failure cannot be stored.
+            Some(_) => matches!(stop, Stop::Lost | Stop::Unavailable),
+        };
+        if counts {
             self.stop = Some(stop);
         }
     }

@@ -70,11 +70,13 @@ pub(super) async fn drive(
     drop(seat);
     if let Some(change) = change {
         write_change(&inner, change, shared, &local).await;
+    } else if inner.journal().stop_reason() == Some(Stop::Unavailable) {
+        let give_back = Write::GiveBack(vec![inner.lease]);
+        // If the store does not take it, a heartbeat gives the task back.
+        drop(shared.writer().send(give_back).await);
     } else {
         shared.writer().look();
-        if inner.journal().stop_reason() != Some(Stop::Unavailable) {
-            shared.emit(&lost_event(&inner));
-        }
+        shared.emit(&lost_event(&inner));
     }
     local.set_running(false);
 }
@@ -91,10 +93,7 @@ async fn run(
     match history::load(inner, known, shared).await {
         Ok(()) => {}
         Err(Stop::Unavailable) => {
-            let give_back = Write::GiveBack(vec![inner.lease]);
             inner.journal().stop(Stop::Unavailable);
-            // If the store does not take it, a heartbeat gives the task back.
-            drop(shared.writer().send(give_back).await);
             return None;
         }
         Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
@@ -277,7 +276,14 @@ async fn change_after_failure(
     let task = &inner.task;
     let mut step_failures = None;
     if let Some(seq) = seq {
-        let failing = shared.store().failures(task.id).await.ok()?;
+        let failing = match shared.store().failures(task.id).await {
+            Ok(failing) => failing,
+            Err(error) => {
+                shared.emit_store_error(&error);
+                inner.journal().stop(Stop::Unavailable);
+                return None;
+            }
+        };
         let same = |step: &&FailingStep| (step.direction, step.seq) == (task.direction, seq);
         step_failures = Some(failing.iter().find(same).map_or(0, |step| step.failures));
     }
