@@ -228,6 +228,19 @@ impl Bench {
     }
 }
 
+/// Carries out writes; repeats them as long as another connection holds the lock of the store.
+pub(super) async fn write_at_last(
+    store: &dyn Store,
+    writes: impl Into<Arc<[Write]>>,
+) -> CheckResult<Vec<WriteResult>> {
+    let writes = writes.into();
+    loop {
+        if let Some(results) = unless_busy(store.write(Arc::clone(&writes)).await)? {
+            return Ok(results);
+        }
+    }
+}
+
 /// Returns `None` where others have held the lock of the store for longer than it waits.
 pub(super) fn unless_busy<T>(result: Result<T, StoreError>) -> CheckResult<Option<T>> {
     match result {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
-    record, sentences, signal, sweep_at_once, to_message, unless_busy,
+    record, sentences, signal, sweep_at_once, to_message, write_at_last,
 };
 use crate::store::{Change, Claim, ClaimedTask, Wake, Write, WriteResult};
 use crate::task::{Fence, NewTask, RecordKind, State, TaskId, WorkerId};
@@ -74,10 +74,8 @@ async fn to_one_only(bench: &Bench) -> CheckResult {
             let mut idle = 0;
             // Others may hold the rest for a short time.
             while idle < 20 {
-                let list: Arc<[Write]> = Arc::new([Write::Claim(claim(&nth.to_string(), 7))]);
-                let Some(results) = unless_busy(store.write(list).await)? else {
-                    continue;
-                };
+                let list = [Write::Claim(claim(&nth.to_string(), 7))];
+                let results = write_at_last(&*store, list).await?;
                 let [WriteResult::Claimed(claimed)] = &*results else {
                     return Err(format!("{results:?}"));
                 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message};
+use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message, write_at_last};
 use crate::store::{Submitted, Write, WriteResult};
 use crate::task::{Direction, Fence, NewTask, OnFailure, State, Task};
 use crate::time::Time;
@@ -161,12 +161,12 @@ async fn once_by_key_at_once(bench: &Bench) -> CheckResult {
         let ahead: Vec<_> = keys.iter().map(submit).collect();
         let back: Vec<_> = keys.iter().rev().map(submit).collect();
         let (ahead, back) = tokio::join!(
-            bench.one.write(ahead.into()),
-            bench.other.write(back.into())
+            write_at_last(&*bench.one, ahead),
+            write_at_last(&*bench.other, back)
         );
-        let mut back = back.map_err(to_message)?;
+        let mut back = back?;
         back.reverse();
-        for pair in ahead.map_err(to_message)?.iter().zip(&back) {
+        for pair in ahead?.iter().zip(&back) {
             let (
                 WriteResult::Submitted(Submitted {
                     id: a, is_new: one, ..

@@ -87,6 +87,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         let seat = &mut seats[seat];
         match blow {
             Blow::Kill => {
+                seat.proxy.change_process();
                 let new = Worker::spawn_at(&seat.url, place, &ledger).await;
                 std::mem::replace(&mut seat.worker, new).kill().await;
             }

@@ -30,9 +30,9 @@ pub(crate) struct Hits {
     pub(crate) late: AtomicU32,
     pub(crate) answer_lost: AtomicU32,
     pub(crate) black_hole: AtomicU32,
-    /// The late transactions that the server has rolled back.
+    /// The late transactions of live processes that the server has rolled back.
     pub(crate) late_and_rolled_back: AtomicU32,
-    /// The late transactions that the server has committed.
+    /// The late transactions of live processes that the server has committed.
     pub(crate) late_and_committed: AtomicU32,
 }
 
@@ -42,6 +42,8 @@ pub(crate) struct Proxy {
     pub(crate) port: u16,
     armed: Arc<Mutex<Option<Cut>>>,
     hits: Arc<Hits>,
+    /// How many processes have used it before.
+    processes: Arc<AtomicU32>,
 }
 
 impl Proxy {
@@ -51,6 +53,7 @@ impl Proxy {
         let proxy = Self {
             port: listener.local_addr().unwrap().port(),
             armed: Arc::default(),
+            processes: Arc::default(),
             hits,
         };
         let this = proxy.clone();
@@ -74,6 +77,12 @@ impl Proxy {
         *self.armed.lock().unwrap() = Some(cut);
     }
 
+    /// Notes that another process uses the proxy from here on. A transaction of a process that died
+    /// may be committed late: nobody has repeated it, or has given up what it claims.
+    pub(crate) fn change_process(&self) {
+        self.processes.fetch_add(1, Ordering::SeqCst);
+    }
+
     /// Returns whether a cut still waits for a `COMMIT`.
     pub(crate) fn is_armed(&self) -> bool {
         self.armed.lock().unwrap().is_some()
@@ -87,6 +96,7 @@ impl Proxy {
         let (stop, stopped) = watch::channel(false);
         let answers = tokio::spawn(pass_answers(from_server, to_client, stopped));
         let mut bytes = vec![0; 1 << 16];
+        let process = self.processes.load(Ordering::SeqCst);
         while let Ok(length @ 1..) = from_client.read(&mut bytes).await {
             let sent = &bytes[..length];
             let is_commit = sent.windows(7).any(|word| word == b"COMMIT\0");
@@ -115,7 +125,8 @@ impl Proxy {
                     tokio::time::sleep(after).await;
                     if to_server.write_all(sent).await.is_ok() {
                         let end = end_of_transaction(&mut from_server).await;
-                        match end {
+                        let is_alive = self.processes.load(Ordering::SeqCst) == process;
+                        match end.filter(|_| is_alive) {
                             Some(true) => count(&hits.late_and_committed),
                             Some(false) => count(&hits.late_and_rolled_back),
                             None => {}
