@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The shortest and the longest pause between two looks at a task.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
+/// How long somebody who waits for a task relies on notifications of the store.
+const SLOW_LOOK: Duration = Duration::from_secs(5);
+
 /// Submits tasks to a store and follows them.
 ///
 /// A process needs one for each store; clones are cheap and share it.
@@ -457,8 +460,11 @@ impl<T: DeserializeOwned> TaskHandle<T> {
         let mut endings = local.subscribe();
         // A task that has ended may have been resubmitted; the store knows.
         let mut must_look = self.local.is_none() || endings.borrow_and_update().is_some();
+        let store = self.client.store();
         let mut pause = PAUSES.0;
         loop {
+            // Before the look, so that nobody ends the task in between.
+            let end = store.wait_for_end(self.id);
             if must_look {
                 let task = self.client.read(|store| store.task(self.id)).await?;
                 let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
@@ -470,14 +476,32 @@ impl<T: DeserializeOwned> TaskHandle<T> {
                     });
                 }
             }
-            let limit = if local.is_running() { PAUSES.1 } else { pause };
-            if let Ok(Ok(())) = tokio::time::timeout(limit, endings.changed()).await
-                && let Some(ending) = endings.borrow_and_update().clone()
-            {
-                return Ok(ending);
-            }
+            let limit = match end {
+                Some(_) => SLOW_LOOK,
+                None if local.is_running() => PAUSES.1,
+                None => pause,
+            };
+            let ended_elsewhere = async {
+                match end {
+                    Some(end) => end.await,
+                    None => std::future::pending().await,
+                }
+            };
+            let is_named = tokio::select! {
+                biased;
+                changed = endings.changed() => {
+                    if changed.is_ok()
+                        && let Some(ending) = endings.borrow_and_update().clone()
+                    {
+                        return Ok(ending);
+                    }
+                    false
+                }
+                () = ended_elsewhere => true,
+                () = tokio::time::sleep(limit) => false,
+            };
             // If the task has started here meanwhile, its worker publishes the ending.
-            must_look = limit == PAUSES.1 || !local.is_running();
+            must_look = is_named || limit >= PAUSES.1 || !local.is_running();
             pause = pause.saturating_mul(2).min(PAUSES.1);
         }
     }

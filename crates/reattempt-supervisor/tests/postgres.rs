@@ -253,6 +253,38 @@ async fn a_task_of_one_process_starts_at_once_in_another() {
     running.stop(Duration::from_secs(1)).await;
 }
 
+#[workflow]
+async fn heeds(context: &WorkflowContext) -> Result<u32, StepError> {
+    let word: Option<u32> = context.signal("word", None).await.unwrap();
+    Ok(word.unwrap_or_default())
+}
+
+/// D8: whoever waits in another process looks every five seconds, and is notified of the end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_task_is_reported_to_another_process() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let [one, other] = &world.client;
+    let running = Scheduler::new(one).register(heeds).start().unwrap();
+    for nth in 0..3 {
+        let task = one.submit(heeds()).await.unwrap();
+        while task.progress().await.unwrap().task.state != State::Waiting {
+            tokio::task::yield_now().await;
+        }
+        let elsewhere = other.task::<u32>(task.id());
+        let send = async {
+            // Its answer comes after that of the first look.
+            other.list(Filter::default()).await.unwrap();
+            one.signal(task.id(), "word", &nth).await.unwrap();
+        };
+        let limit = Duration::from_secs(4);
+        let (word, ()) = tokio::join!(tokio::time::timeout(limit, elsewhere.wait()), send);
+        assert_eq!(word.unwrap().unwrap(), nth);
+    }
+    running.stop(Duration::from_secs(1)).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_crashes_and_nothing_is_lost_or_done_twice() {
     let Some(mut world) = World::new().await else {

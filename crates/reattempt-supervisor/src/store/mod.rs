@@ -128,6 +128,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
+    /// Waits until another process may have ended this task, from this call on. Those who wait also
+    /// look at long intervals. A store without notifications returns `None`.
+    fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+        let _ = task;
+        None
+    }
+
     /// Returns the number that the store got when it was created. Two stores have different ones.
     fn salt(&self) -> u64;
 }

@@ -187,6 +187,13 @@ impl Store for Any {
         self.store.wait_for_work()
     }
 
+    fn wait_for_end(
+        &self,
+        task: TaskId,
+    ) -> Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+        self.store.wait_for_end(task)
+    }
+
     fn salt(&self) -> u64 {
         self.store.salt()
     }

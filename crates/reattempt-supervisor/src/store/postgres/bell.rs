@@ -1,21 +1,35 @@
-//! Notifies other processes that there may be something to claim, and receives their notifications.
-//! Workers also look at intervals.
+//! Notifies other processes that there may be something to claim, or that tasks have ended, and
+//! receives their notifications. Workers, and those who wait for a task, also look at intervals.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use tokio::sync::Notify;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinSet;
-use tokio_postgres::AsyncMessage;
+use tokio_postgres::{AsyncMessage, Notification};
 
 use super::connection::{Connector, Link};
 use super::sql;
+use crate::task::TaskId;
 
 /// The shortest pause between two notifications of one process.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The shortest pause between two notifications of one process about tasks that have ended.
+const PAUSE_OF_ENDS: Duration = Duration::from_millis(20);
+
+/// How many tasks one notification names: PostgreSQL limits it to 8000 bytes.
+const NAMED: usize = 350;
+
+/// How many notifications a waiting caller may be behind.
+const BEHIND: usize = 64;
+
+/// How often a silent connection is checked, and how long it has for its answer.
+const CHECK: Duration = Duration::from_secs(10);
 
 /// The delays between two attempts to listen.
 const DELAYS: Policy = Policy::new()
@@ -29,6 +43,7 @@ const DELAYS: Policy = Policy::new()
 pub(super) struct Bell {
     outgoing: Arc<Notify>,
     incoming: Arc<Notify>,
+    ends: Arc<Ends>,
     _at_work: JoinSet<()>,
 }
 
@@ -38,16 +53,24 @@ impl Bell {
         let own = format!("{:016x}", rand::random::<u64>());
         let outgoing = Arc::new(Notify::new());
         let incoming = Arc::new(Notify::new());
+        let ends = Arc::new(Ends {
+            outgoing: Mutex::default(),
+            is_set: Notify::new(),
+            incoming: broadcast::Sender::new(BEHIND),
+        });
         let mut at_work = JoinSet::new();
+        at_work.spawn(send_ends(Arc::clone(&link), Arc::clone(&ends), own.clone()));
         at_work.spawn(send_notifications(link, Arc::clone(&outgoing), own.clone()));
         at_work.spawn(receive_notifications(
             connector.clone(),
             Arc::clone(&incoming),
+            Arc::clone(&ends),
             own,
         ));
         Self {
             outgoing,
             incoming,
+            ends,
             _at_work: at_work,
         }
     }
@@ -55,6 +78,31 @@ impl Bell {
     /// Notifies the other processes, soon.
     pub(super) fn ring(&self) {
         self.outgoing.notify_one();
+    }
+
+    /// Notifies the other processes of tasks that may have ended, soon.
+    pub(super) fn ring_ends(&self, tasks: impl Iterator<Item = TaskId>) {
+        let mut outgoing = self.ends.lock();
+        let before = outgoing.len();
+        outgoing.extend(tasks.map(|task| task.0));
+        if outgoing.len() > before {
+            self.ends.is_set.notify_one();
+        }
+    }
+
+    /// Waits until another process may have ended a task since this call.
+    pub(super) fn wait_for_end(&self, task: TaskId) -> impl Future<Output = ()> + Send + use<> {
+        let mut incoming = self.ends.incoming.subscribe();
+        async move {
+            loop {
+                match incoming.recv().await {
+                    Ok(ended) if !ended.is_empty() && !ended.contains(&task.0) => {}
+                    Err(RecvError::Closed) => std::future::pending().await,
+                    // Notifications may have been missed.
+                    Ok(_) | Err(RecvError::Lagged(_)) => return,
+                }
+            }
+        }
     }
 
     /// Waits for a notification of another process.
@@ -73,16 +121,89 @@ async fn send_notifications(link: Arc<Link>, outgoing: Arc<Notify>, own: String)
     }
 }
 
+/// The tasks that have ended.
+#[derive(Debug)]
+struct Ends {
+    /// Those of this process that the others do not know yet.
+    outgoing: Mutex<Vec<i64>>,
+    is_set: Notify,
+    /// Those of other processes. An empty list says that some may be missing.
+    incoming: broadcast::Sender<Arc<[i64]>>,
+}
+
+impl Ends {
+    fn lock(&self) -> MutexGuard<'_, Vec<i64>> {
+        self.outgoing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Names the tasks that have ended to the other processes.
+async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
+    loop {
+        ends.is_set.notified().await;
+        let tasks = std::mem::take(&mut *ends.lock());
+        for tasks in tasks.chunks(NAMED) {
+            let tasks: Vec<_> = tasks.iter().map(i64::to_string).collect();
+            let payload = format!("{own} {}", tasks.join(","));
+            // If this fails, other processes look at their intervals.
+            let _ = link.query(sql::NOTIFY_ENDS, &[&payload]).await;
+        }
+        tokio::time::sleep(PAUSE_OF_ENDS).await;
+    }
+}
+
+/// Passes a notification on, unless it comes from this process.
+fn receive(notification: &Notification, incoming: &Notify, ends: &Ends, own: &str) {
+    let payload = notification.payload();
+    if notification.channel() == "retry_stored" {
+        if payload != own {
+            incoming.notify_waiters();
+        }
+        return;
+    }
+    if let Some((sender, tasks)) = payload.split_once(' ')
+        && sender != own
+    {
+        let tasks = tasks.split(',').filter_map(|task| task.parse().ok());
+        // Perhaps nobody waits.
+        let _ = ends.incoming.send(tasks.collect());
+    }
+}
+
 /// Listens for ever, and connects again when the connection is lost.
-async fn receive_notifications(connector: Connector, incoming: Arc<Notify>, own: String) {
+async fn receive_notifications(
+    connector: Connector,
+    incoming: Arc<Notify>,
+    ends: Arc<Ends>,
+    own: String,
+) {
     let mut failures = 0;
     loop {
-        if let Ok((client, mut driver)) = connector.connect().await {
-            let listening = client.batch_execute("LISTEN retry_stored");
+        let connecting = tokio::time::timeout(CHECK, connector.connect());
+        if let Ok(Ok((client, mut driver))) = connecting.await {
+            let listening = client.batch_execute("LISTEN retry_stored; LISTEN retry_ended");
             let mut listening = std::pin::pin!(listening);
             let mut is_listening = false;
+            let mut check = None;
+            let mut alarm = Box::pin(tokio::time::sleep(CHECK));
             poll_fn(|cx| {
                 loop {
+                    if alarm.as_mut().poll(cx).is_ready() {
+                        if check.is_some() || !is_listening {
+                            return Poll::Ready(());
+                        }
+                        check = Some(Box::pin(client.batch_execute("")));
+                        alarm.set(tokio::time::sleep(CHECK));
+                        continue;
+                    }
+                    if let Some(answer) = &mut check
+                        && let Poll::Ready(answer) = answer.as_mut().poll(cx)
+                    {
+                        if answer.is_err() {
+                            return Poll::Ready(());
+                        }
+                        check = None;
+                    }
                     if !is_listening && let Poll::Ready(answer) = listening.as_mut().poll(cx) {
                         if answer.is_err() {
                             return Poll::Ready(());
@@ -91,12 +212,11 @@ async fn receive_notifications(connector: Connector, incoming: Arc<Notify>, own:
                         failures = 0;
                         // Notifications may have been missed in the meantime.
                         incoming.notify_waiters();
+                        let _ = ends.incoming.send(Arc::default());
                     }
                     match driver(cx) {
                         Poll::Ready(Some(Ok(AsyncMessage::Notification(notification)))) => {
-                            if notification.payload() != own {
-                                incoming.notify_waiters();
-                            }
+                            receive(&notification, &incoming, &ends, &own);
                         }
                         Poll::Ready(Some(Ok(_))) => {}
                         Poll::Ready(None | Some(Err(_))) => return Poll::Ready(()),

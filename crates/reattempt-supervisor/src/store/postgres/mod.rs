@@ -151,6 +151,8 @@ impl Store for Postgres {
             let live = link.live().await?;
             let writing = write::write_all(&live, &writes);
             let results = link.limited(&live, writing).await?;
+            let ended = results.iter().zip(&*writes).filter_map(ended_by);
+            self.bell.ring_ends(ended);
             let mut pairs = results.iter().zip(&*writes);
             if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
                 self.bell.ring();
@@ -189,6 +191,8 @@ impl Store for Postgres {
                 _ => *sweeper = Some(live),
             }
             let reclaimed = reclaimed?;
+            let parked = reclaimed.iter().filter(|task| task.state.is_final());
+            self.bell.ring_ends(parked.map(|reclaimed| reclaimed.task));
             if !reclaimed.is_empty() {
                 self.bell.ring();
             }
@@ -285,8 +289,23 @@ impl Store for Postgres {
         Box::pin(self.bell.wait())
     }
 
+    fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+        Some(Box::pin(self.bell.wait_for_end(task)))
+    }
+
     fn salt(&self) -> u64 {
         self.salt
+    }
+}
+
+/// Returns the task that has ended, or may have, with a write.
+fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
+    match (write, result) {
+        (Write::Change(lease, change), WriteResult::Written(_)) if change.state.is_final() => {
+            Some(lease.task)
+        }
+        (Write::Admin(task, _), _) => Some(*task),
+        _ => None,
     }
 }
 

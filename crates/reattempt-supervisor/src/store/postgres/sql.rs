@@ -411,6 +411,8 @@ pub(super) const COUNTS: &str =
 
 pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
 
+pub(super) const NOTIFY_ENDS: &str = "SELECT pg_notify('retry_ended', $1)";
+
 /// The prepared statements of the connection for writes.
 pub(super) const WRITES: &[&str] = &[
     CHECK_WRITER,
@@ -451,4 +453,5 @@ pub(super) const READS: &[&str] = &[
     SIGNALS_PAGE,
     COUNTS,
     NOTIFY,
+    NOTIFY_ENDS,
 ];
