@@ -396,8 +396,8 @@ async fn after_outage(bench: &Bench) -> CheckResult {
         ..sweep_at_once(9)
     };
     let held = bench.claim_new("a").await?;
-    bench.heartbeat("a", LEASE).await?;
     bench.one.sweep(watchful).await.map_err(to_message)?;
+    bench.heartbeat("a", LEASE).await?;
     let over = bench.now().await?.after(LEASE);
     bench.wait_until_past(over).await?;
     let found = bench.other.sweep(watchful).await.map_err(to_message)?;
@@ -420,8 +420,8 @@ async fn after_outage(bench: &Bench) -> CheckResult {
 async fn silent_worker(bench: &Bench) -> CheckResult {
     let silent = bench.claim_new("a").await?;
     let other = bench.claim_new("b").await?;
+    bench.sweep(9).await?;
     bench.heartbeat("a", LEASE).await?;
-    bench.one.sweep(sweep(9)).await.map_err(to_message)?;
     let over = bench.now().await?.after(LEASE);
     bench.wait_until_past(over).await?;
     let reclaimed = bench.sweep(9).await?;
