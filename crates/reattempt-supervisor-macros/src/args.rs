@@ -60,6 +60,7 @@ pub(crate) struct WorkflowKeys {
     pub(crate) complete_by: Option<Value<Limit>>,
     pub(crate) max_failures: Option<Number>,
     pub(crate) on_failure: Option<Choice>,
+    pub(crate) step_complete_by: Option<Value<Limit>>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Krate>,
 }
@@ -70,6 +71,7 @@ pub(crate) const WORKFLOW_KEYS: &[&str] = &[
     "complete_by",
     "max_failures",
     "on_failure",
+    "step_complete_by",
     "crate",
 ];
 

@@ -52,6 +52,7 @@ struct Workflow {
     name: TokenStream,
     version: TokenStream,
     complete_by: TokenStream,
+    step_complete_by: Option<TokenStream>,
     max_failures: TokenStream,
     on_failure: TokenStream,
     durable: Durable,
@@ -107,12 +108,22 @@ impl Workflow {
             Some("keep") => ours!(#krate::OnFailure::Keep),
             _ => ours!(#krate::OnFailure::Undo),
         };
+        let step_complete_by = keys.step_complete_by.map(|limit| {
+            let limit = values::limit(Some(limit), faults);
+            ours! {
+                const STEP_COMPLETE_BY: ::core::time::Duration = match #limit {
+                    ::core::option::Option::Some(limit) => limit,
+                    ::core::option::Option::None => ::core::time::Duration::MAX,
+                };
+            }
+        });
         Self {
             name: values::name(keys.name, &name, faults),
             version: values::number(keys.version, 1, faults),
             complete_by: values::limit(keys.complete_by, faults),
             max_failures: values::number(keys.max_failures, MAX_FAILURES, faults),
             on_failure,
+            step_complete_by,
             private: ours!(#krate::private),
             krate,
             durable,
@@ -128,6 +139,7 @@ impl Workflow {
             complete_by,
             max_failures,
             on_failure,
+            step_complete_by,
             ..
         } = self;
         let Function {
@@ -156,6 +168,7 @@ impl Workflow {
                     const COMPLETE_BY: ::core::option::Option<::core::time::Duration> = #complete_by;
                     const MAX_FAILURES: ::core::primitive::i32 = #max_failures;
                     const ON_FAILURE: #krate::OnFailure = #on_failure;
+                    #step_complete_by
                     type Output = #value;
 
                     fn run<'context>(

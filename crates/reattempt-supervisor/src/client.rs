@@ -17,7 +17,7 @@ use crate::store::{
     AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Submitted, Write,
     WriteResult,
 };
-use crate::task::{FailingStep, Record, State, Task, TaskId};
+use crate::task::{FailingStep, Record, RunningStep, State, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
@@ -357,6 +357,8 @@ pub struct Progress {
     pub task: Task,
     /// Its records so far.
     pub history: Vec<Record>,
+    /// The steps that run, if they have run for a quarter of a second.
+    pub running: Vec<RunningStep>,
     /// Its steps that have failed, and how often.
     pub failures: Vec<FailingStep>,
 }
@@ -383,9 +385,14 @@ impl<T> TaskHandle<T> {
         let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
         let history = self.client.read(|store| store.history(self.id)).await?;
         let failures = self.client.read(|store| store.failures(self.id)).await?;
+        let running = match task.state {
+            State::Processing => self.client.read(|store| store.running(self.id)).await?,
+            _ => Vec::new(),
+        };
         Ok(Progress {
             task,
             history,
+            running,
             failures,
         })
     }

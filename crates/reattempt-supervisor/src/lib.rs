@@ -41,6 +41,7 @@ mod payload;
 #[doc(hidden)]
 pub mod private;
 mod resources;
+mod running;
 mod scheduler;
 pub mod store;
 mod supervisor;
@@ -133,8 +134,8 @@ pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, Signal, State,
-    Task, TaskId, UnknownState, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
+    Signal, State, Task, TaskId, UnknownState, WorkerId,
 };
 pub use time::Time;
 pub use workflow::{Workflow, WorkflowFn};

@@ -321,6 +321,13 @@ pub struct Task {
     pub updated_at: Time,
 }
 
+impl Task {
+    /// Returns whether a worker holds the task with this fence.
+    pub(crate) fn holds(&self, fence: Fence) -> bool {
+        self.state == State::Processing && self.fence == fence
+    }
+}
+
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -433,4 +440,33 @@ pub struct Signal {
     pub name: String,
     /// Its value, as JSON.
     pub payload: String,
+}
+
+/// A step that a worker runs, as the worker reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunningStep {
+    /// The task.
+    pub task: TaskId,
+    /// The number of the step.
+    pub seq: i32,
+    /// The fence of the worker.
+    pub fence: Fence,
+    /// The worker.
+    pub worker: WorkerId,
+    /// The name of the step.
+    pub name: String,
+    /// When it began.
+    pub since: Time,
+    /// A supervisor gives the task to another worker after this time.
+    pub due: Option<Time>,
+}
+
+impl RunningStep {
+    /// Returns the lease under which the step runs.
+    pub const fn lease(&self) -> Lease {
+        Lease {
+            task: self.task,
+            fence: self.fence,
+        }
+    }
 }

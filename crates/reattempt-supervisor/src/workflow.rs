@@ -36,6 +36,10 @@ pub trait Workflow: Send + 'static {
     /// How long a task may take in all.
     const COMPLETE_BY: Option<Duration>;
 
+    /// How long a step without a `complete_by` of its own may take: a day, unless the workflow says
+    /// otherwise. A step that takes longer has failed, and runs again.
+    const STEP_COMPLETE_BY: Duration = Duration::from_secs(86_400);
+
     /// How many failures a task may have before it has failed for good.
     const MAX_FAILURES: i32;
 
@@ -77,17 +81,29 @@ pub(crate) type RunFn = for<'f> fn(&'f WorkflowContext, &'f str) -> WorkflowFutu
 
 /// The workflows that a scheduler can run, by name and version.
 #[derive(Default, Clone)]
-pub(crate) struct WorkflowRegistry(HashMap<(String, i32), RunFn>);
+pub(crate) struct WorkflowRegistry(HashMap<(String, i32), Registered>);
+
+/// What a scheduler knows about a workflow.
+#[derive(Clone, Copy)]
+pub(crate) struct Registered {
+    pub(crate) run: RunFn,
+    /// How long a step without a `complete_by` may take.
+    pub(crate) step_complete_by: Duration,
+}
 
 impl WorkflowRegistry {
     /// Adds a workflow. Returns `false` if there is one of this name and version already.
     pub(crate) fn insert<W: Workflow>(&mut self) -> bool {
         let key = (W::NAME.to_owned(), W::VERSION);
-        self.0.insert(key, W::run).is_none()
+        let registered = Registered {
+            run: W::run,
+            step_complete_by: W::STEP_COMPLETE_BY,
+        };
+        self.0.insert(key, registered).is_none()
     }
 
-    /// Returns the function that runs this version of a workflow.
-    pub(crate) fn get(&self, name: &str, version: i32) -> Option<RunFn> {
+    /// Returns this version of a workflow.
+    pub(crate) fn get(&self, name: &str, version: i32) -> Option<Registered> {
         self.0.get(&(name.to_owned(), version)).copied()
     }
 

@@ -1,6 +1,7 @@
 //! Tasks whose time is over, or that another worker may hold: what runs of them is dropped, and nobody fails for it.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::unused_async,
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
@@ -14,8 +15,9 @@ use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Event, FailingStep, Memory, Record, Scheduler, SchedulerHandle, Signal, State, Step,
-    StepError, SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step, workflow,
+    Client, Event, FailingStep, Memory, Record, RunningStep, Scheduler, SchedulerHandle, Signal,
+    State, Step, StepError, SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step,
+    workflow,
 };
 use tokio::time::{Instant, timeout};
 
@@ -26,6 +28,10 @@ struct Log(Arc<Mutex<Vec<String>>>);
 impl Log {
     fn add(&self, line: impl Into<String>) {
         self.0.lock().unwrap().push(line.into());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
     }
 
     fn take(&self) -> Vec<String> {
@@ -120,6 +126,32 @@ async fn moody(context: &WorkflowContext) -> Result<(), StepError> {
     works_later(context).await
 }
 
+#[step(complete_by = "1s")]
+async fn hurries(_step: &Step, #[with] log: &Log) -> Result<(), String> {
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    log.add("hurries");
+    Ok(())
+}
+
+#[workflow]
+async fn short_then_long(context: &WorkflowContext) -> Result<(), StepError> {
+    hurries(context).await?;
+    ship(context, 600).await
+}
+
+#[workflow(step_complete_by = "2s")]
+async fn beside(context: &WorkflowContext) -> Result<(), StepError> {
+    let (one, other) = tokio::join!(slow(context), ship(context, 600));
+    one.and(other)
+}
+
+#[step(complete_by = "700s")]
+async fn slow(_step: &Step, #[with] log: &Log) -> Result<(), String> {
+    tokio::time::sleep(Duration::from_secs(650)).await;
+    log.add("slow");
+    Ok(())
+}
+
 /// What a store refuses.
 type Refuses = fn(&Write) -> bool;
 
@@ -178,6 +210,10 @@ impl Store for Gate {
         self.store.failures(id)
     }
 
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
+        self.store.running(id)
+    }
+
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         self.store.signals(id)
     }
@@ -234,6 +270,8 @@ impl World {
             .register(order)
             .register(verbose)
             .register(moody)
+            .register(short_then_long)
+            .register(beside)
             .with(log.clone())
             .lease(LEASE)
             .start()
@@ -379,9 +417,12 @@ async fn what_the_store_refuses_for_good_is_parked() {
     let refusals: [(Refuses, &str); 2] = [
         (
             ends,
-            "the store refuses its new state `processed`: it is too large",
+            "the store refuses its new state `processed`: it is too large (task 1)",
         ),
-        (records, "the store refuses a record: it is too large"),
+        (
+            records,
+            "the store refuses a record: it is too large (task 1)",
+        ),
     ];
     for (refuses, what) in refusals {
         let world = World::refusing(refuses);
@@ -445,9 +486,10 @@ async fn what_is_too_large_is_named_and_parks_its_task() {
         let _ = client.clone().max_payload(1_000);
         assert_eq!(world.log.take().len(), runs);
     }
-    let submitted = client.submit(order(0).headers("x".repeat(1_001))).await;
+    let headers = format!("{{\"a\":\"{}\"}}", "x".repeat(1_001));
+    let submitted = client.submit(order(0).headers(headers)).await;
     let message = submitted.map(|_| ()).unwrap_err().to_string();
-    assert_eq!(message, format!("the headers of `order` has 1001 {limit}"));
+    assert_eq!(message, format!("the headers of `order` has 1009 {limit}"));
     let waits = client.submit(listens()).await.unwrap();
     let signal = client.signal(waits.id(), "word", &"x".repeat(1_001)).await;
     let message = signal.unwrap_err().to_string();
@@ -466,6 +508,44 @@ async fn trouble_with_the_store_is_nobodys_failure() {
     assert_eq!(world.log.take(), ["works later"; 3]);
     let task = world.client.store().task(task.id()).await.unwrap().unwrap();
     assert_eq!(task.failures, 0);
+}
+
+/// N1: the limit of a short step ended the long one after it.
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_a_step_is_not_that_of_the_next() {
+    let world = World::new();
+    let task = world.client.submit(short_then_long()).await.unwrap();
+    world.logs(&["hurries"], LEASE).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let running = task.progress().await.unwrap().running;
+    let [step] = &running[..] else {
+        panic!("{running:?}");
+    };
+    assert_eq!((step.seq, &*step.name), (1, "ship"));
+    assert_eq!(step.worker, *world.scheduler.worker());
+    // A day, and the second that the worker has before a supervisor acts.
+    assert_eq!(step.due.unwrap().since(step.since).as_secs(), 86_401);
+    assert_eq!(end(&task).await.0, State::Processed);
+    assert_eq!(world.log.take(), ["ship"]);
+    let progress = task.progress().await.unwrap();
+    assert_eq!((progress.task.fence.0, progress.running.len()), (1, 0));
+}
+
+/// N1: two steps that run beside each other have a limit each, also the one of their workflow.
+#[tokio::test(start_paused = true)]
+async fn steps_beside_each_other_have_their_own_limits() {
+    let world = World::new();
+    let task = world.client.submit(beside()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let running = task.progress().await.unwrap().running;
+    let limits = running.iter().map(|step| {
+        let limit = step.due.unwrap().since(step.since);
+        (&*step.name, limit.as_secs())
+    });
+    assert_eq!(limits.collect::<Vec<_>>(), [("slow", 701), ("ship", 3)]);
+    world
+        .logs(&["ship is dropped", "failed"], Duration::from_secs(40))
+        .await;
 }
 
 /// Whether a step blocks its thread, and what lets it go on.
@@ -519,4 +599,74 @@ async fn a_scheduler_stops_although_a_step_blocks_its_thread() {
         assert_eq!((task.state, task.failures), (State::Pending, 0));
     }
     go_on.send(()).unwrap();
+}
+
+#[step(complete_by = "100ms")]
+async fn blocks_briefly(_step: &Step, #[with] blocked: &Arc<Blocked>) -> Result<(), String> {
+    let _ = blocked.goes_on.lock().unwrap().recv();
+    Ok(())
+}
+
+#[workflow]
+async fn blocking_briefly(context: &WorkflowContext) -> Result<(), StepError> {
+    blocks_briefly(context).await
+}
+
+/// Runs a step that blocks its thread until an observer has seen an event.
+fn blocked_until(
+    threads: usize,
+    is_awaited: impl Fn(&Event) -> bool + Send + Sync + 'static,
+) -> Vec<String> {
+    let (go_on, goes_on) = mpsc::channel();
+    let (begins, _) = mpsc::channel();
+    let blocked = Arc::new(Blocked {
+        begins,
+        goes_on: Mutex::new(goes_on),
+        is_over: AtomicBool::new(false),
+    });
+    let runtime = match threads {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    }
+    .enable_all()
+    .build()
+    .unwrap();
+    let seen = Log::default();
+    let log = seen.clone();
+    let go_on = Mutex::new(go_on);
+    let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
+        if is_awaited(event) {
+            log.add(format!("{event:?}"));
+            go_on.lock().unwrap().send(()).unwrap();
+        }
+    });
+    runtime.block_on(async {
+        let client = Client::with_observers(Memory::new(), [observer]);
+        let scheduler = Scheduler::new(&client)
+            .register(blocking_briefly)
+            .with(Arc::clone(&blocked))
+            .lease(Duration::from_secs(3))
+            .start()
+            .unwrap();
+        client.submit(blocking_briefly()).await.unwrap();
+        while seen.is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        scheduler.stop(Duration::ZERO).await;
+    });
+    seen.take()
+}
+
+/// F6: a step that blocks its thread was never announced, so its limit never counted.
+#[test]
+fn a_step_that_blocks_its_thread_is_reclaimed_after_its_limit() {
+    let seen = blocked_until(2, |event| matches!(event, Event::Reclaimed(_)));
+    assert!(seen[0].contains("expiry: Step"), "{seen:?}");
+}
+
+/// F6: a runtime whose threads are all blocked says which steps block them.
+#[test]
+fn a_blocked_runtime_names_the_steps() {
+    let seen = blocked_until(1, |event| matches!(event, Event::Blocked { .. }));
+    assert!(seen[0].contains("\"blocks_briefly\""), "{seen:?}");
 }

@@ -13,8 +13,8 @@ use crate::store::{
     StoreError, Submitted, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, State, Task,
-    TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
+    State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -200,6 +200,19 @@ impl Bench {
         self.other.failures(id).await.map_err(to_message)
     }
 
+    pub(super) async fn running(&self, id: TaskId) -> CheckResult<Vec<RunningStep>> {
+        self.other.running(id).await.map_err(to_message)
+    }
+
+    /// Reports steps that run.
+    pub(super) async fn report(
+        &self,
+        started: impl IntoIterator<Item = RunningStep>,
+    ) -> CheckResult {
+        let result = self.write_one(report(started)).await?;
+        check_equal("the result of a report", result, WriteResult::Done)
+    }
+
     pub(super) async fn sweep(&self, limit: u32) -> CheckResult<Vec<Reclaimed>> {
         self.one.sweep(sweep(limit)).await.map_err(to_message)
     }
@@ -346,6 +359,27 @@ pub(super) const fn change_to(state: State) -> Change {
         output: None,
         error: None,
         failed_seq: None,
+    }
+}
+
+/// Returns a report of a step that runs.
+pub(super) fn running(lease: Lease, seq: i32, due: Option<Time>) -> RunningStep {
+    RunningStep {
+        task: lease.task,
+        seq,
+        fence: lease.fence,
+        worker: WorkerId("a".to_owned()),
+        name: format!("step \"{seq}\""),
+        since: Time::from_micros(5),
+        due,
+    }
+}
+
+/// Returns a report of steps that run.
+pub(super) fn report(started: impl IntoIterator<Item = RunningStep>) -> Write {
+    Write::Running {
+        started: started.into_iter().collect(),
+        ended: Vec::new(),
     }
 }
 

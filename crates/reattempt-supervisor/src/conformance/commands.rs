@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, new,
-    record, sentences,
+    record, running, sentences,
 };
 use crate::store::{AdminCommand, Change, ClaimedTask, Counts, SignalResult, Wake, Write};
 use crate::task::{Direction, FailingStep, Fence, Lease, NewTask, RecordKind, State, TaskId};
@@ -102,7 +102,7 @@ async fn parks(bench: &Bench) -> CheckResult {
         let id = held.task.id;
         if state == State::Processing {
             bench
-                .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
+                .report([running(lease(&held), 0, Some(held.now.after(LONG)))])
                 .await?;
         } else {
             bench

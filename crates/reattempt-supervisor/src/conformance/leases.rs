@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, record,
-    sentences, signal,
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
+    record, report, running, sentences, signal,
 };
 use crate::store::{AdminCommand, Change, Counts, Wake, Write, WriteResult};
-use crate::task::{Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId};
+use crate::task::{
+    Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 sentences! {
@@ -17,7 +19,9 @@ sentences! {
     "a record that is already there, written under the same fence, counts as written now" => accepts_a_repetition,
     "a record that is already there, written under another fence, returns `Lost`" => refuses_another_writer,
     "a record that comes several times in a list is stored once" => in_one_list,
-    "an announcement sets the time by which the current step must be done" => announces,
+    "a report of running steps is kept under the lease of its task, one line for each step" => reports,
+    "the line of a running step goes with its record, in the same write, and without one when it was dropped" => reports_end,
+    "the lines of a task go when its worker gives it up, in whatever way" => reports_go,
     "a change sets the state of a task" => changes,
     "the store keeps how often each step has failed in each direction, with the time of the store" => keeps_failing_steps,
     "a change that has taken place counts as written now when it is repeated, until the fence grows" => accepts_a_repeated_change,
@@ -27,11 +31,10 @@ sentences! {
 }
 
 /// Returns all writes that need a lease.
-fn all(lease: Lease) -> [Write; 5] {
+fn all(lease: Lease) -> [Write; 4] {
     [
         Write::ClearDeaths(lease),
         record(lease, 7, RecordKind::Done),
-        Write::Announce(lease, Time::from_micros(5)),
         change(lease, change_to(State::Processing)),
         change(
             lease,
@@ -272,24 +275,138 @@ async fn in_one_list(bench: &Bench) -> CheckResult {
     )
 }
 
-async fn announces(bench: &Bench) -> CheckResult {
+async fn reports(bench: &Bench) -> CheckResult {
     let held = bench.claim_new("a").await?;
-    for by in [Time::NEVER, held.now.after(LONG)] {
-        bench.write_held(Write::Announce(lease(&held), by)).await?;
-        check_equal(
-            "its `step_by`",
-            bench.task(held.task.id).await?.step_by,
-            Some(by),
-        )?;
-    }
-    bench
-        .write_held(change(lease(&held), change_to(State::Pending)))
-        .await?;
+    let own = lease(&held);
+    let steps = vec![
+        running(own, 0, None),
+        running(own, 1, Some(held.now.after(LONG))),
+        running(own, 7, Some(Time::NEVER)),
+    ];
+    bench.report(steps.clone()).await?;
+    check_equal("its steps", bench.running(own.task).await?, steps.clone())?;
+    // A step that was dropped may run again.
+    let again = running(own, 1, None);
+    bench.report([again.clone()]).await?;
+    let wanted = vec![steps[0].clone(), again, steps[2].clone()];
     check_equal(
-        "its `step_by` after it was given up",
-        bench.task(held.task.id).await?.step_by,
-        None,
+        "its steps later",
+        bench.running(own.task).await?,
+        wanted.clone(),
+    )?;
+    for fence in [0, 2] {
+        let strange = Lease {
+            fence: Fence(fence),
+            ..own
+        };
+        bench
+            .report([running(strange, 1, None), running(strange, 2, None)])
+            .await?;
+        bench
+            .write_one(Write::Running {
+                started: Vec::new(),
+                ended: vec![(strange, 0)],
+            })
+            .await?;
+    }
+    let nobody = Lease {
+        task: TaskId(own.task.0 + 1_000_000),
+        ..own
+    };
+    bench.report([running(nobody, 0, None)]).await?;
+    check_equal(
+        "its steps under its lease",
+        bench.running(own.task).await?,
+        wanted,
+    )?;
+    check_equal(
+        "those of no task",
+        bench.running(nobody.task).await?,
+        Vec::new(),
     )
+}
+
+async fn reports_end(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let own = lease(&held);
+    bench
+        .report((0..6).map(|seq| running(own, seq, None)))
+        .await?;
+    let begun = record(own, 0, RecordKind::Begun);
+    bench.write_held(begun).await?;
+    bench.write_held(record(own, 1, RecordKind::Done)).await?;
+    let list = [
+        report([running(own, 6, None)]),
+        record(own, 2, RecordKind::Failed),
+        record(own, 3, RecordKind::Undone),
+        record(own, 6, RecordKind::Done),
+    ];
+    bench.write(list).await?;
+    bench
+        .write_one(Write::Running {
+            started: Vec::new(),
+            ended: vec![(own, 4), (own, 9)],
+        })
+        .await?;
+    let left = bench.running(own.task).await?;
+    let left = left.into_iter().map(|step| step.seq).collect();
+    check_equal("the steps that run still", left, vec![0, 5])?;
+    // The record of a worker that has lost the task removes nothing.
+    let old = Lease {
+        fence: Fence(0),
+        ..own
+    };
+    bench.write_lost(record(old, 5, RecordKind::Done)).await?;
+    check_equal("their number", bench.running(own.task).await?.len(), 2)
+}
+
+async fn reports_go(bench: &Bench) -> CheckResult {
+    for way in 0..5 {
+        let held = bench.claim_new("a").await?;
+        let own = lease(&held);
+        bench
+            .report([running(own, 0, None), running(own, 1, None)])
+            .await?;
+        match way {
+            0 => {
+                let waits = Change {
+                    wake: Wake::In(LONG),
+                    ..change_to(State::Waiting)
+                };
+                bench.write_held(change(own, waits)).await?;
+            }
+            1 => {
+                bench.write_one(Write::GiveBack(vec![own])).await?;
+            }
+            2 => {
+                bench
+                    .write_one(Write::Leave(WorkerId("a".to_owned())))
+                    .await?;
+            }
+            3 => {
+                let park = AdminCommand::Park("wait".to_owned());
+                bench.command(own.task, park).await?;
+                bench.command(own.task, AdminCommand::Resubmit).await?;
+            }
+            _ => {
+                bench.heartbeat("a", SHORT).await?;
+                bench.sweep_until_found().await?;
+            }
+        }
+        check_equal("its steps", bench.running(own.task).await?, Vec::new())?;
+        if (1..4).contains(&way) {
+            let again = bench.claim_one("b").await?;
+            check_equal(
+                "its steps later",
+                bench.running(own.task).await?,
+                Vec::new(),
+            )?;
+            bench
+                .write_held(change(lease(&again), change_to(State::Processed)))
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 async fn changes(bench: &Bench) -> CheckResult {
@@ -449,7 +566,7 @@ async fn in_order(bench: &Bench) -> CheckResult {
         record(own, 0, RecordKind::Done),
         Write::Admin(id, AdminCommand::Cancel),
         record(own, 1, RecordKind::Done),
-        Write::Announce(own, Time::from_micros(1)),
+        report([running(own, 7, None)]),
         change(
             own,
             Change {
@@ -478,13 +595,10 @@ async fn in_order(bench: &Bench) -> CheckResult {
     check_equal(
         "the results with the request to cancel",
         found,
-        vec![no, no, None, yes, yes, yes, None, None, None],
+        vec![no, no, None, yes, None, yes, None, None, None],
     )?;
     let task = bench.task(id).await?;
-    check_equal(
-        "the task",
-        (task.state, task.failures, task.step_by),
-        (State::Pending, 2, None),
-    )?;
+    check_equal("the task", (task.state, task.failures), (State::Pending, 2))?;
+    check_equal("its steps", bench.running(id).await?, Vec::new())?;
     check_equal("the number of records", bench.history(id).await?.len(), 2)
 }

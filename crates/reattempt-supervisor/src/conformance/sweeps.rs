@@ -7,7 +7,7 @@ use reattempt::{Jitter, Policy};
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
-    new, record, sentences, sweep, sweep_at_once, to_message, unless_busy,
+    new, record, running, sentences, sweep, sweep_at_once, to_message, unless_busy,
 };
 use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write};
 use crate::task::{Direction, NewTask, OnFailure, Record, RecordKind, State, WorkerId};
@@ -17,6 +17,7 @@ sentences! {
     "a task whose owner did not renew its lease is reclaimed, which counts as a death and not as a failure" => owner,
     "a task whose owner is unknown is reclaimed" => unknown_owner,
     "a task whose step was not done in time is reclaimed" => step,
+    "a step that has ended, or whose worker has lost the task, does not expire" => ended_steps,
     "a task that was not done in time is undone, with or without an owner" => task,
     "the `complete_by` of a task does not count while it is undone" => undone_already,
     "a task that failed too often is undone; one that cannot be undone is parked" => next_states,
@@ -88,11 +89,15 @@ async fn unknown_owner(bench: &Bench) -> CheckResult {
 async fn step(bench: &Bench) -> CheckResult {
     let held = bench.claim_new("a").await?;
     bench
-        .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
+        .report([
+            running(lease(&held), 0, Some(held.now.after(LONG))),
+            running(lease(&held), 2, None),
+        ])
         .await?;
     check_equal("reclaimed before", bench.sweep(9).await?.len(), 0)?;
+    // Another limit beside it does not hide this one.
     bench
-        .write_held(Write::Announce(lease(&held), held.now))
+        .report([running(lease(&held), 1, Some(held.now))])
         .await?;
     let reclaimed = bench.sweep_until_found().await?;
     let found = reclaimed
@@ -109,6 +114,25 @@ async fn step(bench: &Bench) -> CheckResult {
     bench
         .write_lost(record(lease(&held), 0, RecordKind::Done))
         .await
+}
+
+async fn ended_steps(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let own = lease(&held);
+    let due = Some(held.now);
+    bench.report([running(own, 0, due)]).await?;
+    bench.write_held(record(own, 0, RecordKind::Done)).await?;
+    bench
+        .report([running(own, 1, Some(held.now.after(LONG)))])
+        .await?;
+    bench.wait_until_past(held.now).await?;
+    check_equal("after its record", bench.sweep(9).await?.len(), 0)?;
+    bench.report([running(own, 2, due)]).await?;
+    let park = AdminCommand::Park("wait".to_owned());
+    bench.command(own.task, park).await?;
+    bench.command(own.task, AdminCommand::Resubmit).await?;
+    bench.claim_one("a").await?;
+    check_equal("under a later fence", bench.sweep(9).await?.len(), 0)
 }
 
 async fn task(bench: &Bench) -> CheckResult {
@@ -229,7 +253,7 @@ async fn next_states(bench: &Bench) -> CheckResult {
         check_equal("its failures", claimed.task.failures, failures)?;
         let own = lease(&claimed);
         let past = Time::from_micros(claimed.now.as_micros() - 1);
-        bench.write_held(Write::Announce(own, past)).await?;
+        bench.report([running(own, 0, Some(past))]).await?;
         let delays = Policy::new().base(SHORT).cap(SHORT).jitter(Jitter::None);
         let reclaimed = bench
             .one
@@ -271,9 +295,7 @@ async fn keeps(bench: &Bench) -> CheckResult {
     bench.heartbeat("a", LONG).await?;
     let held = bench.claim_one("a").await?;
     let past = Time::from_micros(held.now.as_micros() - 1);
-    bench
-        .write_held(Write::Announce(lease(&held), past))
-        .await?;
+    bench.report([running(lease(&held), 0, Some(past))]).await?;
     let late = NewTask {
         complete_by: Some(SHORT),
         ..kept("b")

@@ -1,8 +1,8 @@
 //! Heartbeats, `Write::GiveBack` and `Leave`.
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, sentences, signal,
-    to_message,
+    Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, running, sentences,
+    signal, to_message,
 };
 use crate::store::{AdminCommand, HeldTask, Write, WriteResult};
 use crate::task::{Fence, Lease, RecordKind, State, TaskId, WorkerId};
@@ -130,7 +130,7 @@ async fn gives_back(bench: &Bench) -> CheckResult {
 async fn leaves(bench: &Bench) -> CheckResult {
     let held = bench.claim_new("a").await?;
     bench
-        .write_held(Write::Announce(lease(&held), held.now.after(LONG)))
+        .report([running(lease(&held), 0, Some(held.now.after(LONG)))])
         .await?;
     let other = bench.claim_new("b").await?.task.id;
     check_equal(

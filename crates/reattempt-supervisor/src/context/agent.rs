@@ -4,17 +4,13 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use reattempt::deadline;
 
 use super::step::{StepFailure, StepSpec};
 use super::workflow_context::WorkflowContext;
-use crate::store::Write;
 use crate::store::expiry::GRACE;
-
-/// An agent announces only steps that take longer: an announcement costs a write.
-const ANNOUNCED_AFTER: Duration = Duration::from_millis(250);
+use crate::task::RunningStep;
 
 tokio::task_local! {
     /// The attempts of the step that runs.
@@ -37,12 +33,25 @@ pub(super) enum StepOutcome<T> {
     Again(String),
 }
 
-/// Runs the body of a step until it ends or its time is over.
+/// Runs the body of step `seq` until it ends or its time is over.
 pub(super) async fn run_step<T>(
     context: &WorkflowContext,
+    seq: i32,
     spec: StepSpec,
     body: impl Future<Output = Result<T, StepFailure>>,
 ) -> StepOutcome<T> {
+    let inner = &context.inner;
+    let limit = spec.complete_by.or(inner.limits.step_complete_by);
+    let since = inner.store_now();
+    let entry = inner.steps.enter(RunningStep {
+        task: inner.task.id,
+        seq,
+        fence: inner.lease.fence,
+        worker: inner.steps.worker().clone(),
+        name: spec.name.to_owned(),
+        since,
+        due: limit.map(|limit| since.after(limit).after(GRACE)),
+    });
     // The scheduler ends the task itself when its time is over; calls inside the step see it coming.
     let body = ATTEMPTS.scope(Cell::new(0), async {
         let result = match context.time_left() {
@@ -53,38 +62,38 @@ pub(super) async fn run_step<T>(
         let attempts = ATTEMPTS.with(Cell::get).max(1);
         result.map(|value| (value, attempts))
     });
-    let Some(limit) = spec.complete_by else {
-        return outcome_of(spec, body.await);
-    };
-    let mut body = pin!(deadline::within(limit, body));
-    let mut over = pin!(tokio::time::sleep(limit));
-    let mut announcement = pin!(tokio::time::sleep(ANNOUNCED_AFTER.min(limit)));
-    let mut is_announced = limit <= ANNOUNCED_AFTER;
-    poll_fn(|cx| {
-        if let Poll::Ready(result) = body.as_mut().poll(cx) {
+    let mut body = pin!(async {
+        match spec.complete_by {
+            Some(limit) => deadline::within(limit, body).await,
+            None => body.await,
+        }
+    });
+    let mut over = pin!(async {
+        match limit {
+            Some(limit) => {
+                tokio::time::sleep(limit).await;
+                limit
+            }
+            None => std::future::pending().await,
+        }
+    });
+    let outcome = poll_fn(|cx| {
+        if let Poll::Ready(result) = entry.poll(|| body.as_mut().poll(cx)) {
             return Poll::Ready(outcome_of(spec, result));
         }
-        if over.as_mut().poll(cx).is_ready() {
+        over.as_mut().poll(cx).map(|limit| {
             let name = spec.name;
-            return Poll::Ready(StepOutcome::Again(format!(
+            StepOutcome::Again(format!(
                 "step `{name}` was not done by its `complete_by` of {limit:?}"
-            )));
-        }
-        if !is_announced && announcement.as_mut().poll(cx).is_ready() {
-            is_announced = true;
-            let left = limit.saturating_sub(ANNOUNCED_AFTER).saturating_add(GRACE);
-            let by = context.inner.store_now().after(left);
-            // Nobody waits for the result; if the task is lost, the next record shows it.
-            drop(
-                context
-                    .inner
-                    .writer
-                    .send(Write::Announce(context.inner.lease, by)),
-            );
-        }
-        Poll::Pending
+            ))
+        })
     })
-    .await
+    .await;
+    // A step that will run again has no record: other steps may go on beside it for a while.
+    if !matches!(outcome, StepOutcome::Again(_)) {
+        entry.end();
+    }
+    outcome
 }
 
 /// Decides whether a failure is final.

@@ -181,7 +181,7 @@ where
 {
     let (seq, spec) = (call.seq, call.spec);
     let recorded = spec.undo.or(spec.undo_unknown);
-    let (size, limit) = (call.arguments.json.len(), context.inner.max_payload);
+    let (size, limit) = (call.arguments.json.len(), context.inner.limits.max_payload);
     if recorded.is_some() && size > limit {
         context
             .stop(oversized("arguments", seq, spec.name, (size, limit)))
@@ -202,18 +202,18 @@ where
             context.stop(Stop::Diverged(missing)).await
         }
     };
-    let outcome = agent::run_step(context, spec, body).await;
+    let outcome = agent::run_step(context, seq, spec, body).await;
     // From here on the step waits only for the end of the task, or for writes that count as active
     // themselves.
     drop(active);
     let (kind, attempts, result, error) = match outcome {
         StepOutcome::Done(value, attempts) => match codec.write(&value) {
-            Ok(json) if json.len() > context.inner.max_payload => {
+            Ok(json) if json.len() > context.inner.limits.max_payload => {
                 let stop = oversized(
                     "result",
                     seq,
                     spec.name,
-                    (json.len(), context.inner.max_payload),
+                    (json.len(), context.inner.limits.max_payload),
                 );
                 context.stop(stop).await
             }

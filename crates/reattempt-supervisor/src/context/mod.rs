@@ -20,4 +20,4 @@ pub use call::UndoFn;
 pub(crate) use call::call;
 pub use step::{Step, StepError, StepFailure, StepSpec};
 pub use workflow_context::{Compensation, CompensationFuture, WorkflowContext};
-pub(crate) use workflow_context::{Inner, Undo};
+pub(crate) use workflow_context::{Inner, Limits, Undo};

@@ -15,6 +15,7 @@ use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
+use crate::running::RunningSteps;
 use crate::store::{Counts, LeaseStatus, Write, WriteResult};
 use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
@@ -40,6 +41,15 @@ pub(crate) struct UndoneStep {
     pub(crate) is_unknown: bool,
 }
 
+/// The limits of a task, apart from its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// How many bytes a result may have.
+    pub(crate) max_payload: usize,
+    /// How long a step without a `complete_by` may take.
+    pub(crate) step_complete_by: Option<Duration>,
+}
+
 /// One task that this process runs.
 pub(crate) struct Inner {
     pub(crate) task: Task,
@@ -48,8 +58,9 @@ pub(crate) struct Inner {
     pub(crate) salt: u64,
     pub(crate) writer: Writer,
     pub(crate) resources: Resources,
-    /// How many bytes a result may have.
-    pub(crate) max_payload: usize,
+    pub(crate) limits: Limits,
+    /// The steps that this process runs.
+    pub(crate) steps: RunningSteps,
     journal: Mutex<Journal>,
     /// Set if an engine keeps the record and the time.
     engine_calls: Option<Mutex<EngineCalls>>,
@@ -103,7 +114,8 @@ impl Inner {
         salt: u64,
         writer: Writer,
         resources: Resources,
-        max_payload: usize,
+        limits: Limits,
+        steps: RunningSteps,
     ) -> Self {
         let lease = Lease {
             task: task.id,
@@ -114,7 +126,8 @@ impl Inner {
             salt,
             writer,
             resources,
-            max_payload,
+            limits,
+            steps,
             journal: Mutex::new(Journal::new(task.direction, task.created_at)),
             engine_calls: None,
             undos: Mutex::default(),

@@ -4,9 +4,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::context::journal::Stop;
-use crate::context::{Inner, WorkflowContext};
+use crate::context::{Inner, Limits, WorkflowContext};
 use crate::resources::Resources;
-use crate::task::{Record, Task};
+use crate::running::RunningSteps;
+use crate::task::{Record, Task, WorkerId};
 use crate::time::Time;
 use crate::workflow::{RunFn, WorkflowResult};
 use crate::writer::{Jobs, Writer};
@@ -20,8 +21,13 @@ pub(super) fn prepare_task(
 ) -> (Arc<Inner>, Jobs) {
     let (writer, jobs) = Writer::to_engine();
     // The engine has limits of its own.
-    let limit = usize::MAX;
-    let inner = Inner::new((task, now), salt, writer, resources.clone(), limit).for_engine();
+    let limits = Limits {
+        max_payload: usize::MAX,
+        step_complete_by: None,
+    };
+    let steps = RunningSteps::new(WorkerId(String::new()));
+    let inner = Inner::new((task, now), salt, writer, resources.clone(), limits, steps);
+    let inner = inner.for_engine();
     inner.journal().load(history);
     (Arc::new(inner), jobs)
 }

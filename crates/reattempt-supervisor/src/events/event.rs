@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::{ErrorKind, Reclaimed};
-use crate::task::{State, TaskId};
+use crate::task::{RunningStep, State, TaskId, WorkerId};
 
 /// Something that happened to a task, or to a store.
 #[derive(Debug, Clone)]
@@ -60,6 +60,13 @@ pub enum Event {
         /// The name of its workflow.
         workflow: String,
     },
+    /// Steps block all threads of the runtime. Nothing runs in this process, and its lease runs out.
+    Blocked {
+        /// The worker.
+        worker: WorkerId,
+        /// The steps that have a thread now.
+        steps: Vec<RunningStep>,
+    },
     /// The store has an error.
     StoreError {
         /// The message.
@@ -75,11 +82,12 @@ pub enum Event {
 
 impl Event {
     /// Returns whether an operator should look: a task ended in [`State::Error`] or
-    /// [`State::Parked`], or the store has an error.
+    /// [`State::Parked`], steps block the runtime, or the store has an error.
     pub const fn is_alert(&self) -> bool {
         matches!(
             self,
             Self::StoreError { .. }
+                | Self::Blocked { .. }
                 | Self::Ended {
                     state: State::Error | State::Parked,
                     ..

@@ -24,6 +24,7 @@ pub(super) fn count_event(event: &Event) {
         Event::TurnedBack { workflow, .. } => count("retry_tasks_turned_back_total", workflow),
         Event::Reclaimed(reclaimed) => count("retry_tasks_reclaimed_total", &reclaimed.workflow),
         Event::Lost { workflow, .. } => count("retry_tasks_lost_total", workflow),
+        Event::Blocked { .. } => counter!("retry_runtime_blocked_total").increment(1),
         Event::StoreError { .. } => counter!("retry_store_errors_total").increment(1),
     }
 }

@@ -53,6 +53,12 @@ pub(super) fn log_event(event: &Event) {
             let message = "this worker has lost a task to another; the store refused its write";
             event!(Level::WARN, task = task.0, workflow, message);
         }
+        Event::Blocked { worker, steps } => {
+            let steps = steps.iter();
+            let steps = steps.map(|step| format!("{} of task {}", step.name, step.task));
+            let (worker, steps) = (&worker.0, steps.collect::<Vec<_>>().join(", "));
+            event!(Level::ERROR, worker, steps, "steps block the runtime");
+        }
         Event::StoreError {
             error,
             kind,

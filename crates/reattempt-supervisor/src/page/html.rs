@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Deserialize;
 
 use crate::client::Progress;
-use crate::task::{Record, RecordKind, State, Task};
+use crate::task::{Record, RecordKind, RunningStep, State, Task};
 
 /// The tasks that the address of a list asks for.
 #[derive(Debug, Default, Deserialize)]
@@ -142,11 +142,23 @@ pub(super) fn list(
     whole_page("Tasks", &body)
 }
 
+/// Describes a step that runs.
+fn running_text(step: &RunningStep) -> String {
+    let due = step
+        .due
+        .map_or_else(|| "it ends".to_owned(), |due| due.to_string());
+    format!(
+        "step {} {} since {} until {due}",
+        step.seq, step.name, step.since
+    )
+}
+
 /// Returns the page of one task.
 pub(super) fn task(progress: &Progress) -> String {
     let Progress {
         task,
         history,
+        running,
         failures,
     } = progress;
     let mut body = format!(
@@ -184,6 +196,14 @@ pub(super) fn task(progress: &Progress) -> String {
             task.complete_by
                 .map(|by| by.to_string())
                 .unwrap_or_default(),
+        ),
+        (
+            "Runs",
+            running
+                .iter()
+                .map(running_text)
+                .collect::<Vec<_>>()
+                .join("; "),
         ),
         ("Last error", optional(&task.error)),
         ("Arguments", task.input.clone()),

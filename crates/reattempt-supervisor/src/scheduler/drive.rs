@@ -196,9 +196,9 @@ async fn change_after(
         failed_seq: None,
     };
     Some(match pause {
-        Pause::Ended(Ok(output)) if output.len() > inner.max_payload => {
+        Pause::Ended(Ok(output)) if output.len() > inner.limits.max_payload => {
             let what = format!("the result of workflow `{}`", inner.task.workflow);
-            let (size, limit) = (output.len(), inner.max_payload);
+            let (size, limit) = (output.len(), inner.limits.max_payload);
             let fix = "; then resubmit the task, which does not run its finished steps again";
             change_to_parked(
                 inner,

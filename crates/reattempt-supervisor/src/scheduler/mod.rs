@@ -2,6 +2,7 @@
 
 mod drive;
 mod history;
+mod reports;
 mod worker;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::resources::Resources;
+use crate::running::RunningSteps;
 use crate::supervisor::{self, Supervisor, SupervisorHandle};
 use crate::task::{DEFAULT_QUEUE, WorkerId};
 use crate::workflow::{Workflow, WorkflowFn, WorkflowRegistry};
@@ -165,6 +167,7 @@ impl Scheduler {
         let (stop, stopped) = watch::channel(None);
         let worker = Worker {
             id: id.clone(),
+            steps: RunningSteps::new(id.clone()),
             running: RunningTasks::default(),
             client: self.client.clone(),
             resources: self.resources,

@@ -13,10 +13,12 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::drive::{self, Slot};
 use super::history::Known;
+use super::reports::Watch;
 use crate::client::Client;
-use crate::context::Inner;
+use crate::context::{Inner, Limits};
 use crate::events::Event;
 use crate::resources::Resources;
+use crate::running::RunningSteps;
 use crate::store::next_state::SUSPECT_DEATHS;
 use crate::store::{Claim, ClaimedTask, HeldTask, Write, WriteResult};
 use crate::task::{Direction, Lease, TaskId, WorkerId};
@@ -37,6 +39,7 @@ impl RunningTasks {
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) id: WorkerId,
+    pub(super) steps: RunningSteps,
     pub(super) running: RunningTasks,
     pub(super) client: Client,
     pub(super) resources: Resources,
@@ -67,14 +70,20 @@ impl Worker {
         // Its lease must be there before its first task.
         this.heartbeat(false).await;
         let heartbeats = tokio::spawn(Arc::clone(&this).send_heartbeats());
+        let watch = Watch::start(&this.client, &this.steps, this.lease);
+        let reports = tokio::spawn(watch.tick());
         let mut running = JoinSet::new();
         tokio::select! {
             biased;
             grace = grace_period(&mut stop) => {
                 join_all(&mut running, grace).await;
                 running.abort_all();
-                join_all(&mut running, DROPPED_WITHIN).await;
+                // Others may take over at once what runs no step.
+                let give_back = this.send(Write::GiveBack(this.without_step()));
+                let dropped = join_all(&mut running, DROPPED_WITHIN);
+                let _ = tokio::join!(tokio::time::timeout(this.lease, give_back), dropped);
                 heartbeats.abort();
+                reports.abort();
                 // If the store does not take it now, the lease runs out.
                 let leave = this.send(Write::Leave(this.id.clone()));
                 let _ = tokio::time::timeout(this.lease, leave).await;
@@ -199,10 +208,18 @@ impl Worker {
         Some(count)
     }
 
+    /// Returns the tasks that run no step now.
+    fn without_step(&self) -> Vec<Lease> {
+        let with_step = self.steps.tasks();
+        let running = self.running.lock();
+        let leases = running.values().map(|inner| inner.lease);
+        leases.filter(|lease| !with_step.contains(lease)).collect()
+    }
+
     /// Starts a claimed task.
     fn run(self: &Arc<Self>, claimed: ClaimedTask, running: &mut JoinSet<()>) {
         let task = &claimed.task;
-        let Some(run_fn) = self.workflows.get(&task.workflow, task.version) else {
+        let Some(workflow) = self.workflows.get(&task.workflow, task.version) else {
             return;
         };
         let shared = self.client.shared();
@@ -218,7 +235,11 @@ impl Worker {
             shared.store().salt(),
             shared.writer().clone(),
             self.resources.clone(),
-            shared.max_payload(),
+            Limits {
+                max_payload: shared.max_payload(),
+                step_complete_by: Some(workflow.step_complete_by),
+            },
+            self.steps.clone(),
         ));
         if let Some(old) = self.running.lock().insert(id, Arc::clone(&inner)) {
             old.lose();
@@ -240,7 +261,7 @@ impl Worker {
             let drive = drive::drive(
                 Arc::clone(&inner),
                 known,
-                run_fn,
+                workflow.run,
                 shared,
                 &this.delays,
                 slot,

@@ -31,9 +31,11 @@ impl Expiry {
     }
 }
 
-/// Returns the part of a task that has expired at `now`, if any.
+/// Returns the part of a task that has expired at `now`, if any. `due` is the earliest limit of its
+/// running steps; workers of the release before write it into the task.
 pub(crate) fn find_expiry(
     task: &Task,
+    due: Option<Time>,
     now: Time,
     is_alive: impl FnOnce(&WorkerId) -> bool,
 ) -> Option<Expiry> {
@@ -47,7 +49,7 @@ pub(crate) fn find_expiry(
         Some(Expiry::Owner)
     } else if task.direction == Direction::Forward && is_over(complete_by) {
         Some(Expiry::Task)
-    } else if is_held && is_over(task.step_by) {
+    } else if is_held && (is_over(due) || is_over(task.step_by)) {
         Some(Expiry::Step)
     } else {
         None

@@ -16,8 +16,8 @@ use super::{
     Reclaimed, SignalResult, Store, StoreFuture, Submitted, Sweep, Wake, Write, WriteResult,
 };
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, Signal, State, Task, TaskId,
-    WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, Signal, State,
+    Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -37,6 +37,7 @@ struct Tables {
     records: BTreeMap<TaskId, Vec<Record>>,
     failing: BTreeMap<TaskId, Vec<FailingStep>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
+    running: BTreeMap<(TaskId, i32), RunningStep>,
     /// When the lease of each worker ends, and how long it is.
     leases: BTreeMap<WorkerId, (Time, Duration)>,
     sweeps: Sweeps,
@@ -112,6 +113,11 @@ impl Store for Memory {
         Box::pin(async { Ok(failing.unwrap_or_default()) })
     }
 
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
+        let running = self.tables().running_steps(id);
+        Box::pin(async { Ok(running) })
+    }
+
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         let signals = self.tables().signals.get(&id).cloned();
         Box::pin(async { Ok(signals.unwrap_or_default()) })
@@ -158,6 +164,15 @@ impl Store for Memory {
 }
 
 impl Tables {
+    /// Returns the steps of a task that its worker runs.
+    fn running_steps(&self, id: TaskId) -> Vec<RunningStep> {
+        let task = self.tasks.get(&id);
+        let lines = self.running.range((id, i32::MIN)..=(id, i32::MAX));
+        let steps = lines.map(|(_, step)| step);
+        let steps = steps.filter(|step| task.is_some_and(|task| task.holds(step.fence)));
+        steps.cloned().collect()
+    }
+
     /// Carries out one write.
     fn apply(&mut self, write: Write, now: Time) -> WriteResult {
         match write {
@@ -172,15 +187,29 @@ impl Tables {
                 records.push(Record {
                     at: now,
                     fence: lease.fence,
-                    ..*record
+                    ..(*record).clone()
                 });
                 records.sort_by_key(|record| record.ord);
+                if record.kind != RecordKind::Begun {
+                    tables.running.remove(&(lease.task, record.seq));
+                }
                 true
             }),
-            Write::Announce(lease, by) => self.write_held(lease, now, |_, task| {
-                task.step_by = Some(by);
-                true
-            }),
+            Write::Running { started, ended } => {
+                for step in started {
+                    let task = self.tasks.get(&step.task);
+                    if task.is_some_and(|task| task.holds(step.fence)) {
+                        self.running.insert((step.task, step.seq), step);
+                    }
+                }
+                for (lease, seq) in ended {
+                    let is_it = |step: &&RunningStep| step.fence == lease.fence;
+                    if self.running.get(&(lease.task, seq)).filter(is_it).is_some() {
+                        self.running.remove(&(lease.task, seq));
+                    }
+                }
+                WriteResult::Done
+            }
             Write::Change(lease, change) if self.has_changed(lease, &change) => {
                 WriteResult::Written(LeaseStatus {
                     now,
@@ -368,6 +397,7 @@ impl Tables {
         task.updated_at = now;
         if change.state != State::Processing {
             task.owner = None;
+            self.running.retain(|(id, _), _| *id != task.id);
         }
         if let Some(step) = change.failing_step {
             let failing = self.failing.entry(task.id).or_default();
@@ -515,7 +545,13 @@ impl Tables {
         self.sweeps = watch.note.unwrap_or(self.sweeps);
         let mut reclaimed = Vec::new();
         let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
-        for task in self.tasks.values_mut() {
+        let ids: Vec<TaskId> = self.tasks.keys().copied().collect();
+        for id in ids {
+            let due = self.running_steps(id);
+            let due = due.iter().filter_map(|step| step.due).min();
+            let Some(task) = self.tasks.get_mut(&id) else {
+                continue;
+            };
             if reclaimed.len() >= limit {
                 break;
             }
@@ -523,7 +559,7 @@ impl Tables {
             let is_alive = |worker: &WorkerId| {
                 !watch.may_judge || leases.get(worker).is_some_and(|(until, _)| *until > now)
             };
-            let Some(expiry) = find_expiry(task, now, is_alive) else {
+            let Some(expiry) = find_expiry(task, due, now, is_alive) else {
                 continue;
             };
             let records = self.records.get(&task.id);

@@ -22,7 +22,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{
+    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+};
 
 pub use error::{ErrorKind, StoreError};
 pub use expiry::Expiry;
@@ -83,6 +85,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns the steps of a task that have failed, by direction and number. Resubmitting the task
     /// forgets them.
     fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>>;
+
+    /// Returns the steps of a task that run now, as its worker reported them, by number.
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>>;
 
     /// Returns the signals of a task, in their order.
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>>;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::next_state::Counts;
-use crate::task::{Direction, FailingStep, Lease, NewTask, Record, State, Task, TaskId, WorkerId};
+use crate::task::{
+    Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 /// One change to the store.
@@ -19,8 +21,15 @@ pub enum Write {
     Claim(Claim),
     /// Adds a record to the history of a task. Returns [`WriteResult::Written`].
     Record(Lease, Box<Record>),
-    /// Sets the time by which the current step must be done. Returns [`WriteResult::Written`].
-    Announce(Lease, Time),
+    /// Reports steps that have run for a while, and steps that were dropped after such a report. A
+    /// record of the step removes its line, and so does whatever takes the task from its worker.
+    /// Leases that are lost change nothing. Returns [`WriteResult::Done`].
+    Running {
+        /// The steps that run.
+        started: Vec<RunningStep>,
+        /// The steps that do not run any more, without a record.
+        ended: Vec<(Lease, i32)>,
+    },
     /// Forgets how many workers have died while they held the task. Returns
     /// [`WriteResult::Written`].
     ClearDeaths(Lease),
@@ -59,7 +68,7 @@ impl Write {
             | Self::Admin(..) => true,
             Self::Claim(_)
             | Self::Record(..)
-            | Self::Announce(..)
+            | Self::Running { .. }
             | Self::ClearDeaths(_)
             | Self::Prune(..) => false,
         }
@@ -68,9 +77,7 @@ impl Write {
     /// Returns the task that the write is about, if it is one that is there.
     pub const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Record(lease, _) | Self::Announce(lease, _) | Self::Change(lease, _) => {
-                Some(lease.task)
-            }
+            Self::Record(lease, _) | Self::Change(lease, _) => Some(lease.task),
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
             _ => None,
         }

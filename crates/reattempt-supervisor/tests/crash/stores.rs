@@ -8,7 +8,7 @@ use reattempt_supervisor::store::{
     Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, FailingStep, Record, Signal, Sqlite, State, Task, TaskId, WorkerId,
+    Client, FailingStep, Record, RunningStep, Signal, Sqlite, State, Task, TaskId, WorkerId,
 };
 
 use crate::servers;
@@ -169,6 +169,10 @@ impl Store for Any {
 
     fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
         self.store.failures(id)
+    }
+
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
+        self.store.running(id)
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reattempt_supervisor::{FailingStep, Progress, Record, State, Task};
+use reattempt_supervisor::{FailingStep, Progress, Record, RunningStep, State, Task};
 use serde::Serialize;
 
 type PrintResult = Result<(), Box<dyn Error>>;
@@ -58,6 +58,7 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
     let Progress {
         task,
         history,
+        running,
         failures,
     } = progress;
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
@@ -95,6 +96,13 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
     ] {
         println!("{name:<12} {value}");
     }
+    if !running.is_empty() {
+        println!();
+        table(
+            ["step", "runs", "since", "until", "worker"],
+            running.iter().map(running_row),
+        );
+    }
     println!();
     table(
         ["step", "name", "what", "when", "result or error"],
@@ -119,6 +127,18 @@ fn row(record: &Record) -> [String; 5] {
         record.kind.as_str().to_owned(),
         record.at.to_string(),
         result.cloned().unwrap_or_default(),
+    ]
+}
+
+/// Returns the cells of a step that runs.
+fn running_row(step: &RunningStep) -> [String; 5] {
+    [
+        step.seq.to_string(),
+        step.name.clone(),
+        step.since.to_string(),
+        step.due
+            .map_or_else(|| "-".to_owned(), |due| due.to_string()),
+        step.worker.to_string(),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 
 use crate::store::Write;
-use crate::task::NewTask;
+use crate::task::{Lease, NewTask, RunningStep};
 use crate::time::Time;
 
 /// A value of a statement.
@@ -65,6 +65,20 @@ columns! {
     }
 }
 
+columns! {
+    Running {
+        task: i64,
+        seq: i32,
+        fence: i64,
+        worker: &'a str,
+        name: &'a str,
+        since: i64,
+        due: Option<i64>,
+    }
+}
+
+columns! { Ended { task: i64, fence: i64, seq: i32 } }
+
 columns! { Signals { task: i64, name: &'a str, payload: &'a str } }
 
 impl<'a> Submits<'a> {
@@ -107,6 +121,34 @@ impl<'a> Records<'a> {
                 columns.args.push(record.args.as_deref());
                 columns.undo.push(record.undo.as_deref());
             }
+        }
+        columns
+    }
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn of(all: &'a [RunningStep]) -> Self {
+        let mut columns = Self::default();
+        for step in all {
+            columns.task.push(step.task.0);
+            columns.seq.push(step.seq);
+            columns.fence.push(step.fence.0);
+            columns.worker.push(&step.worker.0);
+            columns.name.push(&step.name);
+            columns.since.push(step.since.as_micros());
+            columns.due.push(step.due.map(Time::as_micros));
+        }
+        columns
+    }
+}
+
+impl Ended<'_> {
+    pub(super) fn of(all: &[(Lease, i32)]) -> Self {
+        let mut columns = Self::default();
+        for (lease, seq) in all {
+            columns.task.push(lease.task.0);
+            columns.fence.push(lease.fence.0);
+            columns.seq.push(*seq);
         }
         columns
     }

@@ -29,7 +29,9 @@ use super::{
     WriteResult, page,
 };
 use crate::store::submission::{Submission, check_arguments};
-use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{
+    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+};
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
 use limits::Limits;
@@ -218,6 +220,13 @@ impl Store for Postgres {
         Box::pin(async move {
             let rows = self.reader.query(sql::FAILURES, &[&id.0]).await?;
             rows.iter().map(rows::failing_step_of).collect()
+        })
+    }
+
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
+        Box::pin(async move {
+            let rows = self.reader.query(sql::RUNNING_STEPS, &[&id.0]).await?;
+            Ok(rows.iter().map(rows::running_of).collect())
         })
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Stage<'a> {
 pub(super) enum StageKind<'a> {
     Submits,
     Records,
-    Announcements,
+    Running,
     Changes,
     Signals,
     AdminCommand(&'a AdminCommand),
@@ -64,9 +64,8 @@ impl<'a> Stage<'a> {
         let (kind, task) = match write {
             Write::Submit(_) => (StageKind::Submits, None),
             Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
-            Write::Announce(lease, _) | Write::ClearDeaths(lease) => {
-                (StageKind::Announcements, Some(lease.task))
-            }
+            Write::ClearDeaths(lease) => (StageKind::Changes, Some(lease.task)),
+            Write::Running { .. } => (StageKind::Running, None),
             Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
@@ -84,10 +83,15 @@ impl<'a> Stage<'a> {
             Write::Submit(new) => Some((new.workflow.as_str(), new.key.as_str())),
             _ => None,
         };
+        let mut tasks: HashSet<i64> = task.map(|task| task.0).into_iter().collect();
+        if let Write::Running { started, ended } = write {
+            tasks.extend(started.iter().map(|step| step.task.0));
+            tasks.extend(ended.iter().map(|(lease, _)| lease.task.0));
+        }
         Self {
             kind,
             places: vec![place],
-            tasks: task.map(|task| task.0).into_iter().collect(),
+            tasks,
             lines: line.into_iter().collect(),
             keys: key.into_iter().collect(),
         }
@@ -95,12 +99,10 @@ impl<'a> Stage<'a> {
 
     /// Returns whether `later`, which has one write, must come after this stage.
     fn affects(&self, later: &Self) -> bool {
-        use StageKind::{Announcements, Claim, Records, Signals, Single, Submits};
+        use StageKind::{Claim, Records, Running, Signals, Single, Submits};
         match (self.kind, later.kind) {
             // Nobody knows the fence of a task before its claim returns.
-            (Claim, Records | Announcements)
-            | (Records | Announcements, Claim)
-            | (Signals, Signals) => false,
+            (Claim, Records | Running) | (Records | Running, Claim) | (Signals, Signals) => false,
             (Single | Claim, _) | (_, Single | Claim) => true,
             (Submits, Submits) => !self.keys.is_disjoint(&later.keys),
             (Records, Records) => !self.lines.is_disjoint(&later.lines),
@@ -115,7 +117,7 @@ impl<'a> Stage<'a> {
             self.kind,
             StageKind::Submits
                 | StageKind::Records
-                | StageKind::Announcements
+                | StageKind::Running
                 | StageKind::Changes
                 | StageKind::Claim
         )
@@ -137,7 +139,10 @@ impl<'a> Stage<'a> {
         self.kind == other.kind
             && !matches!(
                 self.kind,
-                StageKind::Single | StageKind::Claim | StageKind::AdminCommand(_)
+                StageKind::Single
+                    | StageKind::Claim
+                    | StageKind::Running
+                    | StageKind::AdminCommand(_)
             )
     }
 

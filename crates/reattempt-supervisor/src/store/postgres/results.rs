@@ -148,7 +148,7 @@ pub(super) fn set_results(
     };
     match stage.kind {
         StageKind::Submits => {}
-        StageKind::Records | StageKind::Announcements | StageKind::Changes => {
+        StageKind::Records | StageKind::Changes => {
             for place in &stage.places {
                 set(results, *place, WriteResult::Lost);
             }
@@ -174,7 +174,7 @@ pub(super) fn set_results(
                 set(results, place, WriteResult::Signaled(signal_result));
             }
         }
-        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Single => {
+        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             for place in &stage.places {
                 let write = writes.get(*place).ok_or_else(missing)?;
                 set(results, *place, result_of(write, rows)?);

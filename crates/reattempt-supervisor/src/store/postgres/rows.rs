@@ -5,8 +5,8 @@ use tokio_postgres::Row;
 use super::sql::columns;
 use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted};
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, Signal, State,
-    Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
+    Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -115,6 +115,18 @@ pub(super) fn signal_of(row: &Row) -> Signal {
 /// Converts a row of a task that has the key of `new`.
 pub(super) fn earlier_of(row: &Row, new: &NewTask) -> Submitted {
     Submitted::earlier(TaskId(row.get(2)), row.get(3), row.get(4), new)
+}
+
+pub(super) fn running_of(row: &Row) -> RunningStep {
+    RunningStep {
+        task: TaskId(row.get(0)),
+        seq: row.get(1),
+        fence: Fence(row.get(2)),
+        worker: WorkerId(row.get(3)),
+        name: row.get(4),
+        since: Time::from_micros(row.get(5)),
+        due: row.get::<_, Option<i64>>(6).map(Time::from_micros),
+    }
 }
 
 /// Converts a row of a heartbeat.

@@ -131,7 +131,7 @@ pub(super) const CLAIM_SUSPECTS: &str = claim!(" - $5::bigint AND deaths >= 2");
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
 pub(super) const RECORD: &str = concat!(
-    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
+    "WITH written AS (INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
      SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence, args_hash, args, undo
      FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
          $10::bigint[], $11::text[], $12::text[], $13::text[])
@@ -140,7 +140,12 @@ pub(super) const RECORD: &str = concat!(
          SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
      ) AS held
      ON CONFLICT (run_id, seq, kind) DO NOTHING
-     RETURNING run_id, seq, kind"
+     RETURNING run_id, seq, kind
+     ), gone AS (
+         DELETE FROM retry_running AS line USING written
+         WHERE line.run_id = written.run_id AND line.seq = written.seq AND written.kind <> 0
+     )
+     SELECT run_id, seq, kind FROM written"
 );
 
 /// Adds records by itself, or after a write that may change the state of their tasks. It locks
@@ -161,6 +166,9 @@ pub(super) const RECORD_ALONE: &str = concat!(
          SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence, args_hash, args, undo
          FROM given WHERE old IS NULL
          ON CONFLICT (run_id, seq, kind) DO NOTHING
+     ), gone AS (
+         DELETE FROM retry_running AS line USING given
+         WHERE line.run_id = given.run_id AND line.seq = given.seq AND given.kind <> 0 AND (old IS NULL OR old = given.fence)
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
 );
@@ -170,10 +178,20 @@ pub(super) const CLEAR_DEATHS: &str = concat!(
     now!()
 );
 
-pub(super) const ANNOUNCE: &str = concat!(
-    "UPDATE retry_run SET step_by = $3 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING $4::bigint, cancel_asked, ",
-    now!()
-);
+/// Keeps the steps that run under a lease that is held, and forgets those that were dropped, after
+/// [`LOCK`] has locked their tasks.
+pub(super) const RUNNING: &str = "WITH gone AS (
+         DELETE FROM retry_running AS line USING unnest($8::bigint[], $9::bigint[], $10::int[]) AS ended (run_id, fence, seq)
+         WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence
+     )
+     INSERT INTO retry_running (run_id, seq, fence, worker, name, since, due)
+     SELECT given.* FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+         AS given (run_id, seq, fence, worker, name, since, due)
+     CROSS JOIN LATERAL (
+         SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
+     ) AS held
+     ON CONFLICT (run_id, seq) DO UPDATE SET fence = excluded.fence, worker = excluded.worker, name = excluded.name,
+         since = excluded.since, due = excluded.due";
 
 macro_rules! change {
     () => {
@@ -216,11 +234,20 @@ macro_rules! earlier_change {
     };
 }
 
+/// Forgets the running steps of a task that its worker gives up.
+macro_rules! forget_running {
+    () => {
+        "DELETE FROM retry_running WHERE $3::smallint <> 1 AND run_id = ANY (ARRAY(SELECT $1::bigint FROM changed))"
+    };
+}
+
 /// Changes the state of a task. A change that looks at signals needs an earlier lock: by itself it
 /// would see the signals from before its wait for the lock.
 pub(super) const CHANGE: &str = concat!(
     "WITH changed (n, cancel_asked, at) AS (",
     change!(),
+    "), gone AS (",
+    forget_running!(),
     ")
      SELECT n, cancel_asked, at FROM changed UNION ALL ",
     earlier_change!()
@@ -232,7 +259,7 @@ pub(super) const CHANGE_FAILED: &str = concat!(
          INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
          SELECT $1, $15, $16, $17, $18, at FROM changed
          ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
-     )
+     ), gone AS (", forget_running!(), ")
      SELECT n, cancel_asked, at FROM changed UNION ALL ", earlier_change!()
 );
 
@@ -250,8 +277,11 @@ pub(super) const BEAT: &str = concat!(
 macro_rules! give_back {
     ($tasks:literal) => {
         concat!(
-            "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ", now!(), ", updated_at = ", now!(), "
-             WHERE id = ANY (ARRAY(", $tasks, " ORDER BY id FOR NO KEY UPDATE))"
+            "WITH given AS (", $tasks, " ORDER BY id FOR NO KEY UPDATE), gone AS (
+                 DELETE FROM retry_running WHERE run_id = ANY (ARRAY(SELECT id FROM given))
+             )
+             UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ", now!(), ", updated_at = ", now!(), "
+             WHERE id = ANY (ARRAY(SELECT id FROM given))"
         )
     };
 }
@@ -409,6 +439,10 @@ pub(super) const SIGNALS_PAGE: &str =
 pub(super) const COUNTS: &str =
     "SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state";
 
+pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, name, since, due
+     FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
+     WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1 ORDER BY seq";
+
 pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
 
 pub(super) const NOTIFY_ENDS: &str = "SELECT pg_notify('retry_ended', $1)";
@@ -425,8 +459,8 @@ pub(super) const WRITES: &[&str] = &[
     CLAIM_SUSPECTS,
     RECORD,
     RECORD_ALONE,
-    ANNOUNCE,
     CLEAR_DEATHS,
+    RUNNING,
     CHANGE,
     CHANGE_FAILED,
     DISOWN,
@@ -448,6 +482,7 @@ pub(super) const READS: &[&str] = &[
     RUN,
     HISTORY,
     FAILURES,
+    RUNNING_STEPS,
     SIGNALS,
     HISTORY_PAGE,
     SIGNALS_PAGE,

@@ -36,7 +36,7 @@ pub(super) fn statement<'a>(
             };
             Box::pin(async move { live.query(sql, &records.values()).await })
         }
-        StageKind::Announcements | StageKind::Changes => {
+        StageKind::Changes => {
             let each = own.zip(1_i64..);
             let each = each.map(|(write, nth)| -> Sent<'_> {
                 Box::pin(async move { change(live, write, nth).await })
@@ -48,23 +48,20 @@ pub(super) fn statement<'a>(
             let signals = columns::Signals::of(own);
             Box::pin(async move { live.query(sql::SIGNAL, &signals.values()).await })
         }
-        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Single => Box::pin(async move {
-            match first {
-                Some(write) => single(live, write).await,
-                None => Ok(Vec::new()),
-            }
-        }),
+        StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
+            Box::pin(async move {
+                match first {
+                    Some(write) => single(live, write).await,
+                    None => Ok(Vec::new()),
+                }
+            })
+        }
     }
 }
 
-/// Sends the `nth` change or announcement of a stage.
+/// Sends the `nth` change of a stage.
 async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error> {
     match write {
-        Write::Announce(lease, by) => {
-            let by = by.as_micros();
-            live.query(sql::ANNOUNCE, &[&lease.task.0, &lease.fence.0, &by, &nth])
-                .await
-        }
         Write::ClearDeaths(lease) => {
             let values: [&(dyn ToSql + Sync); 3] = [&lease.task.0, &lease.fence.0, &nth];
             live.query(sql::CLEAR_DEATHS, &values).await
@@ -125,6 +122,11 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             let fences: Vec<_> = leases.iter().map(|lease| lease.fence.0).collect();
             live.query(sql::GIVE_BACK, &[&tasks, &fences]).await
         }
+        Write::Running { started, ended } => {
+            let (started, ended) = (columns::Running::of(started), columns::Ended::of(ended));
+            let values: Vec<_> = started.values().into_iter().chain(ended.values()).collect();
+            live.query(sql::RUNNING, &values).await
+        }
         Write::Leave(worker) => {
             let values: [&(dyn ToSql + Sync); 1] = [&worker.0];
             let release: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
@@ -143,7 +145,6 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         }
         Write::Submit(_)
         | Write::Record(..)
-        | Write::Announce(..)
         | Write::ClearDeaths(_)
         | Write::Change(..)
         | Write::Signal { .. } => Ok(Vec::new()),

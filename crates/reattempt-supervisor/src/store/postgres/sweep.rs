@@ -1,6 +1,6 @@
 //! Reclaims tasks whose worker or whose time is gone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Transaction;
 use tokio_postgres::types::ToSql;
@@ -12,8 +12,8 @@ use super::sql::{columns, now};
 use super::sqlstate::store_error;
 use crate::store::expiry::find_expiry;
 use crate::store::outage::Sweeps;
-use crate::store::{NextState, Reclaimed, StoreError, Sweep};
-use crate::task::Task;
+use crate::store::{Expiry, NextState, Reclaimed, StoreError, Sweep};
+use crate::task::{Task, WorkerId};
 use crate::time::Time;
 
 /// The place of the newest outcome of a step; -1 if there is none. See `LastOutcome`.
@@ -27,7 +27,7 @@ macro_rules! progress {
 }
 
 /// Finds expired tasks, each kind by its own index; skips those that another supervisor has locked.
-const EXPIRED: [&str; 3] = [
+const EXPIRED: [&str; 4] = [
     concat!(
         "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
          WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ")
@@ -36,6 +36,14 @@ const EXPIRED: [&str; 3] = [
     concat!(
         "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
          WHERE state = 1 AND step_by IS NOT NULL AND step_by < ", now!(), " LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
+    ),
+    concat!(
+        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
+         WHERE state + 0 = 1 AND id = ANY (ARRAY(
+             SELECT run_id FROM retry_running AS line WHERE due IS NOT NULL AND due < ", now!(), " AND EXISTS (
+                 SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.fence = line.fence AND run.state + 0 = 1)
+             ORDER BY due LIMIT $1))
+         FOR NO KEY UPDATE SKIP LOCKED"
     ),
     concat!(
         "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
@@ -50,9 +58,21 @@ const ALIVE: &str = concat!(
     now!()
 );
 
+/// Reads the limits of running steps when their tasks are locked: a step may have ended since.
+const DUE: &str = "SELECT run_id, fence, min(due) FROM retry_running WHERE run_id = ANY ($1::bigint[]) GROUP BY run_id, fence";
+
+/// Forgets running steps of a worker that has lost the task.
+const FORGET_RUNNING: &str = concat!(
+    "DELETE FROM retry_running AS line WHERE due IS NOT NULL AND due < ",
+    now!(),
+    "
+         AND NOT EXISTS (SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.fence = line.fence AND run.state + 0 = 1)"
+);
+
 /// Gives a task back to its queue.
 const GIVE_BACK: &str = concat!(
-    "UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
+    "WITH gone AS (DELETE FROM retry_running WHERE run_id = $1)
+     UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
          error = $6, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ",
     now!(),
     ", deaths = $7, failed_ord = $8
@@ -94,7 +114,10 @@ pub(super) const SWEEPS: &[&str] = &[
     EXPIRED[0],
     EXPIRED[1],
     EXPIRED[2],
+    EXPIRED[3],
     ALIVE,
+    DUE,
+    FORGET_RUNNING,
     GIVE_BACK,
     FORGET,
     FORGET_WRITERS,
@@ -188,10 +211,27 @@ pub(super) async fn reclaim_all(
             .await
             .map_err(store_error)?;
         let alive: HashSet<&str> = rows.iter().map(|row| row.get(0)).collect();
-        let alive = may_judge.then_some(&alive);
-        give_back(&transaction, prepared, sweep, &tasks, alive, now).await?
+        let ids: Vec<_> = tasks.iter().map(|(task, _)| task.id.0).collect();
+        let rows = prepared
+            .query(&transaction, DUE, &[&ids])
+            .await
+            .map_err(store_error)?;
+        let due = rows.iter().map(|row| {
+            let due: Option<i64> = row.get(2);
+            ((row.get(0), row.get(1)), due.map(Time::from_micros))
+        });
+        let due: HashMap<(i64, i64), Option<Time>> = due.collect();
+        let mut expired = Vec::new();
+        for (task, progress) in &tasks {
+            let due = due.get(&(task.id.0, task.fence.0)).copied().flatten();
+            let is_alive = |owner: &WorkerId| !may_judge || alive.contains(owner.0.as_str());
+            if let Some(expiry) = find_expiry(task, due, now, is_alive) {
+                expired.push((task, *progress, expiry));
+            }
+        }
+        give_back(&transaction, prepared, sweep, &expired, now).await?
     };
-    for sql in [FORGET, FORGET_WRITERS, OLD_SEEN] {
+    for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS, OLD_SEEN] {
         prepared
             .query(&transaction, sql, &[])
             .await
@@ -206,37 +246,31 @@ async fn give_back(
     transaction: &Transaction<'_>,
     prepared: &Prepared,
     sweep: &Sweep,
-    tasks: &[(Task, i32)],
-    alive: Option<&HashSet<&str>>,
+    expired: &[(&Task, i32, Expiry)],
     now: Time,
 ) -> Result<Vec<Reclaimed>, StoreError> {
     let mut reclaimed = Vec::new();
     let mut sent: Vec<Sent<'_>> = Vec::new();
-    for (task, progress) in tasks {
-        if let Some(expiry) = find_expiry(task, now, |owner| {
-            alive.is_none_or(|alive| alive.contains(owner.0.as_str()))
-        }) {
-            let next =
-                NextState::after_expiry(task, expiry, *progress, &sweep.delays, rand::random());
-            let one = Reclaimed::new(task, expiry, next);
-            let (id, error) = (task.id.0, one.error.clone());
-            sent.push(Box::pin(async move {
-                let (state, direction) = (next.state.number(), next.direction.number());
-                let wake_at = now.after(next.delay).as_micros();
-                let values: [&(dyn ToSql + Sync); 8] = [
-                    &id,
-                    &state,
-                    &direction,
-                    &next.counts.failures,
-                    &wake_at,
-                    &error,
-                    &next.counts.deaths,
-                    &next.counts.failed_ord,
-                ];
-                prepared.query(transaction, GIVE_BACK, &values).await
-            }));
-            reclaimed.push(one);
-        }
+    for (task, progress, expiry) in expired {
+        let next = NextState::after_expiry(task, *expiry, *progress, &sweep.delays, rand::random());
+        let one = Reclaimed::new(task, *expiry, next);
+        let (id, error) = (task.id.0, one.error.clone());
+        sent.push(Box::pin(async move {
+            let (state, direction) = (next.state.number(), next.direction.number());
+            let wake_at = now.after(next.delay).as_micros();
+            let values: [&(dyn ToSql + Sync); 8] = [
+                &id,
+                &state,
+                &direction,
+                &next.counts.failures,
+                &wake_at,
+                &error,
+                &next.counts.deaths,
+                &next.counts.failed_ord,
+            ];
+            prepared.query(transaction, GIVE_BACK, &values).await
+        }));
+        reclaimed.push(one);
     }
     pipeline::together(sent).await.map_err(store_error)?;
     Ok(reclaimed)

@@ -63,7 +63,7 @@ pub(super) async fn write_all(
 /// it needs no lock before it.
 fn needs_no_lock(write: &Write) -> bool {
     match write {
-        Write::Submit(_) | Write::Record(..) | Write::Announce(..) | Write::ClearDeaths(_) => true,
+        Write::Submit(_) | Write::Record(..) | Write::ClearDeaths(_) => true,
         // Another transaction may be committing a signal.
         Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
         _ => false,

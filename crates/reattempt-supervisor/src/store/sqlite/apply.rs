@@ -10,7 +10,9 @@ use crate::store::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Submitted, Wake,
     Write, WriteResult,
 };
-use crate::task::{Fence, Lease, NewTask, Record, State, Task, TaskId, WorkerId};
+use crate::task::{
+    Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 
 /// Carries out all writes in one transaction.
@@ -34,10 +36,9 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
         Write::Record(lease, record) => {
             lease_result(self::record(connection, *lease, record, now)?, now)
         }
-        Write::Announce(lease, by) => {
-            let sql = "UPDATE retry_run SET step_by = ?3 WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
-            let values = params![lease.task.0, lease.fence.0, by.as_micros()];
-            lease_result(query_one(connection, sql, values, |row| row.get(0))?, now)
+        Write::Running { started, ended } => {
+            report_running(connection, started, ended)?;
+            WriteResult::Done
         }
         Write::ClearDeaths(lease) => {
             let sql = "UPDATE retry_run SET deaths = 0 WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
@@ -178,6 +179,33 @@ fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<
     tasks.into_iter().map(claimed).collect()
 }
 
+/// Keeps the steps that run under a lease that is held, and forgets those that were dropped.
+fn report_running(
+    connection: &Connection,
+    started: &[RunningStep],
+    ended: &[(Lease, i32)],
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO retry_running (run_id, seq, fence, worker, name, since, due)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM retry_run WHERE id = ?1 AND fence = ?3 AND state = 1";
+    for step in started {
+        connection.prepare_cached(sql)?.execute(params![
+            step.task.0,
+            step.seq,
+            step.fence.0,
+            step.worker.0,
+            step.name,
+            step.since.as_micros(),
+            step.due.map(Time::as_micros),
+        ])?;
+    }
+    let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2 AND fence = ?3";
+    for (lease, seq) in ended {
+        let values = params![lease.task.0, seq, lease.fence.0];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
+    Ok(())
+}
+
 /// Adds a record. Returns whether somebody has asked to cancel the task; `None` if the lease is
 /// lost.
 fn record(
@@ -212,6 +240,11 @@ fn record(
         record.undo,
     ];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
+        if record.kind != RecordKind::Begun {
+            let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
+            let values = params![lease.task.0, record.seq];
+            connection.prepare_cached(sql)?.execute(values)?;
+        }
         return Ok(cancel_requested);
     }
     // The same worker may have written it before without knowing.
@@ -272,6 +305,10 @@ fn change(
         change.failed_seq,
     ];
     let cancel_requested = query_one(connection, sql, values, |row| row.get(0))?;
+    if cancel_requested.is_some() && change.state != State::Processing {
+        let sql = "DELETE FROM retry_running WHERE run_id = ?1";
+        connection.prepare_cached(sql)?.execute([lease.task.0])?;
+    }
     if let (Some(_), Some(step)) = (cancel_requested, &change.failing_step) {
         let sql =
             "INSERT OR REPLACE INTO retry_failure (run_id, direction, seq, failures, error, at)
@@ -352,6 +389,10 @@ fn give_back(
     condition: &str,
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<()> {
+    let sql = format!(
+        "DELETE FROM retry_running WHERE run_id IN (SELECT id FROM retry_run WHERE ?1 > 0 AND state = 1 AND {condition})"
+    );
+    connection.prepare_cached(&sql)?.execute(values)?;
     let sql = format!(
         "UPDATE retry_run SET state = 0, owner = NULL, fence = fence + 1, step_by = NULL, wake_at = ?1, updated_at = ?1
          WHERE state = 1 AND {condition}"

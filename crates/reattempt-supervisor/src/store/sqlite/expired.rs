@@ -7,13 +7,15 @@ use super::row::query_one;
 use crate::store::expiry::find_expiry;
 use crate::store::outage::{Sweeps, Watch};
 use crate::store::{NextState, Reclaimed, Sweep};
+use crate::task::WorkerId;
 use crate::time::Time;
 
 /// The conditions of expired tasks, each with an index of its own; ?1 is now, ?2 the largest number
 /// of tasks.
-const EXPIRED: [&str; 3] = [
+const EXPIRED: [&str; 4] = [
     "state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = retry_run.owner AND lease_until > ?1)",
     "state = 1 AND step_by < ?1",
+    "state = 1 AND id IN (SELECT run_id FROM retry_running AS line WHERE due IS NOT NULL AND due < ?1 AND line.fence = retry_run.fence)",
     "state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ?1",
 ];
 
@@ -97,8 +99,10 @@ pub(super) fn reclaim_all(
             let owner_row = query_one(&transaction, sql, params![owner, now.as_micros()], |_| {
                 Ok(())
             })?;
-            let Some(expiry) = find_expiry(&task, now, |_| !watch.may_judge || owner_row.is_some())
-            else {
+            let due = queries::running(&transaction, task.id)?;
+            let due = due.iter().filter_map(|step| step.due).min();
+            let is_alive = |_: &WorkerId| !watch.may_judge || owner_row.is_some();
+            let Some(expiry) = find_expiry(&task, due, now, is_alive) else {
                 continue;
             };
             let progress = queries::progress(&transaction, task.id)?;
@@ -119,6 +123,8 @@ pub(super) fn reclaim_all(
                 next.counts.failed_ord,
             ];
             transaction.prepare_cached(sql)?.execute(values)?;
+            let sql = "DELETE FROM retry_running WHERE run_id = ?1";
+            transaction.prepare_cached(sql)?.execute([task.id.0])?;
             reclaimed.push(one);
         }
     }
@@ -128,6 +134,12 @@ pub(super) fn reclaim_all(
             .prepare_cached(sql)?
             .execute([now.as_micros()])?;
     }
+    // A line counts only under the fence of its task.
+    let sql = "DELETE FROM retry_running WHERE due IS NOT NULL AND due < ?1 AND NOT EXISTS
+             (SELECT 1 FROM retry_run WHERE id = run_id AND retry_run.fence = retry_running.fence AND state = 1)";
+    transaction
+        .prepare_cached(sql)?
+        .execute([now.as_micros()])?;
     // Forget workers that will not come back.
     let sql = "DELETE FROM retry_worker WHERE lease_until < ?1 AND NOT EXISTS (SELECT 1 FROM retry_run WHERE owner = retry_worker.id AND state = 1)";
     transaction

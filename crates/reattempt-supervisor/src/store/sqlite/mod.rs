@@ -21,7 +21,9 @@ use super::{
     WriteResult,
 };
 use crate::store::submission::{Submission, check_arguments};
-use crate::task::{FailingStep, Record, RecordKind, Signal, State, Task, TaskId, WorkerId};
+use crate::task::{
+    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+};
 use crate::time::Time;
 use result_code::store_error;
 use thread::Thread;
@@ -134,6 +136,11 @@ impl Store for Sqlite {
     fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
         self.reader
             .call(move |connection| queries::failures(connection, id))
+    }
+
+    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
+        self.reader
+            .call(move |connection| queries::running(connection, id))
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

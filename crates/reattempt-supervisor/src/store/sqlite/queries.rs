@@ -5,8 +5,8 @@ use rusqlite::{Connection, Row, params};
 use super::row::{in_table, query_one, unknown_number};
 use crate::store::{Filter, Page, page};
 use crate::task::{
-    Direction, FailingStep, Fence, OnFailure, Record, RecordKind, Signal, State, Task, TaskId,
-    WorkerId,
+    Direction, FailingStep, Fence, OnFailure, Record, RecordKind, RunningStep, Signal, State, Task,
+    TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -97,6 +97,25 @@ pub(super) fn progress(connection: &Connection, id: TaskId) -> rusqlite::Result<
                  AND (begun.due_at IS NOT NULL OR substr(begun.name, 1, 7) = 'signal '))";
     let mut rows = connection.prepare_cached(sql)?;
     rows.query_row([id.0], |row| row.get(0))
+}
+
+pub(super) fn running(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<RunningStep>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT run_id, seq, line.fence, worker, name, since, due FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
+         WHERE run_id = ?1 AND line.fence = run.fence AND state = 1 ORDER BY seq",
+    )?;
+    let step = |row: &Row<'_>| {
+        Ok(RunningStep {
+            task: TaskId(row.get(0)?),
+            seq: row.get(1)?,
+            fence: Fence(row.get(2)?),
+            worker: WorkerId(row.get(3)?),
+            name: row.get(4)?,
+            since: Time::from_micros(row.get(5)?),
+            due: row.get::<_, Option<i64>>(6)?.map(Time::from_micros),
+        })
+    };
+    rows.query_map([id.0], step)?.collect()
 }
 
 pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<FailingStep>> {

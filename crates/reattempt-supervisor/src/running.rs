@@ -1,0 +1,151 @@
+//! The steps that this process runs. A step enters before its first poll and leaves when it ends, so
+//! that a step that blocks its thread is here, too.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::store::Write;
+use crate::task::{Lease, RunningStep, WorkerId};
+
+/// The store learns of steps that take longer: a report costs a write.
+const REPORTED_AFTER: Duration = Duration::from_millis(250);
+
+/// The steps that one worker runs.
+#[derive(Debug, Clone)]
+pub(crate) struct RunningSteps {
+    worker: WorkerId,
+    steps: Arc<Mutex<Steps>>,
+}
+
+#[derive(Debug, Default)]
+struct Steps {
+    next: u64,
+    entries: BTreeMap<u64, Entry>,
+    /// Reported steps that were dropped: no record removes their lines.
+    dropped: Vec<(Lease, i32)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    step: RunningStep,
+    entered: Instant,
+    is_reported: bool,
+    is_polled: Arc<AtomicBool>,
+}
+
+impl RunningSteps {
+    pub(crate) fn new(worker: WorkerId) -> Self {
+        Self {
+            worker,
+            steps: Arc::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Steps> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the name of the worker.
+    pub(crate) const fn worker(&self) -> &WorkerId {
+        &self.worker
+    }
+
+    /// Enters a step. It leaves when the entry is dropped.
+    pub(crate) fn enter(&self, step: RunningStep) -> StepEntry {
+        let is_polled = Arc::<AtomicBool>::default();
+        let mut steps = self.lock();
+        let key = steps.next;
+        steps.next = key.wrapping_add(1);
+        let entry = Entry {
+            step,
+            entered: Instant::now(),
+            is_reported: false,
+            is_polled: Arc::clone(&is_polled),
+        };
+        steps.entries.insert(key, entry);
+        StepEntry {
+            all: self.clone(),
+            key,
+            is_polled,
+            has_ended: false,
+        }
+    }
+
+    /// Sends what has changed since the last report, if anything has. A step cannot leave meanwhile,
+    /// so its record comes after the report.
+    pub(crate) fn report(&self, send: impl FnOnce(Write)) {
+        let mut steps = self.lock();
+        let ended = std::mem::take(&mut steps.dropped);
+        let mut started = Vec::new();
+        for entry in steps.entries.values_mut() {
+            if !entry.is_reported && entry.entered.elapsed() >= REPORTED_AFTER {
+                entry.is_reported = true;
+                started.push(entry.step.clone());
+            }
+        }
+        if !started.is_empty() || !ended.is_empty() {
+            send(Write::Running { started, ended });
+        }
+    }
+
+    /// Returns the steps whose bodies have a thread now.
+    pub(crate) fn polled(&self) -> Vec<RunningStep> {
+        let steps = self.lock();
+        let polled = steps
+            .entries
+            .values()
+            .filter(|entry| entry.is_polled.load(Ordering::Relaxed));
+        polled.map(|entry| entry.step.clone()).collect()
+    }
+
+    /// Returns the tasks that run a step now.
+    pub(crate) fn tasks(&self) -> HashSet<Lease> {
+        let steps = self.lock();
+        steps
+            .entries
+            .values()
+            .map(|entry| entry.step.lease())
+            .collect()
+    }
+}
+
+/// The entry of a step that runs; dropping it removes the entry.
+#[derive(Debug)]
+pub(crate) struct StepEntry {
+    all: RunningSteps,
+    key: u64,
+    is_polled: Arc<AtomicBool>,
+    has_ended: bool,
+}
+
+impl StepEntry {
+    /// Runs one poll of the step.
+    pub(crate) fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
+        self.is_polled.store(true, Ordering::Relaxed);
+        let result = poll();
+        self.is_polled.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// Removes the entry of a step that has ended: its record, or the new state of its task, removes
+    /// its line from the store.
+    pub(crate) fn end(mut self) {
+        self.has_ended = true;
+    }
+}
+
+impl Drop for StepEntry {
+    fn drop(&mut self) {
+        let mut steps = self.all.lock();
+        if let Some(entry) = steps.entries.remove(&self.key)
+            && entry.is_reported
+            && !self.has_ended
+        {
+            steps.dropped.push((entry.step.lease(), entry.step.seq));
+        }
+    }
+}
