@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a test that panics has failed; a worker talks to its test"
+    clippy::ptr_arg,
+    reason = "a test that panics has failed; a worker talks to its test; a resource has its own type"
 )]
 
 #[path = "../../../examples/servers/mod.rs"]

@@ -184,9 +184,10 @@ pub(super) fn task(progress: &Progress) -> String {
         ),
         (
             "Deaths",
-            (task.deaths > 0)
-                .then(|| format!("{} of its workers in a row", task.deaths))
-                .unwrap_or_default(),
+            match task.deaths {
+                0 => String::new(),
+                deaths => format!("{deaths} of its workers in a row"),
+            },
         ),
         ("Owner", owner.unwrap_or_default()),
         ("Submitted", task.created_at.to_string()),

@@ -29,7 +29,8 @@ impl Sweeps {
     /// `longest` is the longest lease of a worker.
     pub(crate) fn watch(self, now: Time, longest: Duration, every: Duration) -> Watch {
         // A pause between two sweeps is one and a half of `every` at most.
-        let limit = (longest / 2).max(every.saturating_mul(3));
+        let part = |time: Duration, of: u32| time.checked_div(of).unwrap_or_default();
+        let limit = part(longest, 2).max(every.saturating_mul(3));
         let gap = self.last.map_or(Duration::ZERO, |last| now.since(last));
         let end = now.after(longest);
         let judge_from = if gap > limit {
@@ -38,7 +39,7 @@ impl Sweeps {
             // Somebody may have set the clock back.
             self.judge_from.min(end)
         };
-        let is_new = self.last.is_some_and(|last| last <= now) && gap <= limit / 4;
+        let is_new = self.last.is_some_and(|last| last <= now) && gap <= part(limit, 4);
         let note = Self {
             last: Some(now),
             judge_from,
