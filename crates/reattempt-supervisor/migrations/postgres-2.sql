@@ -24,6 +24,9 @@ ALTER TABLE retry_step
 -- The release of the worker: NULL in rows of the release before.
 ALTER TABLE retry_worker ADD COLUMN revision INTEGER;
 
+-- Random bits of the sender, who repeats a signal of unknown outcome; NULL in those of an older release.
+ALTER TABLE retry_signal ADD COLUMN nonce BIGINT;
+
 -- How often each step has failed in a row.
 CREATE TABLE retry_failure (
     run_id    BIGINT   NOT NULL,

@@ -45,3 +45,6 @@ CREATE TABLE retry_running (
 ) WITHOUT ROWID;
 CREATE INDEX retry_running_due ON retry_running (due) WHERE due IS NOT NULL;
 CREATE INDEX retry_running_worker ON retry_running (worker);
+
+-- Random bits of the sender, who repeats a signal of unknown outcome; NULL in those of an older release.
+ALTER TABLE retry_signal ADD COLUMN nonce INTEGER;

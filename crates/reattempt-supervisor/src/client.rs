@@ -191,6 +191,7 @@ impl Client {
             task,
             name,
             payload,
+            nonce: rand::random(),
         };
         self.send_to(task, signal).await
     }

@@ -392,6 +392,7 @@ pub(super) fn signal(task: TaskId, name: &str) -> Write {
         task,
         name: name.to_owned(),
         payload: format!("\"{name}\""),
+        nonce: rand::random(),
     }
 }
 

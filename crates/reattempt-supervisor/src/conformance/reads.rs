@@ -323,6 +323,7 @@ async fn signals_pages(bench: &Bench) -> CheckResult {
             task: id,
             name: format!("s{nth}"),
             payload: format!("\"{}\"", "x".repeat(700_000)),
+            nonce: rand::random(),
         };
         bench.write_one(large).await?;
     }

@@ -13,6 +13,7 @@ sentences! {
     "a signal wakes a waiting task" => wakes,
     "a waiting task can be claimed at once if it has a signal that is newer than the one it has seen" => in_between,
     "a signal does not wake a task before its delay is over" => leaves_delays,
+    "a signal that is repeated with the random bits of its sender is stored once" => stores_once,
     "an ended or missing task takes no signal" => refuses_ended,
 }
 
@@ -122,6 +123,22 @@ async fn leaves_delays(bench: &Bench) -> CheckResult {
     )
 }
 
+async fn stores_once(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    let repeated = signal(id, "go");
+    bench.send(repeated.clone(), SignalResult::Accepted).await?;
+    bench.send(signal(id, "go"), SignalResult::Accepted).await?;
+    bench.send(repeated.clone(), SignalResult::Accepted).await?;
+    bench
+        .write_held(change(lease(&held), change_to(State::Processed)))
+        .await?;
+    // Perhaps the task ended because it got the signal.
+    bench.send(repeated, SignalResult::Accepted).await?;
+    let signals = bench.other.signals(id).await.map_err(to_message)?;
+    check_equal("the number of its signals", signals.len(), 2)
+}
+
 async fn refuses_ended(bench: &Bench) -> CheckResult {
     bench
         .send(signal(TaskId(1_000_000), "a"), SignalResult::UnknownTask)
@@ -138,6 +155,7 @@ async fn refuses_ended(bench: &Bench) -> CheckResult {
                 task: TaskId(-1),
                 name: String::new(),
                 payload: String::new(),
+                nonce: 1,
             },
         ];
         let results = bench.write(list).await?;

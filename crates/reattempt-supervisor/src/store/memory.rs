@@ -1,6 +1,6 @@
 //! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ struct Tables {
     failing: BTreeMap<TaskId, Vec<FailingStep>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
     running: BTreeMap<(TaskId, i32), RunningStep>,
+    /// The random bits of the signals.
+    nonces: BTreeSet<(TaskId, i64)>,
     /// When the lease of each worker ends, and how long it is.
     leases: BTreeMap<WorkerId, (Time, Duration)>,
     sweeps: Sweeps,
@@ -241,7 +243,19 @@ impl Tables {
                 task,
                 name,
                 payload,
-            } => WriteResult::Signaled(self.signal(task, name, payload, now)),
+                nonce,
+            } => {
+                let is_new = self.nonces.insert((task, nonce));
+                let result = if is_new {
+                    self.signal(task, name, payload, now)
+                } else {
+                    SignalResult::Accepted
+                };
+                if result != SignalResult::Accepted {
+                    self.nonces.remove(&(task, nonce));
+                }
+                WriteResult::Signaled(result)
+            }
             Write::Admin(task, command) => {
                 WriteResult::Signaled(self.apply_command(task, command, now))
             }
@@ -532,6 +546,7 @@ impl Tables {
             self.records.remove(id);
             self.failing.remove(id);
             self.signals.remove(id);
+            self.nonces.retain(|(task, _)| task != id);
         }
         u64::try_from(old.len()).unwrap_or(u64::MAX)
     }

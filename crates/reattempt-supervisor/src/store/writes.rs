@@ -48,6 +48,8 @@ pub enum Write {
         name: String,
         /// The value, as JSON.
         payload: String,
+        /// Random bits: a signal that is written again with them is there already, and accepted.
+        nonce: i64,
     },
     /// Carries out the command of an operator. Returns [`WriteResult::Signaled`].
     Admin(TaskId, AdminCommand),

@@ -79,7 +79,7 @@ columns! {
 
 columns! { Ended { task: i64, fence: i64, seq: i32 } }
 
-columns! { Signals { task: i64, name: &'a str, payload: &'a str } }
+columns! { Signals { task: i64, name: &'a str, payload: &'a str, nonce: i64 } }
 
 impl<'a> Submits<'a> {
     pub(super) fn of(all: impl Iterator<Item = &'a NewTask>) -> Self {
@@ -162,11 +162,13 @@ impl<'a> Signals<'a> {
                 task,
                 name,
                 payload,
+                nonce,
             } = write
             {
                 columns.task.push(task.0);
                 columns.name.push(name);
                 columns.payload.push(payload);
+                columns.nonce.push(*nonce);
             }
         }
         columns

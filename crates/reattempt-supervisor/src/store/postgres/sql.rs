@@ -300,16 +300,17 @@ pub(super) const FORGET: &str = "DELETE FROM retry_worker WHERE id = $1";
 
 pub(super) const SIGNAL: &str = concat!(
     "WITH given AS (
-         SELECT given.*, state FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS given (run_id, name, payload, n)
+         SELECT given.*, state, EXISTS (SELECT 1 FROM retry_signal AS old WHERE old.run_id = given.run_id AND old.nonce = given.nonce) AS is_there
+         FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS given (run_id, name, payload, nonce, n)
          LEFT JOIN retry_run AS run ON run.id = run_id
      ), stored AS (
-         INSERT INTO retry_signal (run_id, name, payload)
-         SELECT run_id, name, payload FROM given WHERE state IN (0, 1, 2) ORDER BY n
+         INSERT INTO retry_signal (run_id, name, payload, nonce)
+         SELECT run_id, name, payload, nonce FROM given WHERE state IN (0, 1, 2) AND NOT is_there ORDER BY n
      ), woken AS (
          UPDATE retry_run SET state = 0, wake_at = ", now!(), ", updated_at = ", now!(), "
-         WHERE state + 0 = 2 AND id = ANY (ARRAY(SELECT run_id FROM given WHERE state = 2))
+         WHERE state + 0 = 2 AND id = ANY (ARRAY(SELECT run_id FROM given WHERE state = 2 AND NOT is_there))
      )
-     SELECT n, state FROM given"
+     SELECT n, CASE WHEN is_there THEN 0::smallint ELSE state END FROM given"
 );
 
 /// Deletes the failures of the steps of a task in these states.

@@ -65,7 +65,8 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
             task,
             name,
             payload,
-        } => WriteResult::Signaled(signal(connection, *task, name, payload, now)?),
+            nonce,
+        } => WriteResult::Signaled(signal(connection, *task, (name, payload, *nonce), now)?),
         Write::Admin(task, command) => {
             WriteResult::Signaled(apply_command(connection, *task, command, now)?)
         }
@@ -411,19 +412,22 @@ fn state_of(connection: &Connection, task: TaskId) -> rusqlite::Result<Option<St
 fn signal(
     connection: &Connection,
     task: TaskId,
-    name: &str,
-    payload: &str,
+    (name, payload, nonce): (&str, &str, i64),
     now: Time,
 ) -> rusqlite::Result<SignalResult> {
+    let sql = "SELECT 1 FROM retry_signal WHERE run_id = ?1 AND nonce = ?2";
+    if query_one(connection, sql, [task.0, nonce], |_| Ok(()))?.is_some() {
+        return Ok(SignalResult::Accepted);
+    }
     match state_of(connection, task)? {
         None => return Ok(SignalResult::UnknownTask),
         Some(state) if state.is_final() => return Ok(SignalResult::NotAllowed(state)),
         Some(_) => {}
     }
-    let sql = "INSERT INTO retry_signal (run_id, name, payload) VALUES (?1, ?2, ?3)";
+    let sql = "INSERT INTO retry_signal (run_id, name, payload, nonce) VALUES (?1, ?2, ?3, ?4)";
     connection
         .prepare_cached(sql)?
-        .execute(params![task.0, name, payload])?;
+        .execute(params![task.0, name, payload, nonce])?;
     let sql =
         "UPDATE retry_run SET state = 0, wake_at = ?2, updated_at = ?2 WHERE id = ?1 AND state = 2";
     connection
