@@ -38,6 +38,18 @@ CREATE TABLE retry_failure (
     PRIMARY KEY (run_id, direction, seq)
 );
 
+-- What operators have said about steps.
+CREATE TABLE retry_note (
+    id      BIGINT  PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+    run_id  BIGINT  NOT NULL,
+    seq     INTEGER NOT NULL,
+    verdict TEXT    NOT NULL,
+    operator TEXT   NOT NULL,
+    why     TEXT    NOT NULL,
+    at      BIGINT  NOT NULL
+);
+CREATE INDEX retry_note_run ON retry_note (run_id);
+
 -- The steps that run, as their workers report them. A line counts only under the fence of its task.
 CREATE TABLE retry_running (
     run_id BIGINT  NOT NULL,

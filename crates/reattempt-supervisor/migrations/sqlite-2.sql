@@ -32,6 +32,18 @@ CREATE TABLE retry_failure (
     PRIMARY KEY (run_id, direction, seq)
 ) WITHOUT ROWID;
 
+-- What operators have said about steps.
+CREATE TABLE retry_note (
+    id      INTEGER PRIMARY KEY,
+    run_id  INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    verdict TEXT    NOT NULL,
+    operator TEXT   NOT NULL,
+    why     TEXT    NOT NULL,
+    at      INTEGER NOT NULL
+);
+CREATE INDEX retry_note_run ON retry_note (run_id);
+
 -- The steps that run, as their workers report them. A line counts only under the fence of its task.
 CREATE TABLE retry_running (
     run_id INTEGER NOT NULL,

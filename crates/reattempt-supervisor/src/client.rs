@@ -14,10 +14,10 @@ use crate::local::{Ending, LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
-    AdminCommand, Filter, SignalResult, Store, StoreError, StoreFuture, Submitted, Write,
-    WriteResult,
+    AdminCommand, Filter, Resolution, SignalResult, Store, StoreError, StoreFuture, Submitted,
+    Write, WriteResult,
 };
-use crate::task::{FailingStep, Record, RunningStep, State, Task, TaskId};
+use crate::task::{FailingStep, OperatorNote, Record, RunningStep, State, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
@@ -237,6 +237,21 @@ impl Client {
             .await
     }
 
+    /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
+    /// and continues the task.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task or step, if the task has not failed, if the result of a step
+    /// that was done is not JSON, or if the store has an error.
+    pub async fn resolve(&self, task: TaskId, resolution: Resolution) -> Result<(), SubmitError> {
+        if let Some(result) = resolution.verdict.result() {
+            serde_json::from_str::<serde::de::IgnoredAny>(result).map_err(SubmitError::Json)?;
+        }
+        self.send_to(task, Write::Admin(task, AdminCommand::Resolve(resolution)))
+            .await
+    }
+
     /// Deletes tasks that ended at least `age` ago, at most `limit`, and returns how many. Parked
     /// tasks stay.
     ///
@@ -263,6 +278,7 @@ impl Client {
     async fn send_to(&self, task: TaskId, write: Write) -> Result<(), SubmitError> {
         match self.write(write).await? {
             WriteResult::Signaled(SignalResult::Accepted) => Ok(()),
+            WriteResult::Signaled(SignalResult::UnknownStep) => Err(SubmitError::UnknownStep(task)),
             WriteResult::Signaled(SignalResult::UnknownTask) => Err(SubmitError::UnknownTask(task)),
             WriteResult::Signaled(SignalResult::NotAllowed(state)) => {
                 Err(SubmitError::NotAllowed(task, state))
@@ -362,6 +378,8 @@ pub struct Progress {
     pub running: Vec<RunningStep>,
     /// Its steps that have failed, and how often.
     pub failures: Vec<FailingStep>,
+    /// What operators have said about its steps.
+    pub notes: Vec<OperatorNote>,
 }
 
 impl<T> TaskHandle<T> {
@@ -390,11 +408,13 @@ impl<T> TaskHandle<T> {
             State::Processing => self.client.read(|store| store.running(self.id)).await?,
             _ => Vec::new(),
         };
+        let notes = self.client.read(|store| store.notes(self.id)).await?;
         Ok(Progress {
             task,
             history,
             running,
             failures,
+            notes,
         })
     }
 
@@ -527,6 +547,8 @@ pub enum SubmitError {
     TooLarge(String),
     /// There is no task with this number.
     UnknownTask(TaskId),
+    /// The task has no such step that has failed, or whose outcome is unknown.
+    UnknownStep(TaskId),
     /// The state of the task does not allow it.
     NotAllowed(TaskId, State),
     /// The task ended in this state, with this error.
@@ -540,6 +562,10 @@ impl fmt::Display for SubmitError {
             Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
             Self::TooLarge(message) => f.write_str(message),
             Self::UnknownTask(task) => write!(f, "there is no task {task}"),
+            Self::UnknownStep(task) => write!(
+                f,
+                "task {task} has no such step that has failed, or of which nobody knows whether it was done"
+            ),
             Self::NotAllowed(task, state) => {
                 let hint = match state {
                     State::Parked => "resubmit it first",

@@ -134,8 +134,8 @@ pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
-    Signal, State, Task, TaskId, UnknownState, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
+    RunningStep, Signal, State, Task, TaskId, UnknownState, WorkerId,
 };
 pub use time::Time;
 pub use workflow::{Workflow, WorkflowFn};

@@ -431,6 +431,21 @@ pub struct FailingStep {
     pub at: Time,
 }
 
+/// What an operator has said about a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OperatorNote {
+    /// The number of the step.
+    pub seq: i32,
+    /// `not done`, `done` or `undo`.
+    pub verdict: String,
+    /// The operator.
+    pub by: String,
+    /// How the operator knows.
+    pub why: String,
+    /// When the store wrote it.
+    pub at: Time,
+}
+
 /// A value that was sent to a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {

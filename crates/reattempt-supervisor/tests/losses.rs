@@ -15,9 +15,9 @@ use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Event, FailingStep, Memory, Record, RunningStep, Scheduler, SchedulerHandle, Signal,
-    State, Step, StepError, SubmitError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step,
-    workflow,
+    Client, Event, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
+    SchedulerHandle, Signal, State, Step, StepError, SubmitError, Task, TaskHandle, TaskId,
+    WorkerId, WorkflowContext, step, workflow,
 };
 use tokio::time::{Instant, timeout};
 
@@ -212,6 +212,10 @@ impl Store for Gate {
 
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
         self.store.running(id)
+    }
+
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
+        self.store.notes(id)
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

@@ -181,6 +181,20 @@ async fn the_program_lists_shows_and_commands() {
     ] {
         assert_eq!(place.refuses(arguments), said);
     }
+    let resolve = [
+        "resolve", &bad, "0", "--done", "7", "--by", "Ada", "--why", "?",
+    ];
+    let refused = place.refuses(&resolve);
+    assert!(
+        refused.contains("has no such step that has failed"),
+        "{refused}"
+    );
+    let refused = place.refuses(&["resolve", &bad, "0", "--why", "?"]);
+    assert!(refused.contains("--not-done"), "{refused}");
+    assert_eq!(
+        place.says(&["undo", &bad]),
+        format!("the steps of task {bad} will be undone\n")
+    );
     let unknown = place.refuses(&["list", "--state", "lost"]);
     assert!(
         unknown.contains("`lost` is not a state; the states are pending, processing"),

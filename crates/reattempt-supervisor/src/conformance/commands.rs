@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, new,
-    record, running, sentences,
+    record, running, sentences, to_message,
 };
-use crate::store::{AdminCommand, Change, ClaimedTask, Counts, SignalResult, Wake, Write};
+use crate::store::{
+    AdminCommand, Change, ClaimedTask, Counts, Resolution, SignalResult, Verdict, Wake, Write,
+};
 use crate::task::{Direction, FailingStep, Fence, Lease, NewTask, RecordKind, State, TaskId};
 use crate::time::Time;
 
@@ -21,6 +23,9 @@ sentences! {
     "a parked task keeps its direction when it is resubmitted, and only the step that parked it runs again" => resubmits_parked,
     "a parked task that goes back keeps all its records when it is resubmitted" => keeps_records,
     "a failed or parked task turns back when somebody undoes it, and keeps all its records" => undoes,
+    "an operator says of a step of unknown outcome that it was not done, that it was done, or that it is undone" => resolves,
+    "an operator says what became of the step that ended a task" => resolves_failed,
+    "an operator cannot say anything about a step with another outcome, a timer or a missing step" => resolves_no_other,
     "a parked task that is cancelled can be claimed at once, and its worker cancels it" => cancels_parked,
     "resubmitting a task drops a `complete_by` that is over, and keeps one that is not" => drops_past_limit,
     "a command for a task whose state does not allow it changes nothing, and one for a missing task returns `UnknownTask`" => refuses,
@@ -339,6 +344,97 @@ async fn undoes(bench: &Bench) -> CheckResult {
     check_equal("it", (task.direction, task.failures, task.fence), wanted)
 }
 
+fn resolution(seq: i32, verdict: Verdict) -> AdminCommand {
+    AdminCommand::Resolve(Resolution {
+        seq,
+        verdict,
+        by: "Ada".to_owned(),
+        why: "she asked the bank".to_owned(),
+    })
+}
+
+async fn resolves(bench: &Bench) -> CheckResult {
+    let done = || Verdict::Done("7".to_owned());
+    for (verdict, before, after) in [
+        (Verdict::NotDone, Direction::Forward, Direction::Forward),
+        (Verdict::NotDone, Direction::Undoing, Direction::Undoing),
+        (done(), Direction::Forward, Direction::Forward),
+        (done(), Direction::Cancelling, Direction::Cancelling),
+        (Verdict::Undo, Direction::Forward, Direction::Undoing),
+        (Verdict::Undo, Direction::Cancelling, Direction::Cancelling),
+    ] {
+        let command = resolution(5, verdict.clone());
+        let (task, left) = command_for_parked(bench, before, command).await?;
+        check_equal("its direction", task.task.direction, after)?;
+        let mut wanted = PARKED.to_vec();
+        match &verdict {
+            Verdict::NotDone => wanted.retain(|(seq, _)| *seq != 5),
+            Verdict::Done(_) => wanted.push((5, RecordKind::Done)),
+            Verdict::Undo => {}
+        }
+        check_equal("its history", left, wanted)?;
+        let history = bench.history(task.task.id).await?;
+        if let (Verdict::Done(result), Some(last)) = (&verdict, history.last()) {
+            let found = (last.name.as_str(), last.result.as_ref(), last.attempts);
+            check_equal("the record", found, ("nobody knows", Some(result), 0))?;
+        }
+        let notes = bench.other.notes(task.task.id).await.map_err(to_message)?;
+        let notes: Vec<_> = (notes.iter())
+            .map(|note| (note.seq, &*note.verdict, &*note.by, &*note.why))
+            .collect();
+        let wanted = vec![(5, verdict.as_str(), "Ada", "she asked the bank")];
+        check_equal("the notes", notes, wanted)?;
+    }
+    Ok(())
+}
+
+async fn resolves_failed(bench: &Bench) -> CheckResult {
+    for verdict in [Verdict::NotDone, Verdict::Done("7".to_owned())] {
+        let held = bench.claim_new("a").await?;
+        for (seq, kind) in [(0, RecordKind::Failed), (1, RecordKind::Done)] {
+            bench.write_held(record(lease(&held), seq, kind)).await?;
+        }
+        let error = Change {
+            direction: Direction::Undoing,
+            failed_seq: Some(0),
+            ..change_to(State::Error)
+        };
+        bench.write_held(change(lease(&held), error)).await?;
+        let command = resolution(0, verdict.clone());
+        bench.command(held.task.id, command).await?;
+        let again = bench.claim_one("b").await?;
+        let found = (again.task.direction, again.task.failed_seq);
+        check_equal("the task", found, (Direction::Forward, None))?;
+        let history = bench.history(held.task.id).await?;
+        let left = history.iter().map(|line| (line.seq, line.kind));
+        let mut wanted = vec![(1, RecordKind::Done)];
+        wanted.extend(verdict.result().map(|_| (0, RecordKind::Done)));
+        check_equal("its history", left.collect(), wanted)?;
+    }
+    Ok(())
+}
+
+async fn resolves_no_other(bench: &Bench) -> CheckResult {
+    let (held, _) = command_for_parked(bench, Direction::Forward, AdminCommand::Undo).await?;
+    let parked = change(lease(&held), change_to(State::Parked));
+    bench.write_held(parked).await?;
+    let before = bench.task(held.task.id).await?;
+    for seq in [0, 1, 2, 3, 6, 99] {
+        for verdict in [
+            Verdict::NotDone,
+            Verdict::Done("7".to_owned()),
+            Verdict::Undo,
+        ] {
+            let write = Write::Admin(held.task.id, resolution(seq, verdict));
+            bench.send(write, SignalResult::UnknownStep).await?;
+        }
+    }
+    check_equal("the task", bench.task(held.task.id).await?, before)?;
+    let history = bench.history(held.task.id).await?;
+    let left = history.iter().map(|record| (record.seq, record.kind));
+    check_equal("its history", left.collect(), PARKED.to_vec())
+}
+
 async fn cancels_parked(bench: &Bench) -> CheckResult {
     let (task, left) = command_for_parked(bench, Direction::Forward, AdminCommand::Cancel).await?;
     check_that("its worker gets the request", task.task.cancel_requested)?;
@@ -378,6 +474,7 @@ async fn refuses(bench: &Bench) -> CheckResult {
             park(),
             AdminCommand::Resubmit,
             AdminCommand::Undo,
+            resolution(0, Verdict::NotDone),
         ]
     };
     for command in commands() {
@@ -393,11 +490,16 @@ async fn refuses(bench: &Bench) -> CheckResult {
             State::Pending | State::Processing | State::Waiting => {
                 vec![AdminCommand::Cancel, park()]
             }
-            State::Error => vec![AdminCommand::Resubmit, AdminCommand::Undo],
+            State::Error => vec![
+                AdminCommand::Resubmit,
+                AdminCommand::Undo,
+                resolution(0, Verdict::NotDone),
+            ],
             State::Parked => vec![
                 AdminCommand::Cancel,
                 AdminCommand::Resubmit,
                 AdminCommand::Undo,
+                resolution(0, Verdict::NotDone),
             ],
             State::Processed | State::Compensated | State::Cancelled => Vec::new(),
         };

@@ -122,7 +122,11 @@ fn collect_undo<T>(
         (None, None) if is_unknown => return Err(ambiguous(*seq, spec.name)),
         (None, None) => return Ok(()),
         // The record has no arguments, so those of now must be the same.
-        (None, Some(_)) if record.args_hash.is_some() && record.args_hash != arguments.hash => {
+        (None, Some(_))
+            if record.args.is_none()
+                && record.args_hash.is_some()
+                && record.args_hash != arguments.hash =>
+        {
             return Err(Stop::Diverged(other_arguments(*seq, spec.name)));
         }
         _ => {}
@@ -247,7 +251,10 @@ impl Call {
     ) -> Record {
         Record {
             args_hash: self.arguments.hash.clone(),
-            args: undo.map(|_| self.arguments.json.clone()),
+            args: (undo
+                .or(self.spec.undo)
+                .filter(|_| kind != RecordKind::Failed))
+            .map(|_| self.arguments.json.clone()),
             undo: undo.map(str::to_owned),
             ..context.new_record(self.seq, kind, self.spec.name)
         }
@@ -257,8 +264,8 @@ impl Call {
 /// The task stops because nobody knows whether a step ran that must not run twice.
 fn ambiguous(seq: i32, name: &str) -> Stop {
     let message = format!(
-        "step {seq} `{name}` may have run: its worker died in it, and nobody can tell by the record; find out whether it ran, then say \
-         so: `resolve` the step as not done, or as done with its result"
+        "step {seq} `{name}` may have run: its worker died in it, and `idempotent = false` says that it must not run twice; find out \
+         whether it ran, then say so: `resolve` step {seq} as not done, or as done with its result, or undo it"
     );
     Stop::Ambiguous(seq, message)
 }

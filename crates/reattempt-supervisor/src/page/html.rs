@@ -160,6 +160,7 @@ pub(super) fn task(progress: &Progress) -> String {
         history,
         running,
         failures,
+        notes,
     } = progress;
     let mut body = format!(
         "<p><a href=\"../\">All tasks</a></p><h1>Task {}</h1><dl>",
@@ -236,6 +237,23 @@ pub(super) fn task(progress: &Progress) -> String {
                     step.failures,
                     time(step.at),
                     Text(&step.error),
+                ),
+            );
+        }
+        body.push_str("</tbody></table></div>");
+    }
+    if !notes.is_empty() {
+        body.push_str("<h2>Operators</h2><div class=scroll><table><thead><tr><th>Step<th>Verdict<th>By<th>When<th>Why</thead><tbody>");
+        for note in notes {
+            push(
+                &mut body,
+                format_args!(
+                    "<tr><td class=number>{}<td>{}<td>{}<td>{}<td class=text>{}",
+                    note.seq,
+                    Text(&note.verdict),
+                    Text(&note.by),
+                    time(note.at),
+                    Text(&note.why),
                 ),
             );
         }

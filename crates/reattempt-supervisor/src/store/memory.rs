@@ -13,11 +13,12 @@ use super::next_state::SUSPECT_DEATHS;
 use super::outage::Sweeps;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
-    Reclaimed, SignalResult, Store, StoreFuture, Submitted, Sweep, Wake, Write, WriteResult,
+    Reclaimed, Resolution, SignalResult, Store, StoreFuture, Submitted, Sweep, Verdict, Wake,
+    Write, WriteResult,
 };
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, Signal, State,
-    Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep,
+    Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -36,6 +37,7 @@ struct Tables {
     keys: HashMap<(String, String), TaskId>,
     records: BTreeMap<TaskId, Vec<Record>>,
     failing: BTreeMap<TaskId, Vec<FailingStep>>,
+    notes: BTreeMap<TaskId, Vec<OperatorNote>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
     running: BTreeMap<(TaskId, i32), RunningStep>,
     /// The random bits of the signals.
@@ -118,6 +120,11 @@ impl Store for Memory {
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
         let running = self.tables().running_steps(id);
         Box::pin(async { Ok(running) })
+    }
+
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
+        let notes = self.tables().notes.get(&id).cloned();
+        Box::pin(async { Ok(notes.unwrap_or_default()) })
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
@@ -500,6 +507,34 @@ impl Tables {
                 task.cancel_requested = true;
                 restart(task, now);
             }
+            (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
+                let records = self.records.entry(id).or_default();
+                if !resolve(records, task, &resolution, now) {
+                    return SignalResult::UnknownStep;
+                }
+                match resolution.verdict {
+                    Verdict::Undo if task.direction == Direction::Forward => {
+                        task.direction = Direction::Undoing;
+                    }
+                    Verdict::Undo => {}
+                    Verdict::NotDone | Verdict::Done(_) => {
+                        if task.state == State::Error {
+                            task.direction = Direction::Forward;
+                        }
+                        task.failed_seq = None;
+                        task.complete_by = task.complete_by.filter(|by| *by > now);
+                    }
+                }
+                self.notes.entry(id).or_default().push(OperatorNote {
+                    seq: resolution.seq,
+                    verdict: resolution.verdict.as_str().to_owned(),
+                    by: resolution.by,
+                    why: resolution.why,
+                    at: now,
+                });
+                self.failing.remove(&id);
+                restart(task, now);
+            }
             (AdminCommand::Undo, State::Parked | State::Error) => {
                 if task.direction == Direction::Forward {
                     task.direction = Direction::Undoing;
@@ -545,6 +580,7 @@ impl Tables {
             }
             self.records.remove(id);
             self.failing.remove(id);
+            self.notes.remove(id);
             self.signals.remove(id);
             self.nonces.retain(|(task, _)| task != id);
         }
@@ -627,4 +663,44 @@ fn set_counts(task: &mut Task, counts: Counts) {
     task.failures = counts.failures;
     task.deaths = counts.deaths;
     task.failed_ord = counts.failed_ord;
+}
+
+/// Changes the records of a step as an operator says. Returns `false` if the step has an outcome, or
+/// has not begun.
+fn resolve(records: &mut Vec<Record>, task: &Task, resolution: &Resolution, now: Time) -> bool {
+    let seq = resolution.seq;
+    let own = records.iter().filter(|record| record.seq == seq);
+    let is_open = |record: &&Record| match record.kind {
+        RecordKind::Begun => record.due_at.is_none() && !record.name.starts_with("signal "),
+        RecordKind::Failed => task.state == State::Error,
+        RecordKind::Done | RecordKind::Undone => false,
+    };
+    let Some(open) = own.clone().find(is_open).cloned() else {
+        return false;
+    };
+    if !own.clone().all(|record| is_open(&record)) {
+        return false;
+    }
+    let result = match &resolution.verdict {
+        Verdict::Undo => return true,
+        Verdict::NotDone => {
+            records.retain(|old| old.seq != seq);
+            return true;
+        }
+        Verdict::Done(result) => result.clone(),
+    };
+    records.retain(|old| old.seq != seq || old.kind != RecordKind::Failed);
+    let last = records.iter().map(|record| record.ord).max();
+    records.push(Record {
+        kind: RecordKind::Done,
+        ord: last.map_or(0, |last| last.saturating_add(1)),
+        attempts: 0,
+        result: Some(result),
+        error: None,
+        undo: None,
+        at: now,
+        fence: task.fence,
+        ..open
+    });
+    true
 }

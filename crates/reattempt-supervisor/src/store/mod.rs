@@ -23,7 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::task::{
-    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
+    WorkerId,
 };
 
 pub use error::{ErrorKind, StoreError};
@@ -32,8 +33,8 @@ pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};
 pub use writes::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Submitted, Wake,
-    Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
+    Submitted, Verdict, Wake, Write, WriteResult,
 };
 
 /// The future that a method of a store returns.
@@ -88,6 +89,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the steps of a task that run now, as its worker reported them, by number.
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>>;
+
+    /// Returns what operators have said about steps of a task, in that order.
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>>;
 
     /// Returns the signals of a task, in their order.
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>>;

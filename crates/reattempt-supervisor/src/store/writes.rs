@@ -181,6 +181,8 @@ pub enum SignalResult {
     UnknownTask,
     /// The state of the task does not allow it.
     NotAllowed(State),
+    /// The task has no such step whose outcome is unknown, or that has failed.
+    UnknownStep,
 }
 
 /// The tasks that a worker can take.
@@ -262,4 +264,51 @@ pub enum AdminCommand {
     Resubmit,
     /// Undoes the steps of a failed or parked task.
     Undo,
+    /// Says what became of one step of a failed or parked task, and continues the task.
+    Resolve(Resolution),
+}
+
+/// What an operator says about a step that ended the task, or of which nobody knows whether it was
+/// done. The store keeps it as an [`OperatorNote`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolution {
+    /// The number of the step.
+    pub seq: i32,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The operator.
+    pub by: String,
+    /// How the operator knows.
+    pub why: String,
+}
+
+/// What became of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was not done: a task that goes forward runs it again.
+    NotDone,
+    /// It was done, with this result as JSON.
+    Done(String),
+    /// Nobody knows, or it does not matter: the task turns back, and undoes this step as one of
+    /// unknown outcome.
+    Undo,
+}
+
+impl Verdict {
+    /// Returns its name: `not done`, `done` or `undo`.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::NotDone => "not done",
+            Self::Done(_) => "done",
+            Self::Undo => "undo",
+        }
+    }
+
+    /// Returns the result of the step.
+    pub(crate) fn result(&self) -> Option<&str> {
+        match self {
+            Self::Done(result) => Some(result),
+            Self::NotDone | Self::Undo => None,
+        }
+    }
 }

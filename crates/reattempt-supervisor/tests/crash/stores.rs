@@ -8,7 +8,8 @@ use reattempt_supervisor::store::{
     Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, FailingStep, Record, RunningStep, Signal, Sqlite, State, Task, TaskId, WorkerId,
+    Client, FailingStep, OperatorNote, Record, RunningStep, Signal, Sqlite, State, Task, TaskId,
+    WorkerId,
 };
 
 use crate::servers;
@@ -173,6 +174,10 @@ impl Store for Any {
 
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
         self.store.running(id)
+    }
+
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
+        self.store.notes(id)
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use reattempt_supervisor::store::Filter;
+use reattempt_supervisor::store::{Filter, Resolution, Verdict};
 use reattempt_supervisor::{Client, Postgres, Sqlite, State, TaskId, page};
 
 /// Shows durable tasks, and carries out commands on them.
@@ -58,6 +58,30 @@ enum Command {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
+    },
+    /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
+    /// and continues the task.
+    #[command(group(clap::ArgGroup::new("verdict").required(true)))]
+    Resolve {
+        /// The number of the task.
+        task: TaskId,
+        /// The number of the step.
+        step: i32,
+        /// The step was not done: it runs again.
+        #[arg(long, group = "verdict")]
+        not_done: bool,
+        /// The step was done, with this result as JSON.
+        #[arg(long, group = "verdict", value_parser = json)]
+        done: Option<serde_json::Value>,
+        /// The task turns back, and the step is undone by its `undo_unknown`.
+        #[arg(long, group = "verdict")]
+        undo: bool,
+        /// Who says so.
+        #[arg(long, env = "USER")]
+        by: String,
+        /// How you know.
+        #[arg(long)]
+        why: String,
     },
     /// Undoes the steps of parked or failed tasks.
     Undo {
@@ -153,6 +177,30 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 client.resubmit(task).await?;
                 println!("task {task} continues");
             }
+            Ok(())
+        }
+        Command::Resolve {
+            task,
+            step: seq,
+            not_done,
+            done,
+            undo: _,
+            by,
+            why,
+        } => {
+            let verdict = match done {
+                Some(result) => Verdict::Done(result.to_string()),
+                None if not_done => Verdict::NotDone,
+                None => Verdict::Undo,
+            };
+            let resolution = Resolution {
+                seq,
+                verdict,
+                by,
+                why,
+            };
+            client.resolve(task, resolution).await?;
+            println!("task {task} continues");
             Ok(())
         }
         Command::Undo { tasks } => {

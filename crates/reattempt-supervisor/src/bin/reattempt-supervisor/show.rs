@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reattempt_supervisor::{FailingStep, Progress, Record, RunningStep, State, Task};
+use reattempt_supervisor::{FailingStep, OperatorNote, Progress, Record, RunningStep, State, Task};
 use serde::Serialize;
 
 type PrintResult = Result<(), Box<dyn Error>>;
@@ -60,6 +60,7 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
         history,
         running,
         failures,
+        notes,
     } = progress;
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     for (name, value) in [
@@ -115,6 +116,13 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
             failures.iter().map(failing_row),
         );
     }
+    if !notes.is_empty() {
+        println!();
+        table(
+            ["step", "verdict", "by", "when", "why"],
+            notes.iter().map(note_row),
+        );
+    }
     Ok(())
 }
 
@@ -150,6 +158,17 @@ fn failing_row(step: &FailingStep) -> [String; 5] {
         step.failures.to_string(),
         step.at.to_string(),
         step.error.clone(),
+    ]
+}
+
+/// Returns the cells of what an operator has said.
+fn note_row(note: &OperatorNote) -> [String; 5] {
+    [
+        note.seq.to_string(),
+        note.verdict.clone(),
+        note.by.clone(),
+        note.at.to_string(),
+        note.why.clone(),
     ]
 }
 

@@ -30,7 +30,8 @@ use super::{
 };
 use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
-    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
+    WorkerId,
 };
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
@@ -227,6 +228,13 @@ impl Store for Postgres {
         Box::pin(async move {
             let rows = self.reader.query(sql::RUNNING_STEPS, &[&id.0]).await?;
             Ok(rows.iter().map(rows::running_of).collect())
+        })
+    }
+
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
+        Box::pin(async move {
+            let rows = self.reader.query(sql::NOTES, &[&id.0]).await?;
+            Ok(rows.iter().map(rows::note_of).collect())
         })
     }
 

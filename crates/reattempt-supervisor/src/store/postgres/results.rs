@@ -198,6 +198,9 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
         }
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,
+            Some(row) if row.get(1) && row.len() > 2 && !row.get::<_, bool>(2) => {
+                SignalResult::UnknownStep
+            }
             Some(row) if row.get(1) => SignalResult::Accepted,
             Some(row) => SignalResult::NotAllowed(rows::state(row.get(0))?),
         }),

@@ -5,8 +5,8 @@ use tokio_postgres::Row;
 use super::sql::columns;
 use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted};
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
-    Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
+    RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -102,6 +102,16 @@ pub(super) fn failing_step_of(row: &Row) -> Result<FailingStep, StoreError> {
         error: row.get(3),
         at: Time::from_micros(row.get(4)),
     })
+}
+
+pub(super) fn note_of(row: &Row) -> OperatorNote {
+    OperatorNote {
+        seq: row.get(0),
+        verdict: row.get(1),
+        by: row.get(2),
+        why: row.get(3),
+        at: Time::from_micros(row.get(4)),
+    }
 }
 
 pub(super) fn signal_of(row: &Row) -> Signal {

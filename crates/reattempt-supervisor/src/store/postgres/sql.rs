@@ -384,6 +384,39 @@ pub(super) const RESUBMIT: &str = concat!(
      SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
 );
 
+/// Says what became of a step that has begun or failed, where nothing else is known about it: $3 is
+/// `not done`, `done` or `undo`. Continues the task, or turns it back.
+pub(super) const RESOLVE: &str = concat!(
+    "WITH run AS (
+         SELECT * FROM retry_run WHERE id = $1 AND state IN (4, 7)
+     ), open AS (
+         SELECT run.fence, step.seq, step.name, args_hash, args FROM run JOIN retry_step AS step ON run_id = run.id
+         WHERE step.seq = $2 AND (kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') OR kind = 2 AND run.state = 4)
+             AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = $2
+                 AND (other.kind IN (1, 3) OR other.kind = 2 AND run.state <> 4))
+         ORDER BY kind LIMIT 1
+     ), forgotten AS (
+         DELETE FROM retry_step WHERE run_id = $1 AND seq = (SELECT seq FROM open)
+             AND ($3 = 'not done' OR $3 = 'done' AND kind = 2)
+     ), done AS (
+         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
+         SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $4, ", now!(), ", fence, args_hash, args
+         FROM open WHERE $3 = 'done'
+     ), noted AS (
+         INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
+         SELECT $1, seq, $3, $5, $6, ", now!(), " FROM open
+     ), failures AS (
+         DELETE FROM retry_failure WHERE run_id = $1 AND EXISTS (SELECT 1 FROM open)
+     ), steered AS (
+         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ", now!(), ", updated_at = ", now!(), ",
+             failed_seq = CASE WHEN $3 = 'undo' THEN failed_seq END,
+             direction = CASE WHEN $3 = 'undo' THEN greatest(direction, 1::smallint) WHEN state = 4 THEN 0 ELSE direction END,
+             complete_by = CASE WHEN $3 = 'undo' OR complete_by > ", now!(), " THEN complete_by END
+         WHERE id = $1 AND EXISTS (SELECT 1 FROM open)
+     )
+     SELECT state, state IN (4, 7), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
+);
+
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ",
@@ -394,6 +427,8 @@ pub(super) const PRUNE: &str = concat!(
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), failures AS (
          DELETE FROM retry_failure WHERE run_id = ANY (ARRAY(SELECT id FROM old))
+     ), notes AS (
+         DELETE FROM retry_note WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), signals AS (
          DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), runs AS (
@@ -407,6 +442,9 @@ pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHE
 pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = $1 ORDER BY ord";
 
 pub(super) const FAILURES: &str = "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = $1 ORDER BY direction, seq";
+
+pub(super) const NOTES: &str =
+    "SELECT seq, verdict, operator, why, at FROM retry_note WHERE run_id = $1 ORDER BY id";
 
 pub(super) const SIGNALS: &str =
     "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";
@@ -472,6 +510,7 @@ pub(super) const WRITES: &[&str] = &[
     PARK,
     RESUBMIT,
     UNDO,
+    RESOLVE,
     PRUNE,
 ];
 
@@ -484,6 +523,7 @@ pub(super) const READS: &[&str] = &[
     HISTORY,
     FAILURES,
     RUNNING_STEPS,
+    NOTES,
     SIGNALS,
     HISTORY_PAGE,
     SIGNALS_PAGE,

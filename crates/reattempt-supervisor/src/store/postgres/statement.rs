@@ -138,6 +138,17 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Admin(task, AdminCommand::Cancel) => live.query(sql::CANCEL, &[&task.0]).await,
         Write::Admin(task, AdminCommand::Park(why)) => live.query(sql::PARK, &[&task.0, why]).await,
         Write::Admin(task, AdminCommand::Resubmit) => live.query(sql::RESUBMIT, &[&task.0]).await,
+        Write::Admin(task, AdminCommand::Resolve(resolution)) => {
+            let values: [&(dyn ToSql + Sync); 6] = [
+                &task.0,
+                &resolution.seq,
+                &resolution.verdict.as_str(),
+                &resolution.verdict.result(),
+                &resolution.by,
+                &resolution.why,
+            ];
+            live.query(sql::RESOLVE, &values).await
+        }
         Write::Admin(task, AdminCommand::Undo) => live.query(sql::UNDO, &[&task.0]).await,
         Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];

@@ -7,8 +7,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::queries;
 use super::row::{query_one, unknown_number};
 use crate::store::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, SignalResult, Submitted, Wake,
-    Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
+    Submitted, Verdict, Wake, Write, WriteResult,
 };
 use crate::task::{
     Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, Task, TaskId, WorkerId,
@@ -436,6 +436,18 @@ fn signal(
     Ok(SignalResult::Accepted)
 }
 
+/// Turns a failed or parked task back; ?2 is now.
+const UNDO: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
+         direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
+     WHERE id = ?1";
+
+/// Continues a failed or parked task; ?2 is now.
+const CONTINUE: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
+         failed_seq = NULL,
+         direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
+         complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
+     WHERE id = ?1";
+
 /// Carries out the command of an operator.
 fn apply_command(
     connection: &Connection,
@@ -470,14 +482,65 @@ fn apply_command(
                 &[&task.0, &now],
             )?;
         }
-        (AdminCommand::Undo, State::Parked | State::Error) => {
+        (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
+            let Resolution {
+                seq,
+                verdict,
+                by,
+                why,
+            } = resolution;
+            let has_failed = (state == State::Error).then_some(2);
+            // The step has begun or failed, and nothing else is known about it.
+            let sql = "SELECT name, args_hash, args FROM retry_step AS step WHERE run_id = ?1 AND seq = ?2
+                 AND (kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal ' OR kind = ?3)
+                 AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = ?1 AND other.seq = ?2
+                     AND other.kind <> 0 AND other.kind IS NOT ?3)
+                 ORDER BY kind LIMIT 1";
+            let open = query_one(connection, sql, params![task.0, seq, has_failed], |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get::<_, Option<String>>(1)?,
+                    row.get::<_, Option<String>>(2)?,
+                ))
+            })?;
+            let Some((name, args_hash, args)) = open else {
+                return Ok(SignalResult::UnknownStep);
+            };
+            if *verdict == Verdict::NotDone {
+                execute(
+                    "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2",
+                    &[&task.0, seq],
+                )?;
+            }
+            if let Some(result) = verdict.result() {
+                execute(
+                    "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = 2",
+                    &[&task.0, seq],
+                )?;
+                execute(
+                    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
+                     SELECT ?1, ?2, 1, (SELECT coalesce(max(ord) + 1, 0) FROM retry_step WHERE run_id = ?1), ?3, 0, ?4, ?5, fence, ?6, ?7
+                     FROM retry_run WHERE id = ?1",
+                    &[&task.0, seq, &name, &result, &now, &args_hash, &args],
+                )?;
+            }
+            execute(
+                "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                &[&task.0, seq, &verdict.as_str(), by, why, &now],
+            )?;
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
             execute(
-            "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
-                 direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
-             WHERE id = ?1",
-            &[&task.0, &now],
+                if *verdict == Verdict::Undo {
+                    UNDO
+                } else {
+                    CONTINUE
+                },
+                &[&task.0, &now],
             )?;
+        }
+        (AdminCommand::Undo, State::Parked | State::Error) => {
+            execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
+            execute(UNDO, &[&task.0, &now])?;
         }
         (AdminCommand::Resubmit, State::Parked | State::Error) => {
             // The step that failed runs again. An older release does not say which step it was: then
@@ -491,13 +554,7 @@ fn apply_command(
                 &[&task.0],
             )?;
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
-            execute(
-                "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2, failed_seq = NULL,
-                     direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
-                     complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
-                 WHERE id = ?1",
-                &[&task.0, &now],
-            )?;
+            execute(CONTINUE, &[&task.0, &now])?;
         }
         (_, state) => return Ok(SignalResult::NotAllowed(state)),
     }
@@ -516,6 +573,7 @@ fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusql
     for sql in [
         "DELETE FROM retry_step WHERE run_id = ?1",
         "DELETE FROM retry_failure WHERE run_id = ?1",
+        "DELETE FROM retry_note WHERE run_id = ?1",
         "DELETE FROM retry_signal WHERE run_id = ?1",
         "DELETE FROM retry_run WHERE id = ?1",
     ] {

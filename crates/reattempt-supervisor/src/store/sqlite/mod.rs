@@ -22,7 +22,8 @@ use super::{
 };
 use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
-    FailingStep, Record, RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
+    WorkerId,
 };
 use crate::time::Time;
 use result_code::store_error;
@@ -141,6 +142,11 @@ impl Store for Sqlite {
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
         self.reader
             .call(move |connection| queries::running(connection, id))
+    }
+
+    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
+        self.reader
+            .call(move |connection| queries::notes(connection, id))
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {

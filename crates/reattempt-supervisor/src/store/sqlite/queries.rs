@@ -5,8 +5,8 @@ use rusqlite::{Connection, Row, params};
 use super::row::{in_table, query_one, unknown_number};
 use crate::store::{Filter, Page, page};
 use crate::task::{
-    Direction, FailingStep, Fence, OnFailure, Record, RecordKind, RunningStep, Signal, State, Task,
-    TaskId, WorkerId,
+    Direction, FailingStep, Fence, OnFailure, OperatorNote, Record, RecordKind, RunningStep,
+    Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -134,6 +134,22 @@ pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<
         })
     };
     rows.query_map([id.0], failing)?.collect()
+}
+
+pub(super) fn notes(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<OperatorNote>> {
+    let mut rows = connection.prepare_cached(
+        "SELECT seq, verdict, operator, why, at FROM retry_note WHERE run_id = ?1 ORDER BY id",
+    )?;
+    let note = |row: &Row<'_>| {
+        Ok(OperatorNote {
+            seq: row.get(0)?,
+            verdict: row.get(1)?,
+            by: row.get(2)?,
+            why: row.get(3)?,
+            at: Time::from_micros(row.get(4)?),
+        })
+    };
+    rows.query_map([id.0], note)?.collect()
 }
 
 /// Reads the records after a place, in the order of the primary key.
