@@ -104,9 +104,10 @@ impl Workflow {
         let krate = values::krate(keys.krate, faults);
         let name = durable.function.signature.ident.unraw().to_string();
         let on_failure = values::choice("on_failure", &["undo", "keep"], keys.on_failure, faults);
-        let on_failure = match on_failure {
-            Some("keep") => ours!(#krate::OnFailure::Keep),
-            _ => ours!(#krate::OnFailure::Undo),
+        let on_failure = if on_failure == Some("keep") {
+            ours!(#krate::OnFailure::Keep)
+        } else {
+            ours!(#krate::OnFailure::Undo)
         };
         let step_complete_by = keys.step_complete_by.map(|limit| {
             let limit = values::limit(Some(limit), faults);

@@ -102,6 +102,7 @@ impl Client {
     /// # Default
     ///
     /// 4 MiB.
+    #[must_use]
     pub fn max_payload(self, bytes: usize) -> Self {
         self.0.max_payload.store(bytes, Ordering::Relaxed);
         self

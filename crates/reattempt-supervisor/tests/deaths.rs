@@ -51,7 +51,7 @@ async fn steady(context: &WorkflowContext, millis: u64) -> Result<(), StepError>
 
 /// Ends its process after so many milliseconds.
 #[step]
-async fn kills(step: &Step, #[with] folder: &PathBuf, after: u64) -> Result<(), String> {
+async fn kills(step: &Step, #[with] folder: &Path, after: u64) -> Result<(), String> {
     tokio::time::sleep(Duration::from_millis(after)).await;
     let path = folder.join(format!("aborts-{}", step.task()));
     let file = std::fs::File::options()

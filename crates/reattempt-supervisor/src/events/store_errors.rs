@@ -1,6 +1,7 @@
 //! Errors of the store as events. All parts of a process see the same outage, and all of them try
 //! again and again.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,14 +21,14 @@ const REMEMBERED: usize = 16;
 pub(crate) struct StoreErrors {
     observers: Observers,
     /// The last messages, the newest last.
-    emitted: Mutex<Vec<(String, Instant)>>,
+    emitted: Mutex<VecDeque<(String, Instant)>>,
 }
 
 impl StoreErrors {
     pub(crate) const fn new(observers: Observers) -> Self {
         Self {
             observers,
-            emitted: Mutex::new(Vec::new()),
+            emitted: Mutex::new(VecDeque::new()),
         }
     }
 
@@ -42,9 +43,9 @@ impl StoreErrors {
                 return;
             }
             if emitted.len() >= REMEMBERED {
-                emitted.remove(0);
+                emitted.pop_front();
             }
-            emitted.push((message.clone(), now));
+            emitted.push_back((message.clone(), now));
         }
         self.observers.emit(&Event::StoreError {
             error: message,
@@ -57,7 +58,7 @@ impl StoreErrors {
     /// Returns the newest message of the last ten seconds.
     pub(crate) fn last(&self) -> Option<String> {
         let emitted = self.emitted.lock().unwrap_or_else(PoisonError::into_inner);
-        emitted.last().map(|(message, _)| message.clone())
+        emitted.back().map(|(message, _)| message.clone())
     }
 }
 

@@ -258,10 +258,10 @@ impl Live {
                 self.query(sql::CHECK_WRITER, &[writer, epoch]).await
             }));
         }
-        let own = all.len();
+        let before = all.len();
         all.extend(statements);
-        let mut answers = pipeline::transaction(&self.client, all).await?;
-        Ok(answers.split_off(own))
+        let answers = pipeline::transaction(&self.client, all).await?;
+        Ok(answers.into_iter().skip(before).collect())
     }
 
     /// Returns whether another connection should be opened.

@@ -48,7 +48,7 @@ impl Limits {
     /// Takes note of the lease of a worker.
     pub(super) fn set_lease(&self, lease: Duration) {
         let quarter = lease.checked_div(4).unwrap_or_default();
-        let quarter = quarter.clamp(SHORTEST, LONGEST).as_micros();
+        let quarter = quarter.max(SHORTEST).min(LONGEST).as_micros();
         let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
         self.base.fetch_min(quarter, Ordering::Relaxed);
     }

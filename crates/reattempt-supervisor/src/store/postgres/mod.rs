@@ -40,7 +40,11 @@ use pipeline::Sent;
 use sqlstate::store_error;
 
 /// The bytes and the items of a page, and the bytes of an item besides its texts.
-#[expect(clippy::as_conversions, reason = "small numbers, in a constant")]
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_wrap,
+    reason = "small numbers, in a constant"
+)]
 const PAGE: [i64; 3] = [
     page::BYTES as i64,
     page::ITEMS as i64,
