@@ -49,11 +49,14 @@ async fn steady(context: &WorkflowContext, millis: u64) -> Result<(), StepError>
     work(context, millis).await
 }
 
+/// Where a task notes how often it has ended its process.
+struct Folder(PathBuf);
+
 /// Ends its process after so many milliseconds.
 #[step]
-async fn kills(step: &Step, #[with] folder: &Path, after: u64) -> Result<(), String> {
+async fn kills(step: &Step, #[with] folder: &Folder, after: u64) -> Result<(), String> {
     tokio::time::sleep(Duration::from_millis(after)).await;
-    let path = folder.join(format!("aborts-{}", step.task()));
+    let path = folder.0.join(format!("aborts-{}", step.task()));
     let file = std::fs::File::options()
         .create(true)
         .append(true)
@@ -100,7 +103,7 @@ async fn worker() {
     let _scheduler = Scheduler::new(&client)
         .register(steady)
         .register(poison)
-        .with(PathBuf::from(std::env::var(FOLDER).unwrap()))
+        .with(Folder(std::env::var(FOLDER).unwrap().into()))
         .lease(LEASE)
         .poll(Duration::from_millis(50))
         .delays(delays)

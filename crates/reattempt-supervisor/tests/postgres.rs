@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use reattempt::Policy;
 use reattempt_supervisor::store::{
-    Change, Claim, Counts, Filter, Store as _, Wake, Write, WriteResult,
+    Change, Claim, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, Direction, Lease, NewTask, Postgres, Record, RecordKind, Scheduler, SchedulerHandle,
@@ -279,8 +279,8 @@ async fn the_end_of_a_task_is_reported_to_another_process() {
             one.signal(task.id(), "word", &nth).await.unwrap();
         };
         let limit = Duration::from_secs(4);
-        let (word, ()) = tokio::join!(tokio::time::timeout(limit, elsewhere.wait()), send);
-        assert_eq!(word.unwrap().unwrap(), nth);
+        let (result, ()) = tokio::join!(tokio::time::timeout(limit, elsewhere.wait()), send);
+        assert_eq!(result.unwrap().unwrap(), nth);
     }
     running.stop(Duration::from_secs(1)).await;
 }
@@ -519,7 +519,7 @@ async fn a_claim_reads_no_history() {
         panic!("{claimed:?}");
     };
     assert_eq!(claimed.len(), 2);
-    assert!(claimed.iter().all(|claimed| claimed.may_have_records()));
+    assert!(claimed.iter().all(ClaimedTask::may_have_records));
 }
 
 fn plain(key: &str) -> NewTask {

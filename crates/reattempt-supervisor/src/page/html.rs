@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Deserialize;
 
 use crate::client::Progress;
-use crate::task::{Record, RecordKind, RunningStep, State, Task};
+use crate::task::{OperatorNote, Record, RecordKind, RunningStep, State, Task};
 
 /// The tasks that the address of a list asks for.
 #[derive(Debug, Default, Deserialize)]
@@ -242,24 +242,30 @@ pub(super) fn task(progress: &Progress) -> String {
         }
         body.push_str("</tbody></table></div>");
     }
-    if !notes.is_empty() {
-        body.push_str("<h2>Operators</h2><div class=scroll><table><thead><tr><th>Step<th>Verdict<th>By<th>When<th>Why</thead><tbody>");
-        for note in notes {
-            push(
-                &mut body,
-                format_args!(
-                    "<tr><td class=number>{}<td>{}<td>{}<td>{}<td class=text>{}",
-                    note.seq,
-                    Text(&note.verdict),
-                    Text(&note.by),
-                    time(note.at),
-                    Text(&note.why),
-                ),
-            );
-        }
-        body.push_str("</tbody></table></div>");
-    }
+    add_notes(&mut body, notes);
     whole_page(&format!("Task {}", task.id), &body)
+}
+
+/// Adds what operators have decided.
+fn add_notes(body: &mut String, notes: &[OperatorNote]) {
+    if notes.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Operators</h2><div class=scroll><table><thead><tr><th>Step<th>Verdict<th>By<th>When<th>Why</thead><tbody>");
+    for note in notes {
+        push(
+            body,
+            format_args!(
+                "<tr><td class=number>{}<td>{}<td>{}<td>{}<td class=text>{}",
+                note.seq,
+                Text(&note.verdict),
+                Text(&note.by),
+                time(note.at),
+                Text(&note.why),
+            ),
+        );
+    }
+    body.push_str("</tbody></table></div>");
 }
 
 /// Adds the row of a record.

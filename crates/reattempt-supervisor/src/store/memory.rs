@@ -212,8 +212,8 @@ impl Tables {
                     }
                 }
                 for (lease, seq) in ended {
-                    let is_it = |step: &&RunningStep| step.fence == lease.fence;
-                    if self.running.get(&(lease.task, seq)).filter(is_it).is_some() {
+                    let is_it = |step: &RunningStep| step.fence == lease.fence;
+                    if self.running.get(&(lease.task, seq)).is_some_and(is_it) {
                         self.running.remove(&(lease.task, seq));
                     }
                 }

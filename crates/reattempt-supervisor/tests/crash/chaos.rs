@@ -111,7 +111,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     for seat in seats {
         seat.worker.kill().await;
     }
-    let seen = judge::all(&client, &ledger, &orders).await;
+    let found = judge::all(&client, &ledger, &orders).await;
     let number = |hits: &AtomicU32| hits.load(Ordering::SeqCst);
     let cuts = [
         ("before the send", number(&hits.before_the_send)),
@@ -122,7 +122,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     let late = number(&hits.late_and_rolled_back);
     println!(
         "{} tasks, {} kills, {stops} stops, {} restarts, cuts {cuts:?}; {late} late transactions rolled back and {} committed, \
-         {} late effects refused; {seen}; {:?}",
+         {} late effects refused; {found}; {:?}",
         orders.len(),
         extent.kills,
         extent.restarts,
@@ -144,9 +144,9 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         "a late transaction took place"
     );
     // Otherwise it proves nothing.
-    assert!(late > 0, "no late transaction was seen");
-    assert!(ledger.refused() > 0, "no late effect was seen");
-    assert!(seen.repeated() > 0, "no unknown outcome was seen");
+    assert!(late > 0, "no late transaction was found");
+    assert!(ledger.refused() > 0, "no late effect was found");
+    assert!(found.repeated() > 0, "no unknown outcome was found");
 }
 
 /// Returns all blows in a random order.

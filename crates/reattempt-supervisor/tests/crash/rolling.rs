@@ -59,9 +59,9 @@ pub(crate) async fn run(place: &Place, before: &Path, seed: u64) {
     for worker in old {
         worker.kill().await;
     }
-    let seen = judge::all(&client, &ledger, &orders).await;
+    let found = judge::all(&client, &ledger, &orders).await;
     println!(
-        "{}: the release before and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {seen}; {:?}",
+        "{}: the release before and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {found}; {:?}",
         place.kind,
         orders.len(),
         began.elapsed()

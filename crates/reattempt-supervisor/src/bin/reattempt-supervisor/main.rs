@@ -188,14 +188,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             by,
             why,
         } => {
-            let verdict = match done {
-                Some(result) => Verdict::Done(result.to_string()),
-                None if not_done => Verdict::NotDone,
-                None => Verdict::Undo,
-            };
             let resolution = Resolution {
                 seq,
-                verdict,
+                verdict: verdict(not_done, done.map(|result| result.to_string())),
                 by,
                 why,
             };
@@ -243,6 +238,15 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("http://{}", listener.local_addr()?);
             Ok(page::serve(listener, client).await?)
         }
+    }
+}
+
+/// Returns what the options of `resolve` say of a step.
+fn verdict(not_done: bool, done: Option<String>) -> Verdict {
+    match done {
+        Some(result) => Verdict::Done(result),
+        None if not_done => Verdict::NotDone,
+        None => Verdict::Undo,
     }
 }
 

@@ -141,9 +141,13 @@ impl Ends {
 async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
     loop {
         ends.is_set.notified().await;
-        let tasks = std::mem::take(&mut *ends.lock());
-        for tasks in tasks.chunks(NAMED) {
-            let tasks: Vec<_> = tasks.iter().map(i64::to_string).collect();
+        let mut left = std::mem::take(&mut *ends.lock()).into_iter();
+        loop {
+            let tasks = left.by_ref().take(NAMED).map(|task| task.to_string());
+            let tasks: Vec<_> = tasks.collect();
+            if tasks.is_empty() {
+                break;
+            }
             let payload = format!("{own} {}", tasks.join(","));
             // If this fails, other processes look at their intervals.
             let _ = link.query(sql::NOTIFY_ENDS, &[&payload]).await;

@@ -483,60 +483,10 @@ fn apply_command(
             )?;
         }
         (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
-            let Resolution {
-                seq,
-                verdict,
-                by,
-                why,
-            } = resolution;
-            let has_failed = (state == State::Error).then_some(2);
-            // The step has begun or failed, and nothing else is known about it.
-            let sql = "SELECT name, args_hash, args FROM retry_step AS step WHERE run_id = ?1 AND seq = ?2
-                 AND (kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal ' OR kind = ?3)
-                 AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = ?1 AND other.seq = ?2
-                     AND other.kind <> 0 AND other.kind IS NOT ?3)
-                 ORDER BY kind LIMIT 1";
-            let open = query_one(connection, sql, params![task.0, seq, has_failed], |row| {
-                Ok((
-                    row.get::<_, String>(0)?,
-                    row.get::<_, Option<String>>(1)?,
-                    row.get::<_, Option<String>>(2)?,
-                ))
-            })?;
-            let Some((name, args_hash, args)) = open else {
+            let has_failed = state == State::Error;
+            if !resolve(connection, task, resolution, has_failed, now)? {
                 return Ok(SignalResult::UnknownStep);
-            };
-            if *verdict == Verdict::NotDone {
-                execute(
-                    "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2",
-                    &[&task.0, seq],
-                )?;
             }
-            if let Some(result) = verdict.result() {
-                execute(
-                    "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = 2",
-                    &[&task.0, seq],
-                )?;
-                execute(
-                    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
-                     SELECT ?1, ?2, 1, (SELECT coalesce(max(ord) + 1, 0) FROM retry_step WHERE run_id = ?1), ?3, 0, ?4, ?5, fence, ?6, ?7
-                     FROM retry_run WHERE id = ?1",
-                    &[&task.0, seq, &name, &result, &now, &args_hash, &args],
-                )?;
-            }
-            execute(
-                "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                &[&task.0, seq, &verdict.as_str(), by, why, &now],
-            )?;
-            execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
-            execute(
-                if *verdict == Verdict::Undo {
-                    UNDO
-                } else {
-                    CONTINUE
-                },
-                &[&task.0, &now],
-            )?;
         }
         (AdminCommand::Undo, State::Parked | State::Error) => {
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
@@ -559,6 +509,74 @@ fn apply_command(
         (_, state) => return Ok(SignalResult::NotAllowed(state)),
     }
     Ok(SignalResult::Accepted)
+}
+
+/// Writes what an operator says of a step. Returns whether there is such a step without an end.
+fn resolve(
+    connection: &Connection,
+    task: TaskId,
+    resolution: &Resolution,
+    has_failed: bool,
+    now: i64,
+) -> rusqlite::Result<bool> {
+    let execute = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+        connection.prepare_cached(sql)?.execute(values).map(drop)
+    };
+    let Resolution {
+        seq,
+        verdict,
+        by,
+        why,
+    } = resolution;
+    let failed = has_failed.then_some(2);
+    // The step has begun or failed, and nothing else is known about it.
+    let sql = "SELECT name, args_hash, args FROM retry_step AS step WHERE run_id = ?1 AND seq = ?2
+         AND (kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal ' OR kind = ?3)
+         AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = ?1 AND other.seq = ?2
+             AND other.kind <> 0 AND other.kind IS NOT ?3)
+         ORDER BY kind LIMIT 1";
+    let open = query_one(connection, sql, params![task.0, seq, failed], |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, Option<String>>(1)?,
+            row.get::<_, Option<String>>(2)?,
+        ))
+    })?;
+    let Some((name, args_hash, args)) = open else {
+        return Ok(false);
+    };
+    if *verdict == Verdict::NotDone {
+        execute(
+            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2",
+            &[&task.0, seq],
+        )?;
+    }
+    if let Some(result) = verdict.result() {
+        execute(
+            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = 2",
+            &[&task.0, seq],
+        )?;
+        execute(
+            "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
+             SELECT ?1, ?2, 1, (SELECT coalesce(max(ord) + 1, 0) FROM retry_step WHERE run_id = ?1), ?3, 0, ?4, ?5, fence, ?6, ?7
+             FROM retry_run WHERE id = ?1",
+            &[&task.0, seq, &name, &result, &now, &args_hash, &args],
+        )?;
+    }
+    execute(
+        "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        &[&task.0, seq, &verdict.as_str(), by, why, &now],
+    )?;
+    execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
+    execute(
+        if *verdict == Verdict::Undo {
+            UNDO
+        } else {
+            CONTINUE
+        },
+        &[&task.0, &now],
+    )?;
+    Ok(true)
 }
 
 /// Deletes old tasks that have ended. Returns how many.
