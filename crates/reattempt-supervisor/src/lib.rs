@@ -21,7 +21,7 @@
 // 2. `task`: what a store keeps
 // 3. `store`: the trait, its writes, its implementations, and submissions; `conformance` checks a
 //    store
-// 4. `writer`, `local`, `events`
+// 4. `writer`, `running`, `local`, `events`
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
 // 7. `client`
