@@ -269,7 +269,7 @@ pub enum AdminCommand {
 }
 
 /// What an operator says about a step that ended the task, or of which nobody knows whether it was
-/// done. The store keeps it as an [`OperatorNote`].
+/// done. The store keeps it as an [`OperatorNote`](crate::OperatorNote).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The number of the step.
