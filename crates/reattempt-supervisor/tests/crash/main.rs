@@ -62,6 +62,7 @@ fn main() -> ExitCode {
         crowd: value("--crowd").map_or(200, |client| client.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
+    println!("seed {}", options.seed);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for kind in options.stores.clone() {
         let Some(mut place) = stores::Place::new(&kind) else {
