@@ -11,9 +11,6 @@ ALTER TABLE retry_run
     -- The step whose failure ended the task.
     ADD COLUMN failed_seq INTEGER;
 
--- Tasks whose workers died again and again are claimed apart.
-CREATE INDEX retry_run_suspects ON retry_run (queue, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2;
-
 ALTER TABLE retry_step
     -- A hash of the arguments; NULL in records of an older release.
     ADD COLUMN args_hash TEXT,

@@ -9,8 +9,11 @@ ALTER TABLE retry_run ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE retry_run ADD COLUMN failed_ord INTEGER NOT NULL DEFAULT -1;
 -- The step whose failure ended the task.
 ALTER TABLE retry_run ADD COLUMN failed_seq INTEGER;
+-- Claims read the tasks of one workflow and version, so that others cost nothing. The release before
+-- reads retry_run_ready.
+CREATE INDEX retry_run_claim ON retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths < 2;
 -- Tasks whose workers died again and again are claimed apart.
-CREATE INDEX retry_run_suspects ON retry_run (queue, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2;
+CREATE INDEX retry_run_suspects ON retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2;
 
 -- A hash of the arguments; NULL in records of an older release.
 ALTER TABLE retry_step ADD COLUMN args_hash TEXT;

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use reattempt::deadline;
 use reattempt_supervisor::store::{
-    Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, Write, WriteResult,
+    Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, UnknownWorkflow,
+    Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, Event, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
@@ -228,6 +229,15 @@ impl Store for Gate {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.store.counts()
+    }
+
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        self.store.unknown_workflows(queues, known, waited)
     }
 
     fn salt(&self) -> u64 {

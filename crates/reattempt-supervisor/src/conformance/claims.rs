@@ -15,7 +15,7 @@ sentences! {
     "a claim gives a task to one worker, and raises its fence" => raises_the_fence,
     "a claim gives a task to one worker only, even if many claim at the same time" => to_one_only,
     "a lower priority goes first, then an earlier wake-up time" => in_order,
-    "the priority counts across all queues of a claim" => over_queues,
+    "the order counts across all queues, workflows and versions of a claim" => over_workflows,
     "a task is not claimed before its delay is over" => respects_delays,
     "a claim takes only tasks from its queues, and of its workflows and versions" => known_workflows,
     "a claim takes at most `limit` tasks" => at_most,
@@ -134,36 +134,47 @@ async fn in_order(bench: &Bench) -> CheckResult {
     check_equal("the order of the claims", found, wanted)
 }
 
-async fn over_queues(bench: &Bench) -> CheckResult {
-    for (queue, priority) in [("r", 2), ("q", 3), ("r", 1), ("q", 0)] {
-        let key = format!("{queue}{priority}");
-        bench
-            .submit(NewTask {
-                queue: queue.to_owned(),
-                priority,
-                ..new(&key)
-            })
-            .await?;
+async fn over_workflows(bench: &Bench) -> CheckResult {
+    let groups = [("r", "w", 1), ("q", "w", 2), ("q", "v", 1), ("q", "w", 1)];
+    let mut wanted = Vec::new();
+    for (nth, priority) in [2, 0, 3, 1, 0, 0, 2, 1, 3, 0, 0, 1].into_iter().enumerate() {
+        let (queue, workflow, version) = groups[nth % groups.len()];
+        let new = NewTask {
+            queue: queue.to_owned(),
+            workflow: workflow.to_owned(),
+            version,
+            priority,
+            ..new(&nth.to_string())
+        };
+        let id = bench.submit(new).await?;
+        let task = bench.task(id).await?;
+        wanted.push((priority, task.wake_at, id));
     }
-    let both = Claim {
-        queues: vec!["r".to_owned(), "q".to_owned()],
-        ..claim("a", 2)
-    };
+    wanted.sort_unstable();
+    bench
+        .wait_until_past(
+            wanted
+                .iter()
+                .map(|(_, wake_at, _)| *wake_at)
+                .max()
+                .unwrap_or_default(),
+        )
+        .await?;
     let mut found = Vec::new();
-    for _ in 0..2 {
-        found.extend(
-            bench
-                .claim_with(both.clone())
-                .await?
-                .into_iter()
-                .map(|claimed| claimed.task.priority),
-        );
+    for limit in [1, 4, 2, 9] {
+        let claim = Claim {
+            // A queue that is there twice is there.
+            queues: ["r", "q", "r"].map(str::to_owned).to_vec(),
+            workflows: [("w", 1), ("v", 1), ("w", 2)]
+                .map(|(name, version)| (name.to_owned(), version))
+                .to_vec(),
+            ..claim("a", limit)
+        };
+        let claimed = bench.claim_with(claim).await?.into_iter();
+        found.extend(claimed.map(|claimed| claimed.task.id));
     }
-    check_equal(
-        "priorities in the order of the claims",
-        found,
-        vec![0, 1, 2, 3],
-    )
+    let wanted = wanted.into_iter().map(|(_, _, id)| id).collect();
+    check_equal("the order of the claims", found, wanted)
 }
 
 async fn respects_delays(bench: &Bench) -> CheckResult {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
-    sentences, signal, to_message,
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
+    record, sentences, signal, to_message,
 };
-use crate::store::{AdminCommand, Change, Filter, Wake, Write, WriteResult};
+use crate::store::{AdminCommand, Change, Claim, Filter, Wake, Write, WriteResult};
 use crate::task::{Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId};
+use crate::time::Time;
 
 sentences! {
     "the pages of a history are the history, and each has the fence of the task" => history_pages,
@@ -17,9 +18,85 @@ sentences! {
     "tasks are listed with the newest first, at most `limit`, page by page" => pages,
     "tasks are listed by state, workflow and queue" => filters,
     "the counts are the numbers of tasks in each state" => counts,
+    "workflows that are not known are found by queue and version, once their tasks have been ready for so long" => unknown,
     "tasks that ended long ago are deleted with their records and signals, at most `limit`" => prunes,
     "unfinished and parked tasks are not deleted" => spares,
     "two connections to one store have the same salt" => salt,
+}
+
+async fn unknown(bench: &Bench) -> CheckResult {
+    let waited = Duration::from_millis(20);
+    let find = async |known: &[(&str, i32)], waited| {
+        let queues = ["q", "r"].map(str::to_owned).to_vec();
+        let known = known
+            .iter()
+            .map(|(name, version)| ((*name).to_owned(), *version));
+        let found = bench
+            .other
+            .unknown_workflows(queues, known.collect(), waited)
+            .await;
+        let found = found.map_err(to_message)?.into_iter();
+        let found = found.map(|one| {
+            check_that("they have waited for so long", one.waited >= waited)?;
+            Ok((one.queue, one.workflow, one.version))
+        });
+        found.collect::<CheckResult<Vec<_>>>()
+    };
+    let group =
+        |queue: &str, workflow: &str, version| (queue.to_owned(), workflow.to_owned(), version);
+    let mut newest = Time::default();
+    for (nth, (queue, workflow, version, priority, delay)) in [
+        ("q", "w", 1, 0, Duration::ZERO),
+        ("q", "w", 2, 5, LONG),
+        ("q", "w", 2, 6, Duration::ZERO),
+        ("q", "w", 2, -6, LONG),
+        ("q", "sleeping", 1, 0, LONG),
+        ("r", "v", 1, 1, Duration::ZERO),
+        ("r", "v", 1, 1, Duration::ZERO),
+        ("elsewhere", "w", 3, 0, Duration::ZERO),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let task = NewTask {
+            queue: queue.to_owned(),
+            workflow: workflow.to_owned(),
+            version,
+            priority,
+            delay,
+            ..new(&nth.to_string())
+        };
+        let id = bench.submit(task).await?;
+        newest = bench.task(id).await?.created_at;
+    }
+    check_equal(
+        "what has waited for an hour",
+        find(&[], LONG).await?,
+        Vec::new(),
+    )?;
+    bench.wait_until_past(newest.after(waited)).await?;
+    let all = vec![group("q", "w", 1), group("q", "w", 2), group("r", "v", 1)];
+    check_equal("all unknown workflows", find(&[], waited).await?, all)?;
+    let known = [("w", 1), ("v", 2), ("v", 1)];
+    check_equal(
+        "the unknown version",
+        find(&known, waited).await?,
+        vec![group("q", "w", 2)],
+    )?;
+    let claim = Claim {
+        workflows: vec![("w".to_owned(), 2)],
+        ..claim("a", 9)
+    };
+    check_equal(
+        "the number of claimed tasks",
+        bench.claim_with(claim).await?.len(),
+        1,
+    )?;
+    check_equal(
+        "nothing after the claim",
+        find(&known, waited).await?,
+        Vec::new(),
+    )
 }
 
 async fn nothing(bench: &Bench) -> CheckResult {

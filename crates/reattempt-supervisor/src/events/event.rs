@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::store::{ErrorKind, Reclaimed};
+use crate::store::{ErrorKind, Reclaimed, UnknownWorkflow};
 use crate::task::{RunningStep, State, TaskId, WorkerId};
 
 /// Something that happened to a task, or to a store.
@@ -60,6 +60,8 @@ pub enum Event {
         /// The name of its workflow.
         workflow: String,
     },
+    /// Tasks of a workflow that this scheduler does not have wait in one of its queues.
+    UnknownWorkflow(UnknownWorkflow),
     /// Steps block all threads of the runtime. Nothing runs in this process, and its lease runs out.
     Blocked {
         /// The worker.
@@ -82,12 +84,14 @@ pub enum Event {
 
 impl Event {
     /// Returns whether an operator should look: a task ended in [`State::Error`] or
-    /// [`State::Parked`], steps block the runtime, or the store has an error.
+    /// [`State::Parked`], steps block the runtime, nobody takes the tasks of a workflow, or the store
+    /// has an error.
     pub const fn is_alert(&self) -> bool {
         matches!(
             self,
             Self::StoreError { .. }
                 | Self::Blocked { .. }
+                | Self::UnknownWorkflow(_)
                 | Self::Ended {
                     state: State::Error | State::Parked,
                     ..

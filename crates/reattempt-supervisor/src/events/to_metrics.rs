@@ -25,6 +25,9 @@ pub(super) fn count_event(event: &Event) {
         Event::Reclaimed(reclaimed) => count("retry_tasks_reclaimed_total", &reclaimed.workflow),
         Event::Lost { workflow, .. } => count("retry_tasks_lost_total", workflow),
         Event::Blocked { .. } => counter!("retry_runtime_blocked_total").increment(1),
+        Event::UnknownWorkflow(unknown) => {
+            count("retry_unknown_workflows_total", &unknown.workflow);
+        }
         Event::StoreError { .. } => counter!("retry_store_errors_total").increment(1),
     }
 }

@@ -59,6 +59,12 @@ pub(super) fn log_event(event: &Event) {
             let (worker, steps) = (&worker.0, steps.collect::<Vec<_>>().join(", "));
             event!(Level::ERROR, worker, steps, "steps block the runtime");
         }
+        Event::UnknownWorkflow(unknown) => {
+            let (queue, workflow, version) = (&unknown.queue, &unknown.workflow, unknown.version);
+            let waited = unknown.waited.as_secs_f64();
+            let message = "tasks wait for a workflow that this scheduler does not have";
+            event!(Level::ERROR, queue, workflow, version, waited, message);
+        }
         Event::StoreError {
             error,
             kind,

@@ -60,6 +60,10 @@ pub(super) struct Worker {
 /// How long a suspect runs alone at most, so that others do not wait for long.
 const ALONE: Duration = Duration::from_secs(4);
 
+/// How long tasks are ready before somebody must know that this worker does not have their workflow,
+/// and how often it looks for them.
+const UNTAKEN: Duration = Duration::from_secs(60);
+
 /// How long steps may take to end when the scheduler stops; one that blocks its thread never does.
 const DROPPED_WITHIN: Duration = Duration::from_millis(100);
 
@@ -89,6 +93,7 @@ impl Worker {
                 let _ = tokio::time::timeout(this.lease, leave).await;
             }
             () = this.take_all(&mut running) => {}
+            () = this.look_for_unknown() => {}
         }
     }
 
@@ -141,6 +146,27 @@ impl Worker {
                 tokio::time::sleep(self.poll).await;
             }
             may_be_more = true;
+        }
+    }
+
+    /// Announces workflows whose tasks nobody takes; never returns.
+    async fn look_for_unknown(&self) {
+        let shared = self.client.shared();
+        loop {
+            tokio::time::sleep(UNTAKEN).await;
+            let (queues, known) = (self.queues.clone(), self.workflows.names());
+            match shared
+                .store()
+                .unknown_workflows(queues, known, UNTAKEN)
+                .await
+            {
+                Ok(unknown) => {
+                    for workflow in unknown {
+                        shared.emit(&Event::UnknownWorkflow(workflow));
+                    }
+                }
+                Err(error) => shared.emit_store_error(&error),
+            }
         }
     }
 

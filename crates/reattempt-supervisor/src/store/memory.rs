@@ -11,10 +11,11 @@ use super::expiry::find_expiry;
 use super::last_outcome::LastOutcome;
 use super::next_state::SUSPECT_DEATHS;
 use super::outage::Sweeps;
+use super::unknown::OldestTasks;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
-    Reclaimed, Resolution, SignalResult, Store, StoreFuture, Submitted, Sweep, Verdict, Wake,
-    Write, WriteResult,
+    Reclaimed, Resolution, SignalResult, Store, StoreFuture, Submitted, Sweep, UnknownWorkflow,
+    Verdict, Wake, Write, WriteResult,
 };
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep,
@@ -163,6 +164,22 @@ impl Store for Memory {
         Box::pin(async { Ok(counts) })
     }
 
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        let mut oldest = OldestTasks::new(&known);
+        for task in self.tables().tasks.values() {
+            if is_ready(task) && task.deaths < SUSPECT_DEATHS && queues.contains(&task.queue) {
+                oldest.add(&task.queue, &task.workflow, task.version, task.wake_at);
+            }
+        }
+        let unknown = oldest.waiting(self.now(), waited);
+        Box::pin(async { Ok(unknown) })
+    }
+
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.stored.notified())
     }
@@ -170,6 +187,11 @@ impl Store for Memory {
     fn salt(&self) -> u64 {
         self.salt
     }
+}
+
+/// Returns whether a worker can take the task, at its wake-up time.
+const fn is_ready(task: &Task) -> bool {
+    matches!(task.state, State::Pending | State::Waiting)
 }
 
 impl Tables {
@@ -341,7 +363,7 @@ impl Tables {
             claim.workflows.iter().any(is_run)
         };
         let mut ready: Vec<_> = (self.tasks.values())
-            .filter(|task| matches!(task.state, State::Pending | State::Waiting))
+            .filter(|task| is_ready(task))
             .filter(|task| {
                 (task.deaths >= SUSPECT_DEATHS) == claim.suspects.is_some()
                     && task.wake_at.after(claim.suspects.unwrap_or_default()) <= now

@@ -14,6 +14,7 @@ mod reclaim;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub(crate) mod submission;
+pub(crate) mod unknown;
 mod writes;
 
 use std::fmt;
@@ -32,6 +33,7 @@ pub use expiry::Expiry;
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};
+pub use unknown::UnknownWorkflow;
 pub use writes::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
     Submitted, Verdict, Wake, Write, WriteResult,
@@ -130,6 +132,16 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Returns how many tasks there are in each state.
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>>;
+
+    /// Finds workflows that are not among `known` and whose tasks have been ready for at least
+    /// `waited` in these queues, at most [`LIMIT`](UnknownWorkflow::LIMIT) in the order of queue, name and version.
+    /// Suspects do not count.
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>>;
 
     /// Waits until another process may have stored a task that workers can claim. A store without
     /// notifications never returns; workers also look at intervals.

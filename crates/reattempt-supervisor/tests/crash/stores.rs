@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, Write, WriteResult,
+    Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, FailingStep, OperatorNote, Record, RunningStep, Signal, Sqlite, State, Task, TaskId,
@@ -190,6 +190,15 @@ impl Store for Any {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.store.counts()
+    }
+
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        self.store.unknown_workflows(queues, known, waited)
     }
 
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {

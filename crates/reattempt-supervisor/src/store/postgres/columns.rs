@@ -175,6 +175,12 @@ impl<'a> Signals<'a> {
     }
 }
 
+/// Returns names and versions.
+pub(super) fn of_workflows(workflows: &[(String, i32)]) -> (Vec<&str>, Vec<i32>) {
+    let pairs = workflows.iter();
+    pairs.map(|(name, version)| (&**name, *version)).unzip()
+}
+
 /// Returns a duration in microseconds, bounded so that its sum with the time of the server cannot
 /// overflow.
 pub(super) fn micros(duration: Duration) -> i64 {

@@ -25,8 +25,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket, Transaction};
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep, Write,
-    WriteResult, page,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
+    UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
@@ -303,6 +303,21 @@ impl Store for Postgres {
                 ))
             };
             rows.iter().map(count).collect()
+        })
+    }
+
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        Box::pin(async move {
+            let (workflows, versions) = columns::of_workflows(&known);
+            let waited = columns::micros(waited);
+            let values: [&(dyn ToSql + Sync); 4] = [&queues, &workflows, &versions, &waited];
+            let rows = self.reader.query(sql::UNKNOWN, &values).await?;
+            Ok(rows.iter().map(rows::unknown_of).collect())
         })
     }
 

@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 
 use super::sql::columns;
-use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted};
+use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted, UnknownWorkflow};
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
     RunningStep, Signal, State, Task, TaskId, WorkerId,
@@ -55,6 +55,15 @@ pub(super) fn claimed_of(row: &Row) -> Result<ClaimedTask, StoreError> {
         has_signals: row.get("has_signals"),
         now: Time::from_micros(row.get("now")),
     })
+}
+
+pub(super) fn unknown_of(row: &Row) -> UnknownWorkflow {
+    UnknownWorkflow {
+        queue: row.get(0),
+        workflow: row.get(1),
+        version: row.get(2),
+        waited: Time::from_micros(row.get(3)).since(Time::default()),
+    }
 }
 
 pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {

@@ -1,9 +1,11 @@
 //! Creates the tables and brings them up to date.
 
+use std::time::Duration;
+
 use tokio_postgres::{Client, Transaction};
 
 use super::sqlstate::store_error;
-use crate::store::StoreError;
+use crate::store::{ErrorKind, StoreError};
 
 /// One entry for each revision, the oldest first. A released entry never changes.
 const MIGRATIONS: [&str; 2] = [
@@ -18,12 +20,75 @@ const VERSION: i64 = 1;
 /// The advisory lock of migrations: "retry-su" as a number.
 const LOCK: i64 = 0x7265_7472_792d_7375;
 
+/// The indexes of the second revision: their names, and what they index. Claims read the tasks of one
+/// workflow and version, so that others cost nothing; they read suspects apart.
+///
+/// On tables that are in use they are built beside the work. A release that is not used beside the
+/// first one may drop `retry_run_ready`.
+const INDEXES: [(&str, &str); 2] = [
+    (
+        "retry_run_claim",
+        "retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths < 2",
+    ),
+    (
+        "retry_run_suspects",
+        "retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2",
+    ),
+];
+
+/// How long a change of the tables waits for their users. Meanwhile everybody else waits for it.
+const LOCKED_WITHIN: &str = "2s";
+
+/// How long it lets others work before it tries again.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
 pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
+    let salt = loop {
+        match change_tables(client).await {
+            Err(error) if error.kind() == ErrorKind::Locked => tokio::time::sleep(PAUSE).await,
+            result => break result?,
+        }
+    };
+    for (name, indexed) in INDEXES {
+        build_index(client, name, indexed).await?;
+    }
+    Ok(salt)
+}
+
+/// Builds an index beside the work of others, unless it is there or somebody is at it: without it
+/// claims are slow, and correct. A build that somebody has ended starts anew.
+async fn build_index(client: &Client, name: &str, indexed: &str) -> Result<(), StoreError> {
+    let state = "SELECT indisvalid OR EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
+         FROM pg_index WHERE indexrelid = to_regclass($1)";
+    loop {
+        let state = client.query_opt(state, &[&name]).await;
+        if state.map_err(store_error)?.is_some_and(|row| row.get(0)) {
+            return Ok(());
+        }
+        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {name}");
+        let create = format!("CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {indexed}");
+        for sql in ["SET statement_timeout = 0", &*drop, &*create] {
+            match client.batch_execute(sql).await.map_err(store_error) {
+                // Two processes that begin at the same moment wait for each other.
+                Err(error) if error.is_passing() && !client.is_closed() => {
+                    tokio::time::sleep(PAUSE).await;
+                    break;
+                }
+                result => result?,
+            }
+        }
+    }
+}
+
+async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
     let transaction = client.transaction().await.map_err(store_error)?;
     // Wait for other migrations as long as they take.
-    let wait = format!("SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})");
+    let wait = format!(
+        "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK});
+         SET LOCAL lock_timeout = '{LOCKED_WITHIN}'"
+    );
     transaction
         .batch_execute(&wait)
         .await
@@ -58,7 +123,15 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             .map_err(store_error)?;
     }
     if applied < newest {
-        if applied > 0 {
+        if applied == 0 {
+            for (name, indexed) in INDEXES {
+                let create = format!("CREATE INDEX {name} ON {indexed}");
+                transaction
+                    .batch_execute(&create)
+                    .await
+                    .map_err(store_error)?;
+            }
+        } else {
             // The release before may still use the tables.
             let now = crate::time::Time::of_this_machine().as_micros();
             set_value(&transaction, "old_seen", now).await?;

@@ -88,45 +88,79 @@ pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
-// Claims priority by priority, and in each the task with the earliest wake-up time. So it reads no
-// sleeping task, however many there are. It reads no record: they may be large.
+// Walks the priorities of each known workflow in each queue, and in each priority reads the tasks
+// with the earliest wake-up time. So it reads no task of another workflow and no sleeping one, however
+// many there are. It takes the first of them all. Others may lock some at the same time, so it looks
+// at a few more. It reads no record: they may be large.
 macro_rules! claim {
     ($which:literal) => {
         concat!(
-    "WITH RECURSIVE level (nth, queue, priority) AS (
-         SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2)
-             ORDER BY priority LIMIT 1)
-         FROM unnest($2::text[]) WITH ORDINALITY AS given (queue, nth)
+            "WITH RECURSIVE known (queue, workflow, version) AS (
+         SELECT DISTINCT queue, workflow, version FROM unnest($2::text[]) AS queues (queue)
+         CROSS JOIN unnest($3::text[], $4::int[]) AS workflows (workflow, version)
+     ), level (queue, workflow, version, priority) AS (
+         SELECT known.*, (SELECT priority FROM retry_run AS run WHERE run.queue = known.queue AND run.workflow = known.workflow
+             AND run.version = known.version AND state IN (0, 2) AND ", $which, "
+             ORDER BY queue, workflow, version, priority LIMIT 1)
+         FROM known
        UNION ALL
-         SELECT nth, queue, (SELECT priority FROM retry_run AS run WHERE run.queue = level.queue AND state IN (0, 2)
-             AND run.priority > level.priority ORDER BY priority LIMIT 1)
+         SELECT queue, workflow, version, (SELECT priority FROM retry_run AS run WHERE run.queue = level.queue AND run.workflow = level.workflow
+             AND run.version = level.version AND state IN (0, 2) AND ", $which, " AND run.priority > level.priority
+             ORDER BY queue, workflow, version, priority LIMIT 1)
          FROM level WHERE priority IS NOT NULL
+     ), first (id) AS (
+         SELECT ready.id FROM level CROSS JOIN LATERAL (
+             SELECT run.priority, run.wake_at, run.id FROM retry_run AS run
+             WHERE run.queue = level.queue AND run.workflow = level.workflow AND run.version = level.version
+                 AND run.priority = level.priority AND state IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
+             ORDER BY run.wake_at, run.id LIMIT $5::bigint * 4 + 16
+         ) AS ready
+         ORDER BY ready.priority, ready.wake_at, ready.id LIMIT $5::bigint * 4 + 16
      ), claimed AS (
          UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
          WHERE id = ANY (ARRAY(
-             SELECT ready.id
-             FROM (SELECT queue, priority FROM level WHERE priority IS NOT NULL ORDER BY priority, nth) AS level
-             CROSS JOIN LATERAL (
-                 SELECT id FROM retry_run AS run
-                 WHERE run.queue = level.queue AND run.priority = level.priority AND state IN (0, 2)
-                     AND wake_at <= ", now!(), $which, " AND workflow || '@' || version = ANY ($3::text[])
-                 ORDER BY wake_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+             SELECT ready.id FROM first CROSS JOIN LATERAL (
+                 SELECT id FROM retry_run AS run WHERE run.id = first.id AND state + 0 IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
+                 FOR NO KEY UPDATE SKIP LOCKED
              ) AS ready
-             LIMIT $4
+             LIMIT $5
          ))
          RETURNING *
      )
      SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = claimed.id) AS has_signals
      FROM claimed"
-)
+        )
     };
 }
 
 /// Claims tasks that are not suspects.
-pub(super) const CLAIM: &str = claim!(" AND deaths < 2");
+pub(super) const CLAIM: &str = claim!("deaths < 2");
 
-/// Claims suspects that have been ready for so long.
-pub(super) const CLAIM_SUSPECTS: &str = claim!(" - $5::bigint AND deaths >= 2");
+/// Claims suspects.
+pub(super) const CLAIM_SUSPECTS: &str = claim!("deaths >= 2");
+
+/// Finds workflows that are not among these, and whose tasks have been ready for so long. Its cost
+/// grows with the number of workflows that have such tasks, not with that of the tasks.
+pub(super) const UNKNOWN: &str = concat!(
+    "WITH RECURSIVE level (queue, workflow, version, priority, wake_at) AS (
+         SELECT given.queue, head.* FROM unnest($1::text[]) AS given (queue) CROSS JOIN LATERAL (
+             SELECT workflow, version, priority, wake_at FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2) AND deaths < 2
+             ORDER BY run.queue, workflow, version, priority, wake_at LIMIT 1
+         ) AS head
+       UNION ALL
+         SELECT level.queue, next.* FROM level CROSS JOIN LATERAL (
+             SELECT run.workflow, run.version, run.priority, run.wake_at FROM retry_run AS run
+             WHERE run.queue = level.queue AND state IN (0, 2) AND deaths < 2
+                 AND (run.workflow, run.version, run.priority) > (level.workflow, level.version, level.priority)
+             ORDER BY run.queue, run.workflow, run.version, run.priority, run.wake_at LIMIT 1
+         ) AS next
+     )
+     SELECT queue, workflow, version, ", now!(), " - min(wake_at) AS waited FROM level
+     WHERE NOT EXISTS (SELECT FROM unnest($2::text[], $3::int[]) AS known (workflow, version)
+         WHERE known.workflow = level.workflow AND known.version = level.version)
+     GROUP BY queue, workflow, version HAVING min(wake_at) <= ", now!(), " - $4::bigint
+     ORDER BY queue, workflow, version LIMIT 100"
+);
 
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
@@ -528,6 +562,7 @@ pub(super) const READS: &[&str] = &[
     HISTORY_PAGE,
     SIGNALS_PAGE,
     COUNTS,
+    UNKNOWN,
     NOTIFY,
     NOTIFY_ENDS,
 ];

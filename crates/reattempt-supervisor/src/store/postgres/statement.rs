@@ -105,17 +105,24 @@ async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error>
 async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
     match write {
         Write::Claim(claim) => {
-            let workflows = claim.workflows.iter();
-            let workflows = workflows.map(|(name, version)| format!("{name}@{version}"));
-            let workflows: Vec<_> = workflows.collect();
-            let (limit, waited) = (i64::from(claim.limit), claim.suspects.map(micros));
-            let mut values: Vec<&(dyn ToSql + Sync)> =
-                vec![&claim.worker.0, &claim.queues, &workflows, &limit];
-            let Some(waited) = &waited else {
-                return live.query(sql::CLAIM, &values).await;
+            let (workflows, versions) = columns::of_workflows(&claim.workflows);
+            let sql = match claim.suspects {
+                None => sql::CLAIM,
+                Some(_) => sql::CLAIM_SUSPECTS,
             };
-            values.push(waited);
-            live.query(sql::CLAIM_SUSPECTS, &values).await
+            let (limit, waited) = (
+                i64::from(claim.limit),
+                micros(claim.suspects.unwrap_or_default()),
+            );
+            let values: [&(dyn ToSql + Sync); 6] = [
+                &claim.worker.0,
+                &claim.queues,
+                &workflows,
+                &versions,
+                &limit,
+                &waited,
+            ];
+            live.query(sql, &values).await
         }
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::queries;
+use super::claims;
 use super::row::{query_one, unknown_number};
 use crate::store::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
-    Submitted, Verdict, Wake, Write, WriteResult,
+    AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
+    Wake, Write, WriteResult,
 };
 use crate::task::{
-    Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, Task, TaskId, WorkerId,
+    Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -32,7 +32,7 @@ pub(super) fn apply_all(
 fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<WriteResult> {
     Ok(match write {
         Write::Submit(new) => WriteResult::Submitted(submit(connection, new, now)?),
-        Write::Claim(options) => WriteResult::Claimed(claim(connection, options, now)?),
+        Write::Claim(claim) => WriteResult::Claimed(claims::claim(connection, claim, now)?),
         Write::Record(lease, record) => {
             lease_result(self::record(connection, *lease, record, now)?, now)
         }
@@ -123,61 +123,6 @@ pub(super) fn submit(
         Ok(Submitted::earlier(id, row.get(1)?, &input, new))
     };
     rows.query_row([&new.workflow, &new.key], earlier)
-}
-
-/// Claims the tasks that are ready.
-fn claim(connection: &Connection, claim: &Claim, now: Time) -> rusqlite::Result<Vec<ClaimedTask>> {
-    let workflows = claim
-        .workflows
-        .iter()
-        .map(|(name, version)| format!("{name}@{version}"));
-    let workflows = workflows.collect::<serde_json::Value>().to_string();
-    let (index, which) = match claim.suspects {
-        None => ("retry_run_ready", "deaths < 2"),
-        Some(_) => ("retry_run_suspects", "deaths >= 2"),
-    };
-    let waited = i64::try_from(claim.suspects.unwrap_or_default().as_micros()).unwrap_or(i64::MAX);
-    let ready_at = now.as_micros().saturating_sub(waited);
-    let sql = format!(
-        "SELECT priority, wake_at, id FROM retry_run INDEXED BY {index}
-         WHERE state IN (0, 2) AND {which} AND queue = ?1 AND wake_at <= ?2
-             AND workflow || '@' || version IN (SELECT value FROM json_each(?3))
-         ORDER BY priority, wake_at, id LIMIT ?4"
-    );
-    let mut ready: Vec<(i16, i64, i64)> = Vec::new();
-    for queue in &claim.queues {
-        let mut rows = connection.prepare_cached(&sql)?;
-        let values = params![queue, ready_at, workflows, claim.limit];
-        let rows = rows.query_map(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        for row in rows {
-            ready.push(row?);
-        }
-    }
-    ready.sort_unstable();
-    ready.dedup();
-    ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
-    let ids = ready.iter().map(|(_, _, id)| *id);
-    let ids = ids.collect::<serde_json::Value>().to_string();
-    let sql = format!(
-        "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
-         WHERE id IN (SELECT value FROM json_each(?3)) RETURNING {}",
-        queries::COLUMNS
-    );
-    let mut rows = connection.prepare_cached(&sql)?;
-    let values = params![claim.worker.0, now.as_micros(), ids];
-    let tasks = rows.query_map(values, queries::task_of)?;
-    let mut tasks = tasks.collect::<rusqlite::Result<Vec<_>>>()?;
-    tasks.sort_by_key(|task| (task.priority, task.wake_at, task.id));
-    let claimed = |task: Task| {
-        let sql = "SELECT 1 FROM retry_signal WHERE run_id = ?1 LIMIT 1";
-        let signal = query_one(connection, sql, [task.id.0], |_| Ok(()))?;
-        Ok(ClaimedTask {
-            task,
-            has_signals: signal.is_some(),
-            now,
-        })
-    };
-    tasks.into_iter().map(claimed).collect()
 }
 
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped.

@@ -2,6 +2,7 @@
 //! `synchronous = FULL`, so that committed writes are on disk.
 
 mod apply;
+mod claims;
 mod expired;
 mod migration;
 mod queries;
@@ -17,8 +18,8 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep, Write,
-    WriteResult,
+    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
+    UnknownWorkflow, Write, WriteResult,
 };
 use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
@@ -175,6 +176,16 @@ impl Store for Sqlite {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.reader.call(queries::counts)
+    }
+
+    fn unknown_workflows(
+        &self,
+        queues: Vec<String>,
+        known: Vec<(String, i32)>,
+        waited: Duration,
+    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        self.reader
+            .call(move |connection| claims::unknown_workflows(connection, &queues, &known, waited))
     }
 
     fn salt(&self) -> u64 {
