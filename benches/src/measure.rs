@@ -4,7 +4,7 @@
 use std::env;
 use std::error::Error;
 use std::io::ErrorKind;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// As many digits in one as in the other: reading them costs the same.
 const CALLS: [u64; 2] = [16_384, 24_576];
@@ -28,24 +28,29 @@ pub(crate) fn instructions_over(
     failures: u32,
 ) -> Result<f64, Box<dyn Error>> {
     let calls = f64::from(u32::try_from(many - few)?);
-    let (few, many) = (
-        collected(case, failures, few)?,
-        collected(case, failures, many)?,
-    );
-    Ok((many - few) / calls)
+    // At the same time: others do not change what is counted.
+    let (few, many) = (start(case, failures, few)?, start(case, failures, many)?);
+    let few = collected(case, few)?;
+    Ok((collected(case, many)? - few) / calls)
 }
 
-fn collected(case: &str, failures: u32, calls: u64) -> Result<f64, Box<dyn Error>> {
-    let output = Command::new("valgrind")
+fn start(case: &str, failures: u32, calls: u64) -> Result<Child, Box<dyn Error>> {
+    Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=yes"])
         .arg("--callgrind-out-file=/dev/null")
         .arg(env::current_exe()?)
         .args(["--case", case, &failures.to_string(), &calls.to_string()])
-        .output()
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
         .map_err(|error| match error.kind() {
             ErrorKind::NotFound => MISSING.into(),
-            _ => format!("`valgrind` cannot be run: {error}"),
-        })?;
+            _ => format!("`valgrind` cannot be run: {error}").into(),
+        })
+}
+
+fn collected(case: &str, counting: Child) -> Result<f64, Box<dyn Error>> {
+    let output = counting.wait_with_output()?;
     let report = String::from_utf8_lossy(&output.stderr);
     let total = report
         .lines()

@@ -9,6 +9,11 @@ step_features() {
     done
 }
 
+# The same, and each client library by itself; the tests compile these together.
+step_libraries() {
+    scripts/features libraries
+}
+
 features_of() {
     sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9-]*\) = .*/\1/p' "$1"
 }

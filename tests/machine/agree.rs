@@ -2,6 +2,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::num::NonZero;
+use std::thread;
 
 use crate::case::Case;
 use crate::drivers::{self, Driver};
@@ -84,15 +86,30 @@ fn all_drivers_agree() {
     let seed = number("REATTEMPT_SEED").unwrap_or_else(drawn);
     let cases = number("REATTEMPT_CASES").unwrap_or(100_000);
     println!("REATTEMPT_SEED={seed}, {cases} cases");
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for nth in 0..threads {
+            let own = (0..cases).zip(seeds(seed)).skip(nth).step_by(threads);
+            scope.spawn(move || agree(seed, own));
+        }
+    });
+}
+
+/// The seeds of all cases.
+fn seeds(seed: u64) -> impl Iterator<Item = u64> {
+    let mut seeds = Random(seed);
+    std::iter::repeat_with(move || seeds.next())
+}
+
+fn agree(seed: u64, cases: impl Iterator<Item = (u64, u64)>) {
     let drivers = drivers::all();
     let mut comparison = Comparison {
         cutting: drivers::named(&drivers, "`async fn`"),
         enduring: drivers::named(&drivers, "`fn`"),
         known: Vec::new(),
     };
-    let mut seeds = Random(seed);
-    for number in 0..cases {
-        let case = Case::random(seeds.next());
+    for (number, of_case) in cases {
+        let case = Case::random(of_case);
         comparison.known.clear();
         for driver in drivers.iter().filter(|driver| driver.takes(&case)) {
             if let Err(disagreement) = comparison.compare(driver, &case) {

@@ -187,6 +187,12 @@ async fn submit_all(client: Client, extent: Extent, seed: u64) -> Vec<TaskId> {
                 .await
                 .unwrap()
                 .id()
+        } else if order % 50 == 18 {
+            client
+                .submit(work::slow(order).key(key))
+                .await
+                .unwrap()
+                .id()
         } else if order % 2 == 1 {
             let trip = client.submit(work::trip(order).key(key)).await.unwrap();
             signals.push(trip.id());

@@ -100,10 +100,19 @@ pub(crate) async fn open(kind: &str, name: &str) -> Any {
     let store: Arc<dyn Store> = match kind {
         "sqlite" => Arc::new(Sqlite::open(PathBuf::from(name)).await.unwrap()),
         #[cfg(feature = "postgres")]
-        "postgres" => Arc::new(reattempt_supervisor::Postgres::connect(name).await.unwrap()),
+        "postgres" => Arc::new(connect(name).await.unwrap()),
         other => panic!("there is no store `{other}`"),
     };
     Any { store, gate: None }
+}
+
+/// A server may restart, and a proxy may cut, at any moment.
+#[cfg(feature = "postgres")]
+#[reattempt::retry(max = 20, base = "50ms", cap = "500ms")]
+async fn connect(
+    url: &str,
+) -> Result<reattempt_supervisor::Postgres, reattempt_supervisor::store::StoreError> {
+    reattempt_supervisor::Postgres::connect(url).await
 }
 
 /// Any store, with a gate before and after each write.

@@ -76,6 +76,31 @@ pub(crate) async fn trip(context: &WorkflowContext, order: u32) -> Result<u32, S
     ship(context, order).await
 }
 
+/// Takes long enough to be reported, and less than it may.
+#[step(complete_by = "5s")]
+async fn wrap(_step: &Step) -> Result<(), String> {
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    Ok(())
+}
+
+#[step(complete_by = "20s")]
+async fn dry(_step: &Step, _nth: u32) -> Result<(), String> {
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    Ok(())
+}
+
+/// An order with a step whose limit passes long after its end, while its worker holds the task.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn slow(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {
+    let (_, _) = tokio::try_join!(reserve(context, order), pay(context, order))?;
+    wrap(context).await?;
+    for nth in 0..4 {
+        dry(context, nth).await?;
+    }
+    pack(context, order).await?;
+    ship(context, order).await
+}
+
 /// An order that waits for longer than it may take.
 #[workflow(max_failures = 1_000_000, complete_by = "3s")]
 pub(crate) async fn late(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {

@@ -55,6 +55,7 @@ pub(crate) fn main(words: &[String]) {
             .register(work::order)
             .register(work::trip)
             .register(work::late)
+            .register(work::slow)
             .with(LedgerClient(ledger.parse().unwrap()))
             .lease(lease)
             .poll(Duration::from_millis(20))
