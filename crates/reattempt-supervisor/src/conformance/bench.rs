@@ -241,17 +241,21 @@ impl Bench {
     }
 }
 
+/// How often a write may find the store busy. A store waits for some time by itself.
+const BUSY: u32 = 100;
+
 /// Carries out writes; repeats them as long as another connection holds the lock of the store.
 pub(super) async fn write_at_last(
     store: &dyn Store,
     writes: impl Into<Arc<[Write]>>,
 ) -> CheckResult<Vec<WriteResult>> {
     let writes = writes.into();
-    loop {
+    for _ in 0..BUSY {
         if let Some(results) = unless_busy(store.write(Arc::clone(&writes)).await)? {
             return Ok(results);
         }
     }
+    Err(format!("the store was busy {BUSY} times in a row"))
 }
 
 /// Returns `None` where others have held the lock of the store for longer than it waits.

@@ -19,15 +19,16 @@ use std::time::{Duration, Instant};
 use proxy::{Cut, Proxy};
 use reattempt_supervisor::store::{Claim, ErrorKind, Store as _, Submitted, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Event, NewTask, OnFailure, Postgres, RecordKind, Scheduler, SchedulerHandle, State,
-    Step, StepError, TaskHandle, WorkerId, WorkflowContext, step, workflow,
+    Client, Event, Lease, NewTask, OnFailure, Postgres, Record, RecordKind, Scheduler,
+    SchedulerHandle, State, Step, StepError, TaskHandle, Time, WorkerId, WorkflowContext, step,
+    workflow,
 };
 use servers::Server;
 use tokio::sync::watch;
 
 /// The transactions of a writer, of a claim, of a record, of a change, of a submission.
 const WRITER: &str = "retry_check_writer";
-const CLAIM: &str = "WITH RECURSIVE level";
+const CLAIM: &str = "WITH RECURSIVE known";
 const RECORD: &str = "INSERT INTO retry_step";
 const CHANGE: &str = "WHEN cancel_asked AND $4";
 const SUBMIT: &str = "INSERT INTO retry_run";
@@ -296,6 +297,92 @@ fn submission(key: &str) -> Write {
         on_failure: OnFailure::Undo,
         nonce: 7,
     }))
+}
+
+fn answer(lease: Lease, seq: i32, megabytes: usize) -> Write {
+    let record = Record {
+        seq,
+        kind: RecordKind::Done,
+        ord: seq,
+        name: "one".to_owned(),
+        attempts: 1,
+        result: Some(format!("\"{}\"", "x".repeat(megabytes << 20))),
+        error: None,
+        due_at: None,
+        at: Time::default(),
+        fence: lease.fence,
+        args_hash: None,
+        args: None,
+        undo: None,
+    };
+    Write::Record(lease, Box::new(record))
+}
+
+/// Claims the only task that is ready.
+async fn claim_one(store: &Postgres) -> Lease {
+    let results = store.write([claim()].into()).await.unwrap();
+    let [WriteResult::Claimed(claimed)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    assert_eq!(claimed.len(), 1, "{claimed:?}");
+    Lease {
+        task: claimed[0].task.id,
+        fence: claimed[0].task.fence,
+    }
+}
+
+#[tokio::test]
+async fn a_claim_beside_64_mb_of_answers_receives_little() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let proxy = Proxy::start(server.port).await;
+    let store = Postgres::connect(&url(proxy.port)).await.unwrap();
+    store.write([submission("large")].into()).await.unwrap();
+    let large = claim_one(&store).await;
+    for seq in 0..16 {
+        store.write([answer(large, seq, 4)].into()).await.unwrap();
+    }
+    let mut received = 0;
+    let mut times = [Vec::new(), Vec::new()];
+    let mut large = Some(large);
+    for round in 0..60 {
+        // Every other time the large task is claimed as well.
+        let beside = round % 2;
+        if beside == 1 {
+            let lease = large.take().unwrap();
+            store
+                .write([Write::GiveBack(vec![lease])].into())
+                .await
+                .unwrap();
+        }
+        store
+            .write([submission(&round.to_string())].into())
+            .await
+            .unwrap();
+        let (before, began) = (proxy.received(), Instant::now());
+        let first = claim_one(&store).await;
+        let second = if beside == 1 {
+            claim_one(&store).await
+        } else {
+            first
+        };
+        times[beside].push(began.elapsed() / u32::try_from(beside + 1).unwrap());
+        received = received.max(proxy.received() - before);
+        if beside == 1 {
+            large = Some(if first.fence > second.fence {
+                first
+            } else {
+                second
+            });
+        }
+    }
+    let medians = times.map(|mut times| {
+        times.sort();
+        times[times.len() / 2]
+    });
+    println!("at most {received} bytes; medians without and with the large task {medians:?}");
+    assert!(received < 64 << 10, "{received} bytes");
 }
 
 fn claim() -> Write {

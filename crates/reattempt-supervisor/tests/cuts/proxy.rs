@@ -46,6 +46,8 @@ struct Shared {
     connections: AtomicU64,
     holes: AtomicU64,
     late: Mutex<Vec<Late>>,
+    /// The bytes that the server has sent.
+    received: AtomicU64,
 }
 
 /// A transaction that the server has not got yet.
@@ -86,6 +88,11 @@ impl Proxy {
     pub(crate) fn hits(&self, cut: Cut) -> u32 {
         let hits = self.shared.hits.lock().unwrap();
         hits.get(&cut).copied().unwrap_or(0)
+    }
+
+    /// Returns how many bytes the server has sent so far, on all connections.
+    pub(crate) fn received(&self) -> u64 {
+        self.shared.received.load(Ordering::SeqCst)
     }
 
     /// Delivers the transactions that were cut by [`Cut::DeliveredLate`]. Returns the codes of the
@@ -144,9 +151,9 @@ fn relay(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
         replies: watch::Sender::new((0, false)),
         codes: Mutex::default(),
     });
-    let down = Arc::clone(&link);
+    let (down, counts) = (Arc::clone(&link), Arc::clone(shared));
     tokio::spawn(async move {
-        let _ = replies(BufReader::new(from_server), &down).await;
+        let _ = replies(BufReader::new(from_server), &down, &counts.received).await;
         down.replies.send_modify(|(_, is_over)| *is_over = true);
         let _ = down.client.lock().await.shutdown().await;
     });
@@ -157,9 +164,14 @@ fn relay(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
 }
 
 /// Passes on what the server sends.
-async fn replies(mut server: BufReader<OwnedReadHalf>, link: &Link) -> io::Result<()> {
+async fn replies(
+    mut server: BufReader<OwnedReadHalf>,
+    link: &Link,
+    received: &AtomicU64,
+) -> io::Result<()> {
     loop {
         let message = message(&mut server).await?;
+        received.fetch_add(message.len() as u64, Ordering::SeqCst);
         if !link.is_silent.load(Ordering::SeqCst) {
             // A client that is gone misses nothing.
             let _ = link.client.lock().await.write_all(&message).await;
