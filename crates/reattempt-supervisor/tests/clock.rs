@@ -2,6 +2,7 @@
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod kit;
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 
@@ -9,25 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::store::{Claim, ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
+use reattempt_supervisor::store::{ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
 use reattempt_supervisor::{Lease, NewTask, Postgres, Sqlite, WorkerId};
 
 const HOURS: i64 = 10 * 3_600_000_000;
 
 fn new() -> NewTask {
     NewTask {
-        workflow: "order".to_owned(),
-        version: 1,
-        queue: "default".to_owned(),
-        priority: 0,
-        key: "a".to_owned(),
-        input: "[]".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
         max_failures: 5,
-        on_failure: reattempt_supervisor::OnFailure::Undo,
-        nonce: 7,
+        ..kit::plain("a")
     }
 }
 
@@ -38,16 +29,10 @@ async fn write(store: &dyn Store, write: Write) -> WriteResult {
 
 /// Claims the tasks for a worker with a lease of a few milliseconds.
 async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
-    let worker = WorkerId(worker.to_owned());
     let lease = Duration::from_millis(20);
-    store.heartbeat(worker.clone(), lease).await.unwrap();
-    let claim = Claim {
-        worker,
-        queues: vec!["default".to_owned()],
-        workflows: vec![("order".to_owned(), 1)],
-        limit: 1,
-        suspects: None,
-    };
+    let id = WorkerId(worker.to_owned());
+    store.heartbeat(id, lease).await.unwrap();
+    let claim = kit::claim(worker, "plain", 1);
     match write(store, Write::Claim(claim)).await {
         WriteResult::Claimed(claimed) => claimed,
         result => panic!("{result:?}"),

@@ -8,13 +8,14 @@
     reason = "a test that panics has failed"
 )]
 
+mod kit;
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Claim, Store as _, Write, WriteResult};
-use reattempt_supervisor::{Postgres, WorkerId};
+use reattempt_supervisor::Postgres;
+use reattempt_supervisor::store::{Store as _, Write, WriteResult};
 use servers::Server;
 
 const TABLES: &str = include_str!("../migrations/postgres.sql");
@@ -77,13 +78,7 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
         .await
         .unwrap();
     let known = vec![("mine".to_owned(), 1)];
-    let claim = Write::Claim(Claim {
-        worker: WorkerId("one".to_owned()),
-        queues: vec!["default".to_owned()],
-        workflows: known.clone(),
-        limit: 9,
-        suspects: None,
-    });
+    let claim = Write::Claim(kit::claim("one", "mine", 9));
     let results = store.write([claim].into()).await.unwrap();
     let [WriteResult::Claimed(claimed)] = &results[..] else {
         panic!("{results:?}");

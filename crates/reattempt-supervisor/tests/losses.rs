@@ -6,10 +6,13 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
+mod kit;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use kit::pass_on;
 use reattempt::deadline;
 use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, Reclaimed, Store, StoreError, StoreFuture, Sweep, UnknownWorkflow,
@@ -193,9 +196,7 @@ impl Store for Gate {
         })
     }
 
-    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
-        self.store.task(id)
-    }
+    pass_on! {}
 
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         if !*self.is_readable.borrow() {
@@ -209,39 +210,6 @@ impl Store for Gate {
             return Box::pin(async { Err(StoreError::passing("not now")) });
         }
         self.store.failures(id)
-    }
-
-    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
-        self.store.running(id)
-    }
-
-    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
-        self.store.notes(id)
-    }
-
-    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
-        self.store.signals(id)
-    }
-
-    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
-        self.store.list(filter)
-    }
-
-    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
-        self.store.counts()
-    }
-
-    fn unknown_workflows(
-        &self,
-        queues: Vec<String>,
-        known: Vec<(String, i32)>,
-        waited: Duration,
-    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
-        self.store.unknown_workflows(queues, known, waited)
-    }
-
-    fn salt(&self) -> u64 {
-        self.store.salt()
     }
 }
 
@@ -387,9 +355,7 @@ async fn what_nobody_runs_is_given_back() {
     let claim = Write::Claim(Claim {
         worker: world.scheduler.worker().clone(),
         queues: vec!["other".to_owned()],
-        workflows: vec![("order".to_owned(), 1)],
-        limit: 1,
-        suspects: None,
+        ..kit::claim("", "order", 1)
     });
     let claimed = world.client.store().write([claim].into()).await.unwrap();
     assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks)] if tasks.len() == 1));

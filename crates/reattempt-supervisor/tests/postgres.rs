@@ -11,6 +11,7 @@
     reason = "steps are async, also those that wait for nothing"
 )]
 
+mod kit;
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 
@@ -21,11 +22,11 @@ use std::time::Duration;
 
 use reattempt::Policy;
 use reattempt_supervisor::store::{
-    Change, Claim, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
+    Change, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Direction, Lease, NewTask, Postgres, Record, RecordKind, Scheduler, SchedulerHandle,
-    State, Step, StepError, SubmitError, Task, Time, WorkerId, WorkflowContext, step, workflow,
+    Client, Direction, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step,
+    StepError, SubmitError, Task, Time, WorkflowContext, step, workflow,
 };
 use servers::Server;
 use tokio::sync::Notify;
@@ -378,15 +379,9 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
 async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>) {
     let store = Arc::new(Postgres::connect(&url(server)).await.unwrap());
     let mut first: Vec<Write> = (0..count)
-        .map(|nth| Write::Submit(Box::new(plain(&nth.to_string()))))
+        .map(|nth| Write::Submit(Box::new(kit::plain(&nth.to_string()))))
         .collect();
-    first.push(Write::Claim(Claim {
-        worker: WorkerId("one".to_owned()),
-        queues: vec!["default".to_owned()],
-        workflows: vec![("plain".to_owned(), 1)],
-        limit: count,
-        suspects: None,
-    }));
+    first.push(Write::Claim(kit::claim("one", "plain", count)));
     let results = store.write(first.into()).await.unwrap();
     let Some(WriteResult::Claimed(claimed)) = results.last() else {
         panic!("{results:?}")
@@ -437,10 +432,7 @@ async fn tasks_are_locked_in_their_order() {
     let mut other = other(&server).await;
     let transaction = other.transaction().await.unwrap();
     transaction.query(LOCK, &[&holds[1].task.0]).await.unwrap();
-    let records = holds
-        .iter()
-        .rev()
-        .map(|lease| Write::Record(*lease, Box::new(done_record(*lease))));
+    let records = holds.iter().rev().map(|lease| kit::done(*lease, 0, None));
     let records: Arc<[Write]> = records.collect();
     let writing = tokio::spawn(async move { store.write(records).await });
     somebody_waits(&transaction).await;
@@ -497,62 +489,18 @@ async fn a_claim_reads_no_history() {
         return;
     };
     let (store, leases) = claim_leases(&server, 2).await;
-    let records = leases.iter().map(|lease| {
-        let record = done_record(*lease);
-        Write::Record(*lease, Box::new(record))
-    });
+    let records = leases.iter().map(|lease| kit::done(*lease, 0, None));
     store.write(records.collect()).await.unwrap();
     store.write([Write::GiveBack(leases)].into()).await.unwrap();
     let mut other = other(&server).await;
     let transaction = other.transaction().await.unwrap();
     let lock = "LOCK TABLE retry_step IN ACCESS EXCLUSIVE MODE";
     transaction.batch_execute(lock).await.unwrap();
-    let claim = Write::Claim(Claim {
-        worker: WorkerId("again".to_owned()),
-        queues: vec!["default".to_owned()],
-        workflows: vec![("plain".to_owned(), 1)],
-        limit: 9,
-        suspects: None,
-    });
+    let claim = Write::Claim(kit::claim("again", "plain", 9));
     let claimed = store.write([claim].into()).await.unwrap();
     let [WriteResult::Claimed(claimed)] = &claimed[..] else {
         panic!("{claimed:?}");
     };
     assert_eq!(claimed.len(), 2);
     assert!(claimed.iter().all(ClaimedTask::may_have_records));
-}
-
-fn plain(key: &str) -> NewTask {
-    NewTask {
-        workflow: "plain".to_owned(),
-        version: 1,
-        queue: "default".to_owned(),
-        priority: 0,
-        key: key.to_owned(),
-        input: "[]".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
-        max_failures: 1,
-        on_failure: reattempt_supervisor::OnFailure::Undo,
-        nonce: 7,
-    }
-}
-
-fn done_record(lease: Lease) -> Record {
-    Record {
-        seq: 0,
-        kind: RecordKind::Done,
-        ord: 0,
-        name: "one".to_owned(),
-        attempts: 0,
-        result: None,
-        error: None,
-        due_at: None,
-        at: Time::default(),
-        fence: lease.fence,
-        args_hash: None,
-        args: None,
-        undo: None,
-    }
 }

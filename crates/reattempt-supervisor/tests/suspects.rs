@@ -6,13 +6,15 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
+mod kit;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use reattempt_supervisor::store::{Claim, Sweep, Write, WriteResult};
+use reattempt_supervisor::store::{Sweep, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Memory, Scheduler, SchedulerHandle, Step, StepError, TaskHandle, TaskId, WorkerId,
+    Client, Memory, Scheduler, SchedulerHandle, Step, StepError, TaskHandle, TaskId,
     WorkflowContext, step, workflow,
 };
 use tokio::time::Instant;
@@ -61,13 +63,7 @@ impl World {
             tasks.push(self.client.submit(job(seconds)).await.unwrap());
         }
         for _ in 0..2 {
-            let claim = Write::Claim(Claim {
-                worker: WorkerId("dead".to_owned()),
-                queues: vec!["default".to_owned()],
-                workflows: vec![("job".to_owned(), 1)],
-                limit: u32::MAX,
-                suspects: None,
-            });
+            let claim = Write::Claim(kit::claim("dead", "job", u32::MAX));
             let claimed = self.client.store().write([claim].into()).await.unwrap();
             assert!(matches!(&claimed[..], [WriteResult::Claimed(all)] if all.len() == count));
             let delays = Policy::new().base(Duration::ZERO).jitter(Jitter::None);

@@ -19,6 +19,8 @@ mod chaos;
 mod crowd;
 mod judge;
 mod killer;
+#[path = "../kit/mod.rs"]
+mod kit;
 mod ledger;
 #[cfg(feature = "postgres")]
 #[path = "../proxy/mod.rs"]

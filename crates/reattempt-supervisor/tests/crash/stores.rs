@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::kit::pass_on;
 use reattempt_supervisor::store::{
     Filter, HeldTask, Reclaimed, Store, StoreFuture, Sweep, UnknownWorkflow, Write, WriteResult,
 };
@@ -157,57 +158,13 @@ impl Store for Any {
         }
     }
 
-    fn settle(&self) -> StoreFuture<'_, ()> {
-        self.store.settle()
-    }
+    pass_on! {}
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
-        self.store.heartbeat(worker, lease)
-    }
-
-    fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
-        self.store.sweep(sweep)
-    }
-
-    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
-        self.store.task(id)
-    }
-
-    fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
-        self.store.history(id)
-    }
-
-    fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
-        self.store.failures(id)
-    }
-
-    fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
-        self.store.running(id)
-    }
-
-    fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
-        self.store.notes(id)
-    }
-
-    fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
-        self.store.signals(id)
-    }
-
-    fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
-        self.store.list(filter)
-    }
-
-    fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
-        self.store.counts()
-    }
-
-    fn unknown_workflows(
-        &self,
-        queues: Vec<String>,
-        known: Vec<(String, i32)>,
-        waited: Duration,
-    ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
-        self.store.unknown_workflows(queues, known, waited)
+    pass_on! {
+        heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
+        sweep(sweep: Sweep) -> Vec<Reclaimed>;
+        history(id: TaskId) -> Vec<Record>;
+        failures(id: TaskId) -> Vec<FailingStep>;
     }
 
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
@@ -219,9 +176,5 @@ impl Store for Any {
         task: TaskId,
     ) -> Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         self.store.wait_for_end(task)
-    }
-
-    fn salt(&self) -> u64 {
-        self.store.salt()
     }
 }

@@ -8,6 +8,8 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
+#[path = "../kit/mod.rs"]
+mod kit;
 mod proxy;
 #[path = "../../../../examples/servers/mod.rs"]
 mod servers;
@@ -17,11 +19,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use proxy::{Cut, Proxy};
-use reattempt_supervisor::store::{Claim, ErrorKind, Store as _, Submitted, Write, WriteResult};
+use reattempt_supervisor::store::{ErrorKind, Store as _, Submitted, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Event, Lease, NewTask, OnFailure, Postgres, Record, RecordKind, Scheduler,
-    SchedulerHandle, State, Step, StepError, TaskHandle, Time, WorkerId, WorkflowContext, step,
-    workflow,
+    Client, Event, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step, StepError,
+    TaskHandle, WorkflowContext, step, workflow,
 };
 use servers::Server;
 use tokio::sync::watch;
@@ -283,39 +284,15 @@ async fn a_submission_that_waits_for_the_application_delays_nobody() {
 }
 
 fn submission(key: &str) -> Write {
-    Write::Submit(Box::new(NewTask {
-        workflow: "plain".to_owned(),
-        version: 1,
-        queue: "default".to_owned(),
-        priority: 0,
-        key: key.to_owned(),
-        input: "[]".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
-        max_failures: 1,
-        on_failure: OnFailure::Undo,
-        nonce: 7,
-    }))
+    Write::Submit(Box::new(kit::plain(key)))
 }
 
 fn answer(lease: Lease, seq: i32, megabytes: usize) -> Write {
-    let record = Record {
+    kit::done(
+        lease,
         seq,
-        kind: RecordKind::Done,
-        ord: seq,
-        name: "one".to_owned(),
-        attempts: 1,
-        result: Some(format!("\"{}\"", "x".repeat(megabytes << 20))),
-        error: None,
-        due_at: None,
-        at: Time::default(),
-        fence: lease.fence,
-        args_hash: None,
-        args: None,
-        undo: None,
-    };
-    Write::Record(lease, Box::new(record))
+        Some(format!("\"{}\"", "x".repeat(megabytes << 20))),
+    )
 }
 
 /// Claims the only task that is ready.
@@ -386,11 +363,5 @@ async fn a_claim_beside_64_mb_of_answers_receives_little() {
 }
 
 fn claim() -> Write {
-    Write::Claim(Claim {
-        worker: WorkerId("one".to_owned()),
-        queues: vec!["default".to_owned()],
-        workflows: vec![("plain".to_owned(), 1)],
-        limit: 1,
-        suspects: None,
-    })
+    Write::Claim(kit::claim("one", "plain", 1))
 }

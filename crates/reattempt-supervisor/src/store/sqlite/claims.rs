@@ -50,6 +50,9 @@ pub(super) fn claim(
     tasks.into_iter().map(claimed).collect()
 }
 
+/// A workflow, its version and a priority.
+type Level = (String, i32, i16);
+
 /// Adds the first tasks of a workflow in a queue that are ready: their priorities, wake-up times and
 /// numbers. It walks the priorities, and reads neither sleeping tasks nor those of other workflows.
 fn add_ready(
@@ -115,8 +118,8 @@ pub(super) fn unknown_workflows(
 fn next_level(
     connection: &Connection,
     queue: &str,
-    (workflow, version, priority): &(String, i32, i16),
-) -> rusqlite::Result<Option<((String, i32, i16), Time)>> {
+    (workflow, version, priority): &Level,
+) -> rusqlite::Result<Option<(Level, Time)>> {
     let larger = [
         "workflow = ?2 AND version = ?3 AND priority > ?4",
         "workflow = ?2 AND version > ?3 AND ?4 = ?4",

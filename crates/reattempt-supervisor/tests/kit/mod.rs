@@ -1,0 +1,88 @@
+//! What tests of stores have in common.
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "each test program uses a part of it"
+)]
+
+use std::time::Duration;
+
+use reattempt_supervisor::store::{Claim, Write};
+use reattempt_supervisor::{Lease, NewTask, OnFailure, Record, RecordKind, Time, WorkerId};
+
+/// Returns a task of the workflow `plain`.
+pub(crate) fn plain(key: &str) -> NewTask {
+    NewTask {
+        workflow: "plain".to_owned(),
+        version: 1,
+        queue: "default".to_owned(),
+        priority: 0,
+        key: key.to_owned(),
+        input: "[]".to_owned(),
+        headers: None,
+        delay: Duration::ZERO,
+        complete_by: None,
+        max_failures: 1,
+        on_failure: OnFailure::Undo,
+        nonce: 7,
+    }
+}
+
+/// Returns the claim of a worker that knows this workflow.
+pub(crate) fn claim(worker: &str, workflow: &str, limit: u32) -> Claim {
+    Claim {
+        worker: WorkerId(worker.to_owned()),
+        queues: vec!["default".to_owned()],
+        workflows: vec![(workflow.to_owned(), 1)],
+        limit,
+        suspects: None,
+    }
+}
+
+/// Returns the record of a step that is done.
+pub(crate) fn done(lease: Lease, seq: i32, result: Option<String>) -> Write {
+    let record = Record {
+        seq,
+        kind: RecordKind::Done,
+        ord: seq,
+        name: "one".to_owned(),
+        attempts: 1,
+        result,
+        error: None,
+        due_at: None,
+        at: Time::default(),
+        fence: lease.fence,
+        args_hash: None,
+        args: None,
+        undo: None,
+    };
+    Write::Record(lease, Box::new(record))
+}
+
+/// Methods of a store that pass everything on to the field `store`.
+macro_rules! pass_on {
+    // What tests do not change.
+    () => {
+        pass_on! {
+            settle() -> ();
+            task(id: TaskId) -> Option<Task>;
+            running(id: TaskId) -> Vec<RunningStep>;
+            notes(id: TaskId) -> Vec<OperatorNote>;
+            signals(id: TaskId) -> Vec<Signal>;
+            list(filter: Filter) -> Vec<Task>;
+            counts() -> Vec<(State, u64)>;
+            unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
+        }
+
+        fn salt(&self) -> u64 {
+            self.store.salt()
+        }
+    };
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $method(&self, $($argument: $type),*) -> StoreFuture<'_, $answer> {
+            self.store.$method($($argument),*)
+        })*
+    };
+}
+pub(crate) use pass_on;
