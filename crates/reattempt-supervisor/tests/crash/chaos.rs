@@ -80,6 +80,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     let blows = plan(extent, &mut chance);
     let step = extent.duration / u32::try_from(blows.len()).unwrap();
     let mut stops = 0;
+    let mut failures = Vec::new();
     for (nth, blow) in (1_u32..).zip(blows) {
         let at = began + step * nth;
         tokio::time::sleep(at.saturating_duration_since(Instant::now())).await;
@@ -89,7 +90,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
             Blow::Kill => {
                 seat.proxy.change_process();
                 let new = Worker::spawn_at(&seat.url, place, &ledger).await;
-                std::mem::replace(&mut seat.worker, new).kill().await;
+                failures.extend(std::mem::replace(&mut seat.worker, new).kill().await);
             }
             Blow::Cut(cut) => {
                 let free = seats.iter_mut().find(|seat| !seat.proxy.is_armed());
@@ -109,7 +110,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     let orders = submitting.await.unwrap();
     killer::wait_for_all(&client, &orders).await;
     for seat in seats {
-        seat.worker.kill().await;
+        failures.extend(seat.worker.kill().await);
     }
     let found = judge::all(&client, &ledger, &orders).await;
     let number = |hits: &AtomicU32| hits.load(Ordering::SeqCst);
@@ -120,17 +121,20 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         ("black hole", number(&hits.black_hole)),
     ];
     let late = number(&hits.late_and_rolled_back);
+    let committed = hits.late_and_committed.lock().unwrap().clone();
     println!(
         "{} tasks, {} kills, {stops} stops, {} restarts, cuts {cuts:?}; {late} late transactions rolled back and {} committed, \
          {} late effects refused; {found}; {:?}",
         orders.len(),
         extent.kills,
         extent.restarts,
-        number(&hits.late_and_committed),
+        committed.len(),
         ledger.refused(),
         began.elapsed()
     );
+    // What happens to workers and to the store is no failure of a task.
     judge::nobody_failed(&client, &orders).await;
+    assert!(failures.is_empty(), "{failures:?}");
     let wanted = extent.cuts / 6;
     for (kind, hits) in cuts {
         assert!(
@@ -138,10 +142,9 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
             "{hits} cuts `{kind}`, and {wanted} are wanted"
         );
     }
-    assert_eq!(
-        number(&hits.late_and_committed),
-        0,
-        "a late transaction took place"
+    assert!(
+        committed.is_empty(),
+        "late transactions took place: {committed:?}"
     );
     // Otherwise it proves nothing.
     assert!(late > 0, "no late transaction was found");

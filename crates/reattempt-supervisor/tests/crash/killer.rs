@@ -78,8 +78,16 @@ impl Worker {
         panic!("a worker ended by itself");
     }
 
-    pub(crate) async fn kill(mut self) {
+    /// Kills the worker. Returns the failures that it has reported since it was ready.
+    pub(crate) async fn kill(mut self) -> Vec<String> {
         self.child.kill().await.unwrap();
+        let mut failures = Vec::new();
+        while let Some(line) = self.lines.next_line().await.unwrap() {
+            if line.starts_with("failed ") {
+                failures.push(line);
+            }
+        }
+        failures
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn trip(context: &WorkflowContext, order: u32) -> Result<u32, S
 }
 
 /// Takes long enough to be reported, and less than it may.
-#[step(complete_by = "5s")]
+#[step(complete_by = "3s")]
 async fn wrap(_step: &Step) -> Result<(), String> {
     tokio::time::sleep(Duration::from_millis(400)).await;
     Ok(())

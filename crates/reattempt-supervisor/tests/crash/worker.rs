@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use reattempt::Policy;
+use reattempt_supervisor::store::Expiry;
 use reattempt_supervisor::{Client, Event, Scheduler, Supervisor};
 
 use crate::ledger::LedgerClient;
@@ -27,10 +28,13 @@ pub(crate) fn main(words: &[String]) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = stores::open(kind, name).await;
-        let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(|event| {
-            if let Event::Lost { task, .. } = event {
-                println!("lost {task}");
+        let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(|event| match event {
+            Event::Lost { task, .. } => println!("lost {task}"),
+            Event::Failed { task, error, .. } => println!("failed {task}: {error}"),
+            Event::Reclaimed(reclaimed) if reclaimed.expiry == Expiry::Step => {
+                println!("failed {}: {}", reclaimed.task, reclaimed.expiry.message());
             }
+            _ => {}
         });
         let client = Client::with_observers(stores::Any { gate, ..store }, [observer]);
         let delays = Policy::new()

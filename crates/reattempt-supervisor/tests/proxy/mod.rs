@@ -30,10 +30,11 @@ pub(crate) struct Hits {
     pub(crate) late: AtomicU32,
     pub(crate) answer_lost: AtomicU32,
     pub(crate) black_hole: AtomicU32,
-    /// The late transactions of live processes that the server has rolled back.
+    /// The late transactions of live processes, on connections for writes of tasks, that the server
+    /// has rolled back.
     pub(crate) late_and_rolled_back: AtomicU32,
-    /// The late transactions of live processes that the server has committed.
-    pub(crate) late_and_committed: AtomicU32,
+    /// Those that it has committed.
+    pub(crate) late_and_committed: Mutex<Vec<String>>,
 }
 
 /// Passes connections on to a server.
@@ -97,8 +98,13 @@ impl Proxy {
         let answers = tokio::spawn(pass_answers(from_server, to_client, stopped));
         let mut bytes = vec![0; 1 << 16];
         let process = self.processes.load(Ordering::SeqCst);
+        // A late heartbeat does no harm, and creating what is there changes nothing.
+        let mut writes_tasks = false;
         while let Ok(length @ 1..) = from_client.read(&mut bytes).await {
             let sent = &bytes[..length];
+            writes_tasks |= sent
+                .windows(22)
+                .any(|word| word == b"INSERT INTO retry_step");
             let is_commit = sent.windows(7).any(|word| word == b"COMMIT\0");
             let cut = if is_commit {
                 self.armed.lock().unwrap().take()
@@ -126,8 +132,11 @@ impl Proxy {
                     if to_server.write_all(sent).await.is_ok() {
                         let end = end_of_transaction(&mut from_server).await;
                         let is_alive = self.processes.load(Ordering::SeqCst) == process;
-                        match end.filter(|_| is_alive) {
-                            Some(true) => count(&hits.late_and_committed),
+                        match end.filter(|_| is_alive && writes_tasks) {
+                            Some(true) => {
+                                let text = String::from_utf8_lossy(sent).into_owned();
+                                hits.late_and_committed.lock().unwrap().push(text);
+                            }
                             Some(false) => count(&hits.late_and_rolled_back),
                             None => {}
                         }
