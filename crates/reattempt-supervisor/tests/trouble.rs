@@ -254,6 +254,12 @@ async fn other_arguments_under_the_same_key_are_visible() {
     let error = client.submit(task("a").headers("[1]")).await.unwrap_err();
     let wanted = "the headers are not a JSON object";
     assert!(error.to_string().starts_with(wanted), "{error}");
+    let mut own = rusqlite::Connection::open(folder.file()).unwrap();
+    let transaction = own.transaction().unwrap();
+    let large = "x".repeat(4 << 20);
+    let error = Sqlite::submit_in(&transaction, task(&large)).unwrap_err();
+    let wanted = "the input of `text_length` has 4194308 bytes, and the limit is 4194304";
+    assert!(error.to_string().contains(wanted), "{error}");
 }
 
 #[tokio::test]

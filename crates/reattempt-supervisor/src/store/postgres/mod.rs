@@ -132,7 +132,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, if the submission is
+    /// Fails if the arguments cannot be written as JSON or have more than 4 MiB, if the submission is
     /// [`strict`](Submission::strict) and the task has other arguments, or if PostgreSQL fails; then
     /// you can only roll back the transaction.
     pub async fn submit_in<W>(
@@ -140,7 +140,7 @@ impl Postgres {
         submission: Submission<W>,
     ) -> Result<Submitted, StoreError> {
         let is_strict = submission.is_strict();
-        let new = submission.into_new_task()?;
+        let new = submission.into_small_task()?;
         let submitted = write::submit(transaction, &new).await?;
         check_arguments(submitted, is_strict)
     }

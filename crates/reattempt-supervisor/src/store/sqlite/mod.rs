@@ -79,14 +79,14 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, if the submission is
+    /// Fails if the arguments cannot be written as JSON or have more than 4 MiB, if the submission is
     /// [`strict`](Submission::strict) and the task has other arguments, or if SQLite fails.
     pub fn submit_in<W>(
         transaction: &Connection,
         submission: Submission<W>,
     ) -> Result<Submitted, StoreError> {
         let is_strict = submission.is_strict();
-        let new = submission.into_new_task()?;
+        let new = submission.into_small_task()?;
         let submitted = apply::submit(transaction, &new, Time::of_this_machine());
         check_arguments(submitted.map_err(store_error)?, is_strict)
     }
