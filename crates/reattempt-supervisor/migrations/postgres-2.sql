@@ -69,10 +69,12 @@ CREATE TABLE retry_writer (
 );
 
 -- Fails unless this is the epoch of the writer. If it is, nobody can raise it before the end of this
--- transaction.
+-- transaction: who raises it takes the same advisory lock alone. 1919251570 is "retr". A row lock would
+-- write the row.
 CREATE FUNCTION retry_check_writer(writer TEXT, writer_epoch BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM FROM retry_writer WHERE id = writer AND epoch = writer_epoch FOR SHARE;
+    PERFORM pg_advisory_xact_lock_shared(1919251570, hashtext(writer));
+    PERFORM FROM retry_writer WHERE id = writer AND epoch = writer_epoch;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'a newer connection of the writer has raised its epoch' USING ERRCODE = 'RS002';
     END IF;

@@ -126,18 +126,24 @@ impl Prepared {
     }
 
     /// Sends the settings of a transaction: how long a statement may take, and how long it may wait
-    /// for a lock, which is at most half of that.
+    /// for a lock, which is at most half of that. It fails if the writer has a later epoch.
     async fn set_up(
         &self,
         client: &impl GenericClient,
         limit: Duration,
         lock_limit: Duration,
+        writer: Option<&(String, i64)>,
     ) -> Result<Vec<Row>, Error> {
         let lock_limit = limit.checked_div(2).unwrap_or_default().min(lock_limit);
         let millis = |limit: Duration| limit.as_millis().max(1).to_string();
         let (limit, lock_limit) = (millis(limit), millis(lock_limit));
-        self.query(client, sql::SETTINGS, &[&limit, &lock_limit])
-            .await
+        let limits: [&(dyn ToSql + Sync); 2] = [&limit, &lock_limit];
+        let Some((writer, epoch)) = writer else {
+            return self.query(client, sql::SETTINGS, &limits).await;
+        };
+        let [limit, lock_limit] = limits;
+        let values = [limit, lock_limit, writer, epoch];
+        self.query(client, sql::WRITER_SETTINGS, &values).await
     }
 }
 
@@ -212,12 +218,13 @@ impl Live {
 
     /// Raises the epoch of a writer: from here on no other connection of the writer can commit.
     async fn raise_epoch(&mut self, writer: &str) -> Result<(), StoreError> {
-        // A transaction that still runs holds the row. If we may not end it, we wait.
+        // A transaction that still runs holds the lock. If we may not end it, we wait.
         let _ = self.query(sql::END_WRITER, &[&writer]).await;
+        let lock: Sent<'_> = Box::pin(async { self.query(sql::LOCK_WRITER, &[&writer]).await });
         let raise: Sent<'_> = Box::pin(async { self.query(sql::RAISE_EPOCH, &[&writer]).await });
-        let rows = self.transaction(None, vec![raise]).await;
+        let rows = self.transaction(None, vec![lock, raise]).await;
         let rows = rows.map_err(store_error)?;
-        let row = rows.first().and_then(|rows| rows.first());
+        let row = rows.last().and_then(|rows| rows.first());
         let row = row.ok_or_else(|| StoreError::lasting("PostgreSQL has not raised an epoch"))?;
         self.writer = Some((writer.to_owned(), row.get(0)));
         Ok(())
@@ -238,7 +245,9 @@ impl Live {
         let builder = builder.isolation_level(IsolationLevel::ReadCommitted);
         let transaction = builder.start().await?;
         let limit = self.limits.current();
-        self.prepared.set_up(&transaction, limit, limit).await?;
+        self.prepared
+            .set_up(&transaction, limit, limit, None)
+            .await?;
         Ok((transaction, &self.prepared))
     }
 
@@ -251,17 +260,14 @@ impl Live {
     ) -> Result<Vec<Vec<Row>>, Error> {
         let limit = self.limits.current();
         let lock_limit = lock_limit.unwrap_or(limit);
-        let set_up = self.prepared.set_up(&self.client, limit, lock_limit);
+        let writer = self.writer.as_ref();
+        let set_up = self
+            .prepared
+            .set_up(&self.client, limit, lock_limit, writer);
         let mut all: Vec<Sent<'a>> = vec![Box::pin(set_up)];
-        if let Some((writer, epoch)) = &self.writer {
-            all.push(Box::pin(async move {
-                self.query(sql::CHECK_WRITER, &[writer, epoch]).await
-            }));
-        }
-        let before = all.len();
         all.extend(statements);
         let answers = pipeline::transaction(&self.client, all).await?;
-        Ok(answers.into_iter().skip(before).collect())
+        Ok(answers.into_iter().skip(1).collect())
     }
 
     /// Returns whether another connection should be opened.

@@ -124,6 +124,9 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
     }
     if applied < newest {
         if applied == 0 {
+            // Nobody of the release before is there who would read it.
+            let drop = "DROP INDEX retry_run_ready";
+            transaction.batch_execute(drop).await.map_err(store_error)?;
             for (name, indexed) in INDEXES {
                 let create = format!("CREATE INDEX {name} ON {indexed}");
                 transaction

@@ -30,22 +30,32 @@ pub(super) use {columns, now};
 /// * A plan that was made for small tables must fit when they have grown, so every lookup uses an
 ///   index.
 /// * Committed data is on disk.
-pub(super) const SETTINGS: &str = "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true),
+macro_rules! settings {
+    () => {
+        "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true),
      set_config('idle_in_transaction_session_timeout', $1, true),
      set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
      set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),
      set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
-         ELSE current_setting('synchronous_commit') END, true)";
+         ELSE current_setting('synchronous_commit') END, true)"
+    };
+}
 
-/// Fails if the writer has raised its epoch on a later connection. Otherwise the writer cannot raise
-/// it before the end of this transaction.
-pub(super) const CHECK_WRITER: &str = "SELECT retry_check_writer($1, $2)";
+pub(super) const SETTINGS: &str = settings!();
 
-/// Ends the transaction that holds the row of a writer: its connection was given up.
+/// The same for a writer. Fails if the writer has raised its epoch on a later connection. Otherwise
+/// the writer cannot raise it before the end of this transaction.
+pub(super) const WRITER_SETTINGS: &str =
+    concat!(settings!(), ", retry_check_writer($3::text, $4::bigint)");
+
+/// Ends the transactions of a writer: their connection was given up.
 pub(super) const END_WRITER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks
-     WHERE locktype = 'transactionid' AND granted AND pid <> pg_backend_pid()
-         AND transactionid = (SELECT xmax FROM retry_writer WHERE id = $1)";
+     WHERE locktype = 'advisory' AND classid = 1919251570 AND objid::bigint = hashtext($1)::bigint & 4294967295
+         AND granted AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+/// Waits for the transactions of a writer.
+pub(super) const LOCK_WRITER: &str = "SELECT pg_advisory_xact_lock(1919251570, hashtext($1))";
 
 /// Raises the epoch of a writer. Epochs grow with the time, also if a supervisor has forgotten the
 /// writer.
@@ -522,8 +532,9 @@ pub(super) const NOTIFY_ENDS: &str = "SELECT pg_notify('retry_ended', $1)";
 
 /// The prepared statements of the connection for writes.
 pub(super) const WRITES: &[&str] = &[
-    CHECK_WRITER,
+    WRITER_SETTINGS,
     END_WRITER,
+    LOCK_WRITER,
     RAISE_EPOCH,
     LOCK,
     SUBMIT,
