@@ -42,6 +42,9 @@ const LOCKED_WITHIN: &str = "2s";
 /// How long it lets others work before it tries again.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How often building an index may fail.
+const FAILURES: u32 = 10;
+
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
 pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
@@ -62,6 +65,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
 async fn build_index(client: &Client, name: &str, indexed: &str) -> Result<(), StoreError> {
     let state = "SELECT indisvalid OR EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
          FROM pg_index WHERE indexrelid = to_regclass($1)";
+    let mut failures: u32 = 0;
     loop {
         let state = client.query_opt(state, &[&name]).await;
         if state.map_err(store_error)?.is_some_and(|row| row.get(0)) {
@@ -71,8 +75,9 @@ async fn build_index(client: &Client, name: &str, indexed: &str) -> Result<(), S
         let create = format!("CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {indexed}");
         for sql in ["SET statement_timeout = 0", &*drop, &*create] {
             match client.batch_execute(sql).await.map_err(store_error) {
-                // Two processes that begin at the same moment wait for each other.
-                Err(error) if error.is_passing() && !client.is_closed() => {
+                // Processes that begin at the same moment get in each other's way.
+                Err(_) if failures < FAILURES && !client.is_closed() => {
+                    failures = failures.saturating_add(1);
                     tokio::time::sleep(PAUSE).await;
                     break;
                 }
