@@ -15,12 +15,7 @@ fn mistakes() {
     cases.compile_fail("rules/*.rs");
     cases.compile_fail("function/*.rs");
     cases.compile_fail("types/*.rs");
-}
-
-/// By itself: beside code that runs, every mistake would be compiled alone.
-#[test]
-fn no_mistakes() {
-    trybuild::TestCases::new().pass("pass/*.rs");
+    cases.pass("pass/*.rs");
 }
 
 #[test]
