@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::error::StoreError;
 use super::writes::Submitted;
-use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::task::NewTask;
 use crate::time::Time;
 
@@ -54,7 +53,10 @@ impl<W> Submission<W> {
     /// # Errors
     ///
     /// Fails also if the arguments are larger than the limit of a client that has no other one.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(crate) fn into_small_task(self) -> Result<NewTask, StoreError> {
+        use crate::payload::{MAX_PAYLOAD, too_large};
+
         let new = self.into_new_task()?;
         let (what, size) = (format!("the input of `{}`", new.workflow), new.input.len());
         match too_large(&what, size, MAX_PAYLOAD, " and use `Client::submit`") {
