@@ -14,8 +14,10 @@ mod servers;
 
 use std::time::Duration;
 
-use reattempt_supervisor::Postgres;
 use reattempt_supervisor::store::{Store as _, Write, WriteResult};
+use reattempt_supervisor::{
+    Client, Event, Memory, Postgres, Scheduler, StepError, WorkflowContext, workflow,
+};
 use servers::Server;
 
 const TABLES: &str = include_str!("../migrations/postgres.sql");
@@ -161,4 +163,37 @@ async fn an_index_whose_build_was_ended_is_built_anew() {
     admin.batch_execute(end).await.unwrap();
     drop(tokio::join!(connecting(), connecting(), connecting()));
     wait_for(&admin, VALID).await;
+}
+
+#[workflow]
+async fn mine(_context: &WorkflowContext) -> Result<(), StepError> {
+    Ok(())
+}
+
+#[workflow]
+async fn other(_context: &WorkflowContext) -> Result<(), StepError> {
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workflow_that_nobody_takes_is_announced() {
+    let (announce, mut announced) = tokio::sync::mpsc::unbounded_channel();
+    let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
+        if let Event::UnknownWorkflow(unknown) = event {
+            assert!(event.is_alert());
+            announce.send(unknown.clone()).unwrap();
+        }
+    });
+    let client = Client::with_observers(Memory::new(), [observer]);
+    client.submit(other()).await.unwrap();
+    client.submit(mine().delay(2 * BOUND)).await.unwrap();
+    let scheduler = Scheduler::new(&client).register(mine).start().unwrap();
+    let unknown = tokio::time::timeout(3 * BOUND, announced.recv()).await;
+    let unknown = unknown.unwrap().unwrap();
+    assert_eq!(
+        (&*unknown.queue, &*unknown.workflow, unknown.version),
+        ("default", "other", 1)
+    );
+    assert!(unknown.waited >= Duration::from_secs(60), "{unknown:?}");
+    scheduler.stop(Duration::ZERO).await;
 }

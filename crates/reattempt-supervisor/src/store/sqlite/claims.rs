@@ -157,7 +157,7 @@ mod tests {
     /// Adds tasks that a worker of `mine` does not take, each ?1 times in two priorities, and one that
     /// it takes.
     const CROWD: &str = "WITH RECURSIVE crowd (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM crowd WHERE nth < ?1 * 2),
-            kinds (workflow, version, wake_at, priority) AS (VALUES ('other', 1, 0, 0), ('mine', 2, 0, 0), ('mine', 1, 9000000000000000, 0))
+            kinds (workflow, version, wake_at) AS (VALUES ('other', 1, 0), ('mine', 2, 0), ('mine', 1, 9000000000000000))
         INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
             max_failures, cancel_asked, input, created_at, updated_at)
         SELECT workflow, version, 'q', nth % 2, version || ' ' || wake_at || ' ' || nth, 0, 0, wake_at, 0, 0, 3, 0, 'null', 0, 0 FROM crowd, kinds
