@@ -2,6 +2,7 @@
 
 mod check;
 mod code;
+mod demo;
 mod explain;
 mod input;
 mod list;
@@ -42,6 +43,7 @@ enum Command {
     Check(check::Arguments),
     Schema(schema::Arguments),
     Storm(storm::Arguments),
+    Demo(demo::Arguments),
 }
 
 /// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
@@ -68,6 +70,7 @@ fn done(command: Command) -> Result<ExitCode, String> {
             Command::Check(arguments) => check::run(&arguments),
             Command::Schema(arguments) => schema::run(&arguments),
             Command::Storm(arguments) => storm::run(&arguments),
+            Command::Demo(arguments) => demo::run(&arguments),
         };
         done.map_err(|fault| fault.to_string())
     };

@@ -1,6 +1,9 @@
 //! What is written to the terminal, and in which form.
 
+use std::error::Error;
+use std::fs;
 use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -48,6 +51,17 @@ pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
 /// Writes `text` to standard output, with nothing in it that a terminal obeys.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     coloured(&shown(&text))
+}
+
+/// Writes a picture to a file; `-` is standard output.
+pub(crate) fn write_picture(path: &Path, svg: &str) -> Result<(), Box<dyn Error>> {
+    if path == Path::new("-") {
+        return Ok(print(svg)?);
+    }
+    fs::write(path, svg).map_err(|fault| {
+        let path = path.display();
+        format!("cannot write `{path}` ({fault}); check the folder and its permissions").into()
+    })
 }
 
 /// Writes `text` to standard output, colours of ours included: what is somebody else's in it went through [`shown`]. Who

@@ -15,7 +15,8 @@ enum Part {
 }
 
 /// Commands as the guide has them, the file with their output, what of it, and the exit status.
-const SHOWN: [(&str, &str, Part, i32); 6] = [
+const SHOWN: [(&str, &str, Part, i32); 7] = [
+    ("cargo retry demo", "demo.txt", Part::All, 0),
     ("cargo retry list", "list.txt", Part::All, 0),
     (
         r#"cargo retry explain 'max = 5, base = "200ms", deadline = "10s"'"#,
@@ -120,4 +121,16 @@ fn the_guide_shows_what_is_printed() {
             "of `{command}` the guide shows\n{shown}\nand it prints\n{printed}"
         );
     }
+}
+
+/// `cargo retry demo --svg docs/hero.svg` draws it anew.
+#[test]
+fn the_picture_of_the_readme_is_drawn_from_a_run() {
+    let (drawn, status) = printed("cargo retry demo --svg -").unwrap_or_default();
+    assert_eq!(status, Some(0), "{drawn}");
+    let kept = fs::read_to_string(guide("../hero.svg")).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "docs/hero.svg is not what `cargo retry demo --svg -` draws"
+    );
 }

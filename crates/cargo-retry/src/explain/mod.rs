@@ -121,11 +121,5 @@ fn draw(report: &Report<'_>, path: &Path) -> Result<(), Box<dyn Error>> {
         );
     }
     let svg = reattempt_storm::draw::svg(&charts)?;
-    if path == Path::new("-") {
-        return Ok(output::print(&svg)?);
-    }
-    std::fs::write(path, svg).map_err(|fault| {
-        let path = path.display();
-        format!("cannot write `{path}` ({fault}); check the folder and its permissions").into()
-    })
+    output::write_picture(path, &svg)
 }

@@ -8,6 +8,7 @@ mod text;
 use reattempt_storm::draw::Chart;
 
 use self::axis::Axis;
+pub(crate) use self::paint::indexed;
 
 /// How a plot is drawn.
 #[derive(Debug, Clone, Copy)]

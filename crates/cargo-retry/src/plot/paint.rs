@@ -12,7 +12,7 @@ use super::Look;
 use super::axis::Axis;
 
 /// Those of Okabe and Ito, in the palette that terminals have had for long.
-const fn indexed(colour: Colour) -> u8 {
+pub(crate) const fn indexed(colour: Colour) -> u8 {
     match colour {
         Colour::Grey => 245,
         Colour::Vermilion => 166,

@@ -10,11 +10,11 @@ use syn::{Expr, ExprCall, ExprMethodCall, Lit};
 
 /// A budget of deposits, by its settings: each process has one of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Allowance {
+pub(crate) struct Allowance {
     /// Retries for each success, or for each call.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// Retries a second that nothing has earned.
-    pub(super) floor: f64,
+    pub(crate) floor: f64,
     is_per_request: bool,
     initial: Option<u32>,
     ttl: Option<Duration>,
@@ -22,7 +22,7 @@ pub(super) struct Allowance {
 
 impl Allowance {
     /// `budget = 0.1`.
-    pub(super) const fn new(share: f64) -> Self {
+    pub(crate) const fn new(share: f64) -> Self {
         Self {
             share,
             floor: 1.0,
@@ -33,11 +33,11 @@ impl Allowance {
     }
 
     /// The same where nothing is there that was not earned.
-    pub(super) const fn without_floor(self) -> Self {
+    pub(crate) const fn without_floor(self) -> Self {
         Self { floor: 0.0, ..self }
     }
 
-    pub(super) fn budget(&self) -> Budget {
+    pub(crate) fn budget(&self) -> Budget {
         let budget = if self.is_per_request {
             Budget::per_request(self.share)
         } else {
@@ -49,7 +49,7 @@ impl Allowance {
     }
 
     /// What a share is of.
-    pub(super) const fn earned_by(&self) -> &'static str {
+    pub(crate) const fn earned_by(&self) -> &'static str {
         if self.is_per_request {
             "call"
         } else {
@@ -58,7 +58,7 @@ impl Allowance {
     }
 
     /// What stands behind the key `budget` in the keys of an attribute, if that is such a budget.
-    pub(super) fn written(text: &str) -> Option<Self> {
+    pub(crate) fn written(text: &str) -> Option<Self> {
         read(&syn::parse2(behind_budget(text.parse().ok()?)?).ok()?)
     }
 }

@@ -26,10 +26,10 @@ pub(super) fn given(asked: &Arguments) -> Result<Given, Refused> {
 /// What there is to play of it; a policy that breaks no rule.
 pub(super) fn policy(asked: &Arguments, given: &Given) -> Result<Asked, String> {
     is_code(given)?;
-    let mut contender = Contender::new("this policy", given.policy);
+    let mut contender = Contender::given("this policy", given);
     let mut notes = notes(given);
-    contender.budget = given.share.map(Allowance::new);
-    contender.breaker = asked.breaker;
+    let is_given = contender.breaker;
+    contender.breaker |= asked.breaker;
     if let Some(share) = asked.budget {
         contender.budget = Some(Allowance::new(checked(share)?));
     } else if given.policy.is_budgeted() && !contender.is_budgeted() {
@@ -41,8 +41,7 @@ pub(super) fn policy(asked: &Arguments, given: &Given) -> Result<Asked, String> 
             ));
         }
     }
-    if given.beside.contains(&"breaker") {
-        contender.breaker = true;
+    if is_given {
         notes.push(
             "what its `breaker` is only the program knows: played with `Breaker::count_window(20)`"
                 .to_owned(),

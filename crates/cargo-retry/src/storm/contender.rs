@@ -6,22 +6,23 @@ use reattempt_storm::client::Client;
 use retry_runtime::{Backoff, Breaker, Policy};
 
 use super::allowance::Allowance;
+use crate::policy::Given;
 
 /// A policy under which all calls of a run are made.
 #[derive(Debug, Clone)]
-pub(super) struct Contender {
-    pub(super) name: &'static str,
-    pub(super) policy: Policy,
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    pub(crate) policy: Policy,
     /// In place of that of the policy.
-    pub(super) budget: Option<Allowance>,
-    pub(super) breaker: bool,
+    pub(crate) budget: Option<Allowance>,
+    pub(crate) breaker: bool,
 }
 
 /// The budget of somebody who wants one.
-pub(super) const SHARE: f64 = 0.1;
+pub(crate) const SHARE: f64 = 0.1;
 
 impl Contender {
-    pub(super) const fn new(name: &'static str, policy: Policy) -> Self {
+    pub(crate) const fn new(name: &'static str, policy: Policy) -> Self {
         Self {
             name,
             policy,
@@ -30,26 +31,35 @@ impl Contender {
         }
     }
 
-    pub(super) const fn no_retry() -> Self {
+    /// As it is given, with what its keys say of a budget and a breaker.
+    pub(crate) fn given(name: &'static str, given: &Given) -> Self {
+        Self {
+            budget: given.share.map(Allowance::new),
+            breaker: given.beside.contains(&"breaker"),
+            ..Self::new(name, given.policy)
+        }
+    }
+
+    pub(crate) const fn no_retry() -> Self {
         Self::new("no retry", Policy::new().max(1))
     }
 
-    pub(super) const fn immediate() -> Self {
+    pub(crate) const fn immediate() -> Self {
         let policy = Policy::new().max(4).backoff(Backoff::None);
         Self::new("3 immediate retries", policy)
     }
 
-    pub(super) const fn is_budgeted(&self) -> bool {
+    pub(crate) const fn is_budgeted(&self) -> bool {
         self.budget.is_some() || self.policy.shared_budget().is_some()
     }
 
     /// Whether it retries what times out.
-    pub(super) fn retries(&self) -> bool {
+    pub(crate) fn retries(&self) -> bool {
         self.policy.attempts() != Some(1) && self.policy.is_idempotent()
     }
 
     /// A process that calls the server.
-    pub(super) fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         let mut client = Client::new(self.policy);
         if let Some(allowance) = self.budget {
             client = client.budget(allowance.budget());
@@ -61,7 +71,7 @@ impl Contender {
     }
 
     /// The limit of its attempts, where that of the scene is `timeout`.
-    pub(super) fn limit(&self, timeout: Duration) -> Duration {
+    pub(crate) fn limit(&self, timeout: Duration) -> Duration {
         let (deadline, limit, _) = self.policy.limits();
         let limit = limit.unwrap_or(timeout);
         deadline.map_or(limit, |deadline| deadline.min(limit))

@@ -1,10 +1,10 @@
 //! `cargo retry storm`: arguments -> policy and scene -> three runs -> pictures, a table, and what they mean.
 
-mod allowance;
+pub(crate) mod allowance;
 mod arguments;
 mod asked;
 mod charts;
-mod contender;
+pub(crate) mod contender;
 mod json;
 mod meaning;
 mod play;
