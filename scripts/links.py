@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "https://github.com/reattempt/reattempt/"
 PAGES = "https://docs.rs/reattempt/latest/reattempt"
+BOOK = "https://reattempt.github.io/reattempt/"
 faults, outside = [], set()
 
 
@@ -72,6 +73,13 @@ def check_outside(link):
         path = path.partition("/")[2] if kind in ("blob", "tree", "edit") else ""
         if path and not (ROOT / unquote(path.partition("#")[0])).exists():
             return f"{link}: there is no `{path}`"
+    elif link.startswith(BOOK):
+        chapter = unquote(parts.path[len(urlsplit(BOOK).path):]).replace(".html", ".md")
+        file = ROOT / "docs/guide/src" / chapter
+        if chapter and not file.is_file():
+            return f"{link}: there is no chapter `{chapter}`"
+        if parts.fragment and parts.fragment not in anchors(file):
+            return f"{link}: `{chapter}` has no heading `{parts.fragment}`"
     elif link.startswith(PAGES):
         name = parts.path[len(urlsplit(PAGES).path):].strip("/").removesuffix("/index.html")
         name = re.sub(r"^attr\.(\w+)\.html$", r"\1", name)

@@ -94,7 +94,7 @@ pub mod testing {
     };
 }
 
-/// Pages that explain more than one item: services, transactions, overload, configuration, the error index, events.
+/// Pages that explain more than one item: services, overload, configuration, the error index, events.
 ///
 /// The book in the repository, `docs/guide`, goes through all of it from the start.
 pub mod guide {
@@ -106,11 +106,7 @@ pub mod guide {
     #[doc = include_str!("../docs/services/redis.md")]
     pub mod services {}
 
-    #[cfg(all(doc, not(doctest)))]
-    #[doc = include_str!("../docs/transactions.md")]
-    pub mod transactions {}
-
-    /// What keeps retries from becoming a storm: budgets, breakers, throttles, hedges and fallbacks.
+    /// Budgets, breakers, throttles, hedges and fallbacks: settings, order and combinations.
     ///
     #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/overload.svg")]
@@ -118,19 +114,19 @@ pub mod guide {
     #[doc = include_str!("../docs/overload.md")]
     pub mod overload {}
 
-    /// Named policies from a file: which are there, what may stand in them, what is said of mistakes.
+    /// Named policies in a file: the keys, what overrides what, reloading, and the kill switch.
     ///
     #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/configuration.md")]
     pub mod configuration {}
 
-    /// Every rule by which a policy is refused: why, and what to write in its place.
+    /// The rules of policies, one by one: why the library refuses a policy, and what to write instead.
     ///
     #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/errors.md")]
     pub mod errors {}
 
-    /// Events, lines, metrics and statistics of what is retried.
+    /// Events, log lines, metrics and statistics of retried calls.
     ///
     #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/watching.md")]

@@ -137,8 +137,18 @@ lifted='
 step_readme() {
     local lines
     lines=$(wc -l < README.md)
-    if (( lines >= 240 )); then
-        echo "README.md has $lines lines; it stays below 240"
+    if (( lines > 150 )) || grep -qE '^.{91}' README.md; then
+        echo "README.md has $lines lines; it has at most 150, of at most 90 columns"
+        return 1
+    fi
+    # It is the first page of docs.rs, too, where a relative link leads nowhere.
+    if grep -nE '\]\(|^\[[^]]+\]: ' README.md | grep -v 'https://\|\](#'; then
+        echo "README.md has a relative link, which is dead on docs.rs"
+        return 1
+    fi
+    # Its message is one that the compiler prints, but for the place.
+    if ! grep -qxF "$(grep -m1 '^error: ' README.md)" tests/ui/rules/base_above_cap.stderr; then
+        echo "README.md shows a message that tests/ui/rules/base_above_cap.stderr does not have"
         return 1
     fi
     python3 scripts/claims.py

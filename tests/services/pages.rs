@@ -13,13 +13,13 @@ pub mod readme {}
 pub mod services {}
 
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/transactions.md")]
-pub mod transactions {}
-
-#[cfg(doctest)]
 #[doc = include_str!("../../docs/overload.md")]
 pub mod overload {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/testing.md")]
 pub mod testing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../retry-macros/docs/retry.md")]
+pub mod retry {}

@@ -18,7 +18,7 @@ fn the_documentation_has_every_key() {
         let row = text
             .lines()
             .find(|line| line.starts_with(&format!("| [`{key}`]")));
-        let default = row.and_then(|row| row.trim_end_matches(" |").rsplit(" | ").next());
+        let default = row.and_then(|row| row.split(" | ").nth(2));
         let default = default.map(|default| default.trim_matches('`'));
         assert_eq!(
             default,
@@ -32,4 +32,18 @@ fn the_documentation_has_every_key() {
         .filter(|heading| KEYS.contains(heading))
         .collect();
     assert_eq!(headings, KEYS);
+}
+
+#[test]
+fn each_key_has_an_example() {
+    let text = include_str!("../../docs/retry.md");
+    for key in KEYS {
+        let section = text.split(&format!("\n## `{key}`\n")).nth(1);
+        let section = section.and_then(|rest| rest.split("\n## ").next());
+        let code =
+            section.and_then(|section| section.split("```rust\n").nth(1)?.split("```").next());
+        let mut forms = [" = ", "(", ")"].into_iter();
+        let shown = forms.any(|end| code.is_some_and(|code| code.contains(&format!("{key}{end}"))));
+        assert!(shown, "`{key}`");
+    }
 }
