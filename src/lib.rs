@@ -42,6 +42,9 @@ pub mod attempt {
     pub use retry_runtime::{Attempt, Cause, IdempotencyKey, Retry};
 }
 
+#[doc(inline)]
+pub use reattempt_core::tables;
+
 /// Policies in detail: their rules, the delays that they allow, and how durations are written.
 pub mod policy {
     pub use retry_runtime::{BackoffFn, Explanation, Nested, Policy, WorstCase, duration, rules};
@@ -104,6 +107,7 @@ pub mod guide {
     #[doc = include_str!("../docs/services/grpc.md")]
     #[doc = include_str!("../docs/services/databases.md")]
     #[doc = include_str!("../docs/services/redis.md")]
+    #[doc = include_str!("../docs/services/others.md")]
     pub mod services {}
 
     /// Budgets, breakers, throttles, hedges and fallbacks: settings, order and combinations.

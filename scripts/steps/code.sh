@@ -4,7 +4,7 @@ step_format() {
     scripts/mutants --texts
     cargo fmt --all --check
     local crate
-    for crate in fuzz/ tests/api/ tests/hostile/*/; do
+    for crate in fuzz/ tests/api/ tests/clients/ tests/hostile/*/; do
         # One style, whatever the edition: they share files.
         cargo fmt --manifest-path "$crate/Cargo.toml" --check -- --style-edition 2024
     done

@@ -9,9 +9,14 @@ step_features() {
     done
 }
 
-# The same, and each client library by itself; the tests compile these together.
+# The same, and each client library by itself; the tests compile these together. Then the adapters of all of them, and
+# the clients that take long to compile, against servers.
 step_libraries() {
     scripts/features libraries
+    cargo test --quiet -p reattempt-core --all-features --lib
+    # The versions of the workspace, so that what is tested is what its lock file has.
+    cp Cargo.lock tests/clients
+    cargo test --quiet --manifest-path tests/clients/Cargo.toml --target-dir "$target" --features recipes
 }
 
 features_of() {

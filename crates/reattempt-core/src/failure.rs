@@ -9,9 +9,9 @@ use crate::verdict::{Classify, Verdict};
 /// attempt off, the last attempt timed out, or polling (`until`) ran out of
 /// attempts.
 ///
-/// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and the errors of sqlx,
-/// tonic, redis and reqwest-middleware with their features; so have boxed errors, `anyhow` and `eyre`. An error type that
-/// cannot have it, such as that of reqwest, is wrapped: `Result<T, RetryError<E>>`.
+/// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and with their features the
+/// errors of aws, diesel, `mysql_async`, `object_store`, redis, reqwest-middleware, sqlx, tonic and ureq; so have boxed errors,
+/// `anyhow` and `eyre`. An error type that cannot have it, such as that of reqwest, is wrapped: `Result<T, RetryError<E>>`.
 // In this order, so that a `Result<(), GaveUp>` is distinguished by its first four bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,8 +53,13 @@ pub mod process;
 #[doc(hidden)]
 pub mod random;
 mod reason;
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
+#[cfg(feature = "std")]
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "the adapters of some clients need it")
+)]
 mod said;
+pub mod tables;
 mod time;
 mod verdict;
 

@@ -1,18 +1,14 @@
 //! Errors inside errors: the first of a chain that tells what became of a request.
 
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 use std::error::Error;
 use std::io;
 
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 use crate::failure::GaveUp;
-#[cfg(feature = "hyper1")]
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
 /// The verdict of the first error, from `error` down, that says something about a connection. Unless one of
 /// them says that the connection did not come about, it stood.
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -25,7 +21,6 @@ pub(super) fn in_chain(error: &(dyn Error + 'static)) -> Option<Verdict> {
     None
 }
 
-#[cfg(any(feature = "hyper1", feature = "sqlx08", feature = "sqlx09"))]
 fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         // What it wraps knows more than a kind.
@@ -55,12 +50,10 @@ pub(super) fn of_standing(error: &io::Error) -> Verdict {
 }
 
 /// How hyper-util begins when a proxy wants a password; the type is private.
-#[cfg(feature = "hyper1")]
 const NO_PASSWORD: &str = "tunnel error: proxy authorization required";
 
 /// The verdict on a connection that did not come about: nothing was executed. What tries
 /// again in vain, such as a certificate that is not trusted, is final.
-#[cfg(feature = "hyper1")]
 pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -77,8 +70,16 @@ pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
     Verdict::Refused
 }
 
+/// The verdict on what broke before there was a connection, of TLS or while a client signed in: nothing
+/// of the caller's was sent yet.
+pub(super) fn before_sending(error: &(dyn Error + 'static)) -> Verdict {
+    match in_chain(error) {
+        Some(verdict) if verdict.is_retryable() => Verdict::Refused,
+        _ => Verdict::Permanent,
+    }
+}
+
 /// What an `io::Error` wraps is left out by its `source`.
-#[cfg(feature = "hyper1")]
 fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     let wrapped = error.downcast_ref().and_then(io::Error::get_ref);
     match wrapped {
@@ -87,7 +88,7 @@ fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
     }
 }
 
-#[cfg(all(test, feature = "hyper1"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -43,6 +43,26 @@ by_io! {
     #[cfg(feature = "sqlx08")] sqlx08::Error;
     #[cfg(feature = "sqlx09")] sqlx09::Error;
     #[cfg(feature = "redis1")] redis1::RedisError;
+    #[cfg(feature = "ureq3")] ureq3::Error;
+}
+
+macro_rules! boxed {
+    ($(#[$version:meta] $error:ty = $make:expr;)*) => { $(
+        /// With the [`GaveUp`] where the library keeps errors of others.
+        #[$version]
+        impl From<GaveUp> for $error {
+            fn from(end: GaveUp) -> Self {
+                $make(Box::new(end))
+            }
+        }
+    )* };
+}
+
+boxed! {
+    #[cfg(feature = "diesel2")] diesel2::result::Error = Self::QueryBuilderError;
+    #[cfg(feature = "diesel2")] diesel2::ConnectionError = |end: Box<GaveUp>| Self::CouldntSetupConfiguration((*end).into());
+    #[cfg(feature = "mysql-async037")] mysql_async037::Error = Self::Other;
+    #[cfg(feature = "object-store014")] object_store014::Error = |source| Self::Generic { store: "reattempt", source };
 }
 
 #[cfg(feature = "tonic014")]
@@ -163,6 +183,23 @@ mod tests {
         obeys::<sqlx09::Error>();
         #[cfg(feature = "redis1")]
         obeys::<redis1::RedisError>();
+        #[cfg(feature = "aws1")]
+        obeys::<
+            aws1::client::result::SdkError<
+                aws_types1::error::ErrorMetadata,
+                aws1::client::orchestrator::HttpResponse,
+            >,
+        >();
+        #[cfg(feature = "diesel2")]
+        obeys::<diesel2::result::Error>();
+        #[cfg(feature = "diesel2")]
+        obeys::<diesel2::ConnectionError>();
+        #[cfg(feature = "mysql-async037")]
+        obeys::<mysql_async037::Error>();
+        #[cfg(feature = "object-store014")]
+        obeys::<object_store014::Error>();
+        #[cfg(feature = "ureq3")]
+        obeys::<ureq3::Error>();
         #[cfg(feature = "tonic014")]
         obeys::<tonic014::Status>();
         #[cfg(feature = "reqwest-middleware04")]

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::io;
 
+use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
 /// Answers as the [`GaveUp`](crate::GaveUp) does that the error was made of, else by the kind. What a lost connection or an
@@ -11,28 +12,12 @@ use crate::verdict::{Classify, Verdict};
 #[diagnostic::do_not_recommend]
 impl Classify for io::Error {
     fn classify(&self) -> Verdict {
-        use io::ErrorKind as Kind;
-
         if let Some(end) = super::gave_up::gave_up(self) {
             return end.classify();
         }
-        match self.kind() {
-            Kind::ConnectionRefused => Verdict::Refused,
-            // Also said of a connection that stood and broke in the middle.
-            Kind::HostUnreachable
-            | Kind::NetworkUnreachable
-            | Kind::ConnectionReset
-            | Kind::ConnectionAborted
-            | Kind::NotConnected
-            | Kind::BrokenPipe
-            | Kind::NetworkDown
-            | Kind::TimedOut
-            | Kind::Interrupted
-            | Kind::WouldBlock
-            | Kind::UnexpectedEof
-            | Kind::ResourceBusy => Verdict::Transient,
-            _ if is_unknown_host(self) => Verdict::Refused,
-            _ => Verdict::Permanent,
+        match tables::io(self.kind()) {
+            Verdict::Permanent if is_unknown_host(self) => Verdict::Refused,
+            verdict => verdict,
         }
     }
 

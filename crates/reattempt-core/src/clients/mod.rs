@@ -1,18 +1,27 @@
 //! What the errors of client libraries mean: one file for each library.
 
-#[cfg(any(
-    feature = "hyper1",
-    feature = "http2",
-    feature = "sqlx08",
-    feature = "sqlx09"
-))]
+#[cfg(feature = "aws1")]
+mod aws;
+#[cfg(feature = "bb8-09")]
+mod bb8;
+#[allow(dead_code, reason = "each adapter needs a part of it")]
 mod chain;
+#[cfg(feature = "deadpool013")]
+mod deadpool;
+#[cfg(feature = "diesel2")]
+mod diesel;
 pub(crate) mod gave_up;
 #[cfg(feature = "http2")]
 mod h2;
 #[cfg(feature = "hyper1")]
 mod hyper;
 mod io;
+#[cfg(feature = "lettre011")]
+mod lettre;
+#[cfg(feature = "mysql-async037")]
+mod mysql_async;
+#[cfg(feature = "object-store014")]
+mod object_store;
 #[cfg(feature = "redis1")]
 mod redis;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
@@ -23,5 +32,9 @@ mod reqwest_middleware;
 mod sqlx;
 #[cfg(feature = "tokio")]
 mod tokio;
+#[cfg(feature = "tokio-postgres07")]
+mod tokio_postgres;
 #[cfg(feature = "tonic014")]
 pub(crate) mod tonic;
+#[cfg(feature = "ureq3")]
+mod ureq;

@@ -4,8 +4,9 @@
 
 use core::fmt;
 
-use super::chain::in_chain;
+use super::chain::before_sending;
 use crate::said::said;
+use crate::tables::{mysql, sqlite, sqlstate};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! of_version {
@@ -18,11 +19,7 @@ macro_rules! of_version {
                 match self {
                     Self::Database(error) => of_database(error.code().as_deref(), || said(error)),
                     Self::Io(error) => error.classify(),
-                    Self::Tls(error) => match in_chain(error.as_ref()) {
-                        // Before the handshake is done nothing else is sent.
-                        Some(verdict) if verdict.is_retryable() => Verdict::Refused,
-                        _ => Verdict::Permanent,
-                    },
+                    Self::Tls(error) => before_sending(error.as_ref()),
                     // No connection, so nothing was sent.
                     Self::PoolTimedOut => Verdict::Refused,
                     // SQLite's thread is gone, before the command or in the middle of it.
@@ -47,43 +44,14 @@ of_version!(sqlx09);
 /// A SQLSTATE has five characters; the result codes of SQLite are shorter numbers.
 fn of_database(code: Option<&str>, text: impl Fn() -> String) -> Verdict {
     match code {
-        Some(state) if state.len() == 5 => of_state(state, text),
-        Some(code) => code.parse().map_or(Verdict::Permanent, of_sqlite),
-        None => Verdict::Permanent,
-    }
-}
-
-/// Of a SQLSTATE; `docs/services/databases.md` says why of each.
-fn of_state(state: &str, text: impl Fn() -> String) -> Verdict {
-    match state {
-        // The whole transaction was rolled back: after a conflict, to end a deadlock, by group replication.
-        "40000" | "40001" | "40P01"
-        // A lock that somebody else holds.
-        | "55P03"
-        // There was no connection, or none any more when the statement came.
-        | "08001" | "57P03" | "57P05" => Verdict::Refused,
-        // Perhaps after the commit, before the answer.
-        "40003" | "57P01" | "57P02" => Verdict::Transient,
-        // A limit of the configuration, which the next attempt meets as well.
-        "53400" => Verdict::Permanent,
         // MySQL says these of many things.
-        "08004" => of_mysql(state, &text()).unwrap_or(Verdict::Refused),
-        "42000" | "HY000" => of_mysql(state, &text()).unwrap_or(Verdict::Permanent),
-        // 08P01 too: a driver at fault, but also whatever `PgBouncer` has to say.
-        _ if state.starts_with("08") => Verdict::Transient,
-        _ if state.starts_with("53") => Verdict::Throttled(None),
-        _ => Verdict::Permanent,
-    }
-}
-
-/// Of an error of MySQL or MariaDB whose number tells more than its state.
-fn of_mysql(state: &str, text: &str) -> Option<Verdict> {
-    match mysql_number(state, text)? {
-        // Too many connections: in all, of this user.
-        1040 | 1203 => Some(Verdict::Throttled(None)),
-        // A lock that somebody else holds: after waiting, with `NOWAIT`.
-        1205 | 3572 => Some(Verdict::Refused),
-        _ => None,
+        Some(state @ ("08004" | "42000" | "HY000")) => match mysql_number(state, &text()) {
+            Some(number) => mysql(number, state),
+            None => sqlstate(state),
+        },
+        Some(state) if state.len() == 5 => sqlstate(state),
+        Some(code) => code.parse().map_or(Verdict::Permanent, sqlite),
+        None => Verdict::Permanent,
     }
 }
 
@@ -96,18 +64,6 @@ fn mysql_number(state: &str, text: &str) -> Option<u16> {
     number.parse().ok()
 }
 
-/// Of an extended result code; the primary one is its low byte.
-fn of_sqlite(code: u32) -> Verdict {
-    const BUSY: u32 = 5;
-    const LOCKED: u32 = 6;
-    // WAL: others were faster at starting a transaction, again and again.
-    const PROTOCOL: u32 = 15;
-    match code & 0xff {
-        BUSY | LOCKED | PROTOCOL => Verdict::Refused,
-        _ => Verdict::Permanent,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
@@ -118,19 +74,6 @@ mod tests {
     use super::*;
 
     const OVERLOADED: Verdict = Verdict::Throttled(None);
-
-    /// The states of PostgreSQL.
-    const STATES: &[(Verdict, &str)] = &[
-        (Verdict::Refused, "40000 40001 40P01 55P03"),
-        (Verdict::Refused, "08001 08004 57P03 57P05"),
-        (Verdict::Transient, "40003 57P01 57P02"),
-        (Verdict::Transient, "08000 08003 08006 08007 08P01"),
-        (OVERLOADED, "53000 53100 53200 53300"),
-        (Verdict::Permanent, "53400 40002 57000 57014 57P04"),
-        (Verdict::Permanent, "22012 23505 23P01 25006 25P02 25P03"),
-        (Verdict::Permanent, "25P04 28P01 42000 42P01 55000 55006"),
-        (Verdict::Permanent, "58030 XX000 HY000 00000"),
-    ];
 
     /// Errors of MySQL and MariaDB as sqlx shows them: the state stands in brackets.
     const MYSQL: &[(Verdict, &str)] = &[
@@ -153,52 +96,6 @@ mod tests {
         (Verdict::Permanent, "1317 (70100): Query execution was"),
         (Verdict::Permanent, "1062 (23000): Duplicate entry"),
     ];
-
-    /// Extended result codes of SQLite.
-    const RESULTS: &[(Verdict, &str, &[u32])] = &[
-        (Verdict::Refused, "BUSY", &[5, 261, 517, 773]),
-        (Verdict::Refused, "LOCKED", &[6, 262, 518]),
-        (Verdict::Refused, "PROTOCOL", &[15]),
-        (Verdict::Permanent, "IOERR", &[10, 266, 3850, 8714]),
-        (Verdict::Permanent, "CONSTRAINT", &[19, 787, 1555, 2067]),
-        (Verdict::Permanent, "READONLY", &[8, 264, 1032]),
-        (
-            Verdict::Permanent,
-            "ERROR, INTERNAL, PERM, ABORT",
-            &[1, 2, 3, 4],
-        ),
-        (Verdict::Permanent, "NOMEM, INTERRUPT, CORRUPT", &[7, 9, 11]),
-        (
-            Verdict::Permanent,
-            "FULL, CANTOPEN, SCHEMA, MISUSE",
-            &[13, 14, 17, 21],
-        ),
-    ];
-
-    #[test]
-    fn by_state() {
-        for (verdict, states) in STATES {
-            for state in states.split(' ') {
-                let said = of_database(Some(state), || "1205 (57014): a text".to_owned());
-                assert_eq!(said, *verdict, "{state}");
-            }
-        }
-    }
-
-    /// A state that is in no list goes by its class, and two of the classes are retried.
-    #[test]
-    fn by_class() {
-        let letters = || ('0'..='9').chain('A'..='Z');
-        for class in letters().flat_map(|a| letters().map(move |b| format!("{a}{b}"))) {
-            let verdict = match class.as_str() {
-                "08" => Verdict::Transient,
-                "53" => OVERLOADED,
-                _ => Verdict::Permanent,
-            };
-            let said = of_database(Some(&format!("{class}ZZZ")), String::new);
-            assert_eq!(said, verdict, "{class}");
-        }
-    }
 
     #[test]
     fn by_number() {
@@ -224,17 +121,21 @@ mod tests {
     }
 
     #[test]
-    fn by_result_code() {
-        for (verdict, names, codes) in RESULTS {
-            for code in *codes {
-                let said = of_database(Some(&code.to_string()), String::new);
-                assert_eq!(said, *verdict, "{names} {code}");
-            }
+    fn by_code() {
+        let text = || "1205 (57014): a text".to_owned();
+        for (code, verdict) in [
+            ("40001", Verdict::Refused),
+            ("57014", Verdict::Permanent),
+            ("53300", OVERLOADED),
+            ("517", Verdict::Refused),
+            ("19", Verdict::Permanent),
+            ("", Verdict::Permanent),
+            ("-5", Verdict::Permanent),
+            ("5x", Verdict::Permanent),
+        ] {
+            assert_eq!(of_database(Some(code), text), verdict, "{code}");
         }
-        for code in [None, Some(""), Some("-5"), Some("5x"), Some("123456")] {
-            let said = of_database(code, || "1205 (HY000): Lock wait timeout".to_owned());
-            assert_eq!(said, Verdict::Permanent, "{code:?}");
-        }
+        assert_eq!(of_database(None, text), Verdict::Permanent);
     }
 
     /// What a database answers: a code and a text.

@@ -9,14 +9,12 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue};
 
 use super::chain::{in_chain, of_connecting};
+use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
 // As gRPC numbers them.
 const CANCELLED: i32 = 1;
-const DEADLINE_EXCEEDED: i32 = 4;
 const RESOURCE_EXHAUSTED: i32 = 8;
-const ABORTED: i32 = 10;
-const UNAVAILABLE: i32 = 14;
 
 /// The trailer by which a server says when to come back, or not to.
 const PUSHBACK: &str = "grpc-retry-pushback-ms";
@@ -53,13 +51,11 @@ fn is_too_large(message: &str) -> bool {
 
 fn by_code(code: i32, message: &str) -> Verdict {
     match code {
-        UNAVAILABLE | DEADLINE_EXCEEDED | ABORTED => Verdict::Transient,
         // A time-out of tonic's server, which often strikes just before the client's own.
         CANCELLED if message == EXPIRED => Verdict::Transient,
         // The next request or answer will be as large, and of an answer the call was executed.
         RESOURCE_EXHAUSTED if is_too_large(message) => Verdict::Permanent,
-        RESOURCE_EXHAUSTED => Verdict::Throttled(None),
-        _ => Verdict::Permanent,
+        _ => tables::grpc(code),
     }
 }
 

@@ -13,5 +13,7 @@ mod statuses;
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
 pub use request_error::RequestError;
+#[cfg(feature = "aws1")]
+pub(crate) use retry_after::heeded;
 pub use retry_after::retry_after;
 pub use statuses::Statuses;

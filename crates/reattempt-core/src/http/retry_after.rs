@@ -46,7 +46,7 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// `verdict` with what the headers ask for.
-pub(super) fn heeded(verdict: Verdict, headers: &HeaderMap) -> Verdict {
+pub(crate) fn heeded(verdict: Verdict, headers: &HeaderMap) -> Verdict {
     match asked(headers) {
         Asked::Wait(delay) => verdict.after(Some(delay)),
         Asked::Never if verdict.is_retryable() => Verdict::RetryForbidden,

@@ -1,0 +1,106 @@
+//! What the errors of deadpool mean.
+
+use core::fmt;
+
+use deadpool013::managed::{HookError, PoolError};
+
+use crate::verdict::{Classify, Verdict};
+
+/// Nothing was sent where there was no connection in time; else what the error in it says, as `?` also
+/// makes it from that of a statement. A closed pool, one without a runtime, and what a hook of the
+/// program says, are final.
+#[diagnostic::do_not_recommend]
+impl<E: Classify> Classify for PoolError<E> {
+    fn classify(&self) -> Verdict {
+        match self {
+            Self::Timeout(_) => Verdict::Refused,
+            Self::Backend(error) | Self::PostCreateHook(HookError::Backend(error)) => {
+                error.classify()
+            }
+            Self::Closed
+            | Self::NoRuntimeSpecified
+            | Self::PostCreateHook(HookError::Message(_)) => Verdict::Permanent,
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        match self {
+            Self::Timeout(_) => Some(&"timed out in deadpool"),
+            Self::Backend(error) | Self::PostCreateHook(HookError::Backend(error)) => {
+                error.message()
+            }
+            Self::Closed => Some(&"the pool was closed"),
+            Self::NoRuntimeSpecified => Some(&"the pool has no runtime"),
+            Self::PostCreateHook(HookError::Message(text)) => Some(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use deadpool013::managed::TimeoutType;
+
+    use super::*;
+
+    #[test]
+    fn every_variant() {
+        let error = |kind| io::Error::from(kind);
+        let backend = |kind| PoolError::Backend(error(kind));
+        let hook = |kind| PoolError::PostCreateHook(HookError::Backend(error(kind)));
+        let timeout = "timed out in deadpool";
+        for (error, verdict, text) in [
+            (
+                PoolError::Timeout(TimeoutType::Wait),
+                Verdict::Refused,
+                timeout,
+            ),
+            (
+                PoolError::Timeout(TimeoutType::Create),
+                Verdict::Refused,
+                timeout,
+            ),
+            (
+                PoolError::Timeout(TimeoutType::Recycle),
+                Verdict::Refused,
+                timeout,
+            ),
+            (
+                backend(io::ErrorKind::ConnectionRefused),
+                Verdict::Refused,
+                "connection refused",
+            ),
+            (
+                backend(io::ErrorKind::ConnectionReset),
+                Verdict::Transient,
+                "connection reset",
+            ),
+            (
+                hook(io::ErrorKind::PermissionDenied),
+                Verdict::Permanent,
+                "permission denied",
+            ),
+            (
+                hook(io::ErrorKind::TimedOut),
+                Verdict::Transient,
+                "timed out",
+            ),
+            (
+                PoolError::PostCreateHook(HookError::message("no")),
+                Verdict::Permanent,
+                "no",
+            ),
+            (PoolError::Closed, Verdict::Permanent, "the pool was closed"),
+            (
+                PoolError::NoRuntimeSpecified,
+                Verdict::Permanent,
+                "the pool has no runtime",
+            ),
+        ] {
+            assert_eq!(error.classify(), verdict, "{error:?}");
+            let message = error.message().map(ToString::to_string);
+            assert_eq!(message.as_deref(), Some(text));
+        }
+    }
+}

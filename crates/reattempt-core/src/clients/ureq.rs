@@ -1,0 +1,88 @@
+//! What the errors of ureq mean.
+
+use core::fmt;
+
+use ureq3::Timeout;
+
+use super::chain::in_chain;
+use crate::http::{RequestError, Statuses};
+use crate::verdict::{Classify, Verdict};
+
+/// A status by [`Statuses::STANDARD`]; else by what broke: before there was a connection nothing was sent.
+#[diagnostic::do_not_recommend]
+impl Classify for ureq3::Error {
+    fn classify(&self) -> Verdict {
+        match self {
+            Self::StatusCode(status) => Statuses::STANDARD.of(*status),
+            Self::Io(error) => error.classify(),
+            Self::HostNotFound
+            | Self::ConnectionFailed
+            | Self::Timeout(Timeout::Resolve | Timeout::Connect) => Verdict::Refused,
+            Self::Timeout(_) => Verdict::Transient,
+            // The proxy wants a password, or forbids it.
+            Self::ConnectProxyFailed(text) if text.contains("responded 4") => Verdict::Permanent,
+            Self::ConnectProxyFailed(_) => Verdict::Refused,
+            // Connectors of others.
+            Self::Other(error) => in_chain(error.as_ref()).unwrap_or(Verdict::Permanent),
+            // What is not HTTP or TLS will not be so the next time, and mistakes of the caller.
+            _ => Verdict::Permanent,
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
+
+impl<R> From<ureq3::Error> for RequestError<ureq3::Error, R> {
+    fn from(error: ureq3::Error) -> Self {
+        Self::Transport(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, ErrorKind};
+
+    use ureq3::Error;
+
+    use super::*;
+
+    #[test]
+    fn every_kind() {
+        let proxy = |answer: &str| Error::ConnectProxyFailed(format!("proxy server {answer}"));
+        let other = |kind: ErrorKind| Error::Other(io::Error::from(kind).into());
+        for (error, verdict) in [
+            (Error::StatusCode(503), Verdict::Transient),
+            (Error::StatusCode(429), Verdict::Throttled(None)),
+            (Error::StatusCode(404), Verdict::Permanent),
+            (
+                Error::Io(ErrorKind::ConnectionRefused.into()),
+                Verdict::Refused,
+            ),
+            (
+                Error::Io(ErrorKind::UnexpectedEof.into()),
+                Verdict::Transient,
+            ),
+            (Error::Io(ErrorKind::InvalidData.into()), Verdict::Permanent),
+            (Error::HostNotFound, Verdict::Refused),
+            (Error::ConnectionFailed, Verdict::Refused),
+            (Error::Timeout(Timeout::Resolve), Verdict::Refused),
+            (Error::Timeout(Timeout::Connect), Verdict::Refused),
+            (Error::Timeout(Timeout::Global), Verdict::Transient),
+            (Error::Timeout(Timeout::SendBody), Verdict::Transient),
+            (Error::Timeout(Timeout::RecvResponse), Verdict::Transient),
+            (proxy("responded 407/407"), Verdict::Permanent),
+            (proxy("responded 502/502"), Verdict::Refused),
+            (proxy("did not respond"), Verdict::Refused),
+            (other(ErrorKind::ConnectionReset), Verdict::Transient),
+            (other(ErrorKind::InvalidData), Verdict::Permanent),
+            (Error::Other(fmt::Error.into()), Verdict::Permanent),
+            (Error::TooManyRedirects, Verdict::Permanent),
+            (Error::BadUri(String::new()), Verdict::Permanent),
+            (Error::Tls("no"), Verdict::Permanent),
+        ] {
+            assert_eq!(error.classify(), verdict, "{error:?}");
+        }
+    }
+}
