@@ -11,6 +11,7 @@ mod plot;
 mod policy;
 mod schema;
 mod storm;
+mod suggest;
 mod table;
 mod wrap;
 
@@ -44,6 +45,7 @@ enum Command {
     Schema(schema::Arguments),
     Storm(storm::Arguments),
     Demo(demo::Arguments),
+    Suggest(suggest::Arguments),
 }
 
 /// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
@@ -71,6 +73,7 @@ fn done(command: Command) -> Result<ExitCode, String> {
             Command::Schema(arguments) => schema::run(&arguments),
             Command::Storm(arguments) => storm::run(&arguments),
             Command::Demo(arguments) => demo::run(&arguments),
+            Command::Suggest(arguments) => suggest::run(&arguments),
         };
         done.map_err(|fault| fault.to_string())
     };

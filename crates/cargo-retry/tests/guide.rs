@@ -15,7 +15,8 @@ enum Part {
 }
 
 /// Commands as the guide has them, the file with their output, what of it, and the exit status.
-const SHOWN: [(&str, &str, Part, i32); 7] = [
+const SHOWN: [(&str, &str, Part, i32); 8] = [
+    ("cargo retry suggest", "suggest.txt", Part::All, 0),
     ("cargo retry demo", "demo.txt", Part::All, 0),
     ("cargo retry list", "list.txt", Part::All, 0),
     (
@@ -82,7 +83,11 @@ const COLUMNS: &str = "100";
 fn printed(command: &str) -> io::Result<(String, Option<i32>)> {
     let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
         .args(&words(command)[1..])
-        .current_dir(guide("tests/shop"))
+        .current_dir(guide(if command.ends_with("suggest") {
+            "tests/others"
+        } else {
+            "tests/shop"
+        }))
         .env("COLUMNS", COLUMNS)
         .output()?;
     let said = [run.stdout, run.stderr].concat();

@@ -91,6 +91,16 @@ impl Code {
         code.link();
         code
     }
+
+    /// Warns of what could not be read.
+    pub(crate) fn report_unread(&self) {
+        for unread in &self.unread {
+            let Place { file, line, column } = &unread.place;
+            let words = unread.reported();
+            let words = format!("warning: {}:{line}:{column}: {words}", file.shown);
+            eprintln!("{}", crate::output::shown(&words));
+        }
+    }
 }
 
 struct Reader<'a> {

@@ -86,17 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         &arguments.packages,
         &code.unread,
     );
-    for unread in &code.unread {
-        let place = &unread.place;
-        let words = format!(
-            "warning: {}:{}:{}: {}",
-            place.file.shown,
-            place.line,
-            place.column,
-            unread.reported()
-        );
-        eprintln!("{}", output::shown(&words));
-    }
+    code.report_unread();
     let text = listing.text(arguments.format)?;
     let text = match arguments.format {
         Format::Table => output::shown(&text),

@@ -1,0 +1,427 @@
+//! Through the modules: each place that retries without this library.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::spanned::Spanned as _;
+use syn::visit::Visit;
+use syn::{Block, Expr, ImplItemFn, Item, ItemFn, ItemImpl, Macro, Signature, Stmt};
+
+use super::libraries::{self, Around, Site};
+use super::{Finding, Suggestion, loops};
+use crate::code::modules::Code;
+use crate::code::names::{Meaning, Path};
+use crate::code::uses::{Use, uses};
+use crate::code::{File, Place, conditions, loose, written};
+use crate::input;
+
+/// Everything in the packages of these names, or in all.
+pub(super) fn all(code: &Code, packages: &[String], no_tests: bool) -> Vec<Finding> {
+    let texts = RefCell::new(HashMap::new());
+    let mut findings: Vec<Finding> = Vec::new();
+    for (number, module) in code.modules.iter().enumerate() {
+        let Some(krate) = code.crates.get(module.krate) else {
+            continue;
+        };
+        let is_asked = packages.is_empty() || packages.contains(&krate.package);
+        let is_left =
+            no_tests && (!matches!(krate.kind, "lib" | "bin") || is_test(&module.conditions));
+        if !is_asked || is_left {
+            continue;
+        }
+        let mut visitor = Visitor {
+            code,
+            module: number,
+            file: Rc::clone(&module.file),
+            texts: &texts,
+            no_tests,
+            functions: Vec::new(),
+            uses: Vec::new(),
+            findings: Vec::new(),
+        };
+        for written in &module.items {
+            visitor.file = Rc::clone(&written.file);
+            visitor.visit_item(&written.item);
+        }
+        findings.append(&mut visitor.findings);
+    }
+    findings.sort_by(|one, other| {
+        let key = |it: &Finding| (it.file.clone(), it.line, it.column);
+        key(one).cmp(&key(other))
+    });
+    // A file may be part of several targets.
+    findings.dedup_by(|one, other| {
+        (&one.file, one.line, one.column) == (&other.file, other.line, other.column)
+    });
+    findings
+}
+
+fn is_test(conditions: &[String]) -> bool {
+    conditions
+        .iter()
+        .any(|it| it == "test" || it.contains("(test"))
+}
+
+struct Visitor<'c> {
+    code: &'c Code,
+    module: usize,
+    file: Rc<File>,
+    texts: &'c RefCell<HashMap<PathBuf, Rc<str>>>,
+    no_tests: bool,
+    functions: Vec<Function>,
+    uses: Vec<Use>,
+    findings: Vec<Finding>,
+}
+
+/// A function around a place.
+struct Function {
+    /// Where an attribute goes.
+    start: usize,
+    /// The bytes of the one expression that is its body.
+    body: Option<(usize, usize)>,
+    is_async: bool,
+    /// What its variables are set to.
+    variables: Vec<(String, Expr)>,
+}
+
+impl Visitor<'_> {
+    fn text(&self) -> Rc<str> {
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry(self.file.path.clone());
+        Rc::clone(text.or_insert_with(|| input::text(&self.file.path).unwrap_or_default().into()))
+    }
+
+    /// The piece of the file that something is; as tokens where it is not in the file.
+    fn source(&self, tokens: &dyn ToTokens) -> String {
+        let tokens = tokens.to_token_stream();
+        let text = self.text();
+        let piece = bytes(&tokens).and_then(|(start, end)| text.get(start..end));
+        piece.map_or_else(|| written(&tokens), ToOwned::to_owned)
+    }
+
+    fn depends(&self, package: &str) -> bool {
+        let krate = self.code.modules.get(self.module).map(|it| it.krate);
+        let krate = krate.and_then(|it| self.code.crates.get(it));
+        krate.is_some_and(|it| it.externs.values().any(|known| known == package))
+    }
+
+    fn foreign(&self, path: &syn::Path) -> Option<(String, Vec<String>)> {
+        let local: Vec<&Use> = self.uses.iter().collect();
+        let meanings = self.code.meanings(&Path::of(path), self.module, &local);
+        meanings.into_iter().find_map(|it| match it {
+            Meaning::Foreign(package, rest) => Some((package, rest)),
+            _ => None,
+        })
+    }
+
+    fn named(&self, name: &str) -> Option<Expr> {
+        let variables = self.functions.iter().rev().flat_map(|it| &it.variables);
+        let mut own = variables.filter(|(known, _)| known == name);
+        let constants = self.code.modules.get(self.module).map(|it| &it.constants);
+        let constant = constants
+            .and_then(|it| it.get(name))
+            .and_then(|all| all.first());
+        own.next().map(|(_, expr)| expr).or(constant).cloned()
+    }
+
+    /// The place as a finding, if a library retries there.
+    fn by_library(&mut self, whole: &Expr) -> bool {
+        let (expr, is_awaited) = match whole {
+            Expr::Await(it) => (&*it.base, true),
+            expr => (expr, false),
+        };
+        let finding = {
+            let around = Around {
+                depends: &|package| self.depends(package),
+                foreign: &|path| self.foreign(path),
+                named: &|name| self.named(name),
+                source: &|tokens| self.source(tokens),
+            };
+            let Some(site) = libraries::site(expr, &around) else {
+                return false;
+            };
+            let finding = self.finding(whole, &site, is_awaited, &around);
+            (finding, site.operation.clone())
+        };
+        self.findings.push(finding.0);
+        self.visit_expr(&finding.1);
+        true
+    }
+
+    fn finding(
+        &self,
+        whole: &Expr,
+        site: &Site<'_>,
+        is_awaited: bool,
+        around: &Around<'_>,
+    ) -> Finding {
+        let range = bytes(&whole.to_token_stream());
+        let function = self.functions.last();
+        let fits = function.filter(|it| {
+            site.is_plain()
+                && it.body == range
+                && range.is_some()
+                && it.is_async == site.is_async
+                && is_awaited == site.is_async
+        });
+        let suggestion = match fits {
+            Some(function) => Suggestion {
+                attribute: Some((
+                    function.start,
+                    format!("#[reattempt::retry({})]", site.keys.text()),
+                )),
+                replaces: range,
+                code: site.body(around.source),
+            },
+            None => Suggestion {
+                attribute: None,
+                replaces: range,
+                code: site.code(is_awaited, around.source),
+            },
+        };
+        self.found(
+            whole,
+            site.by,
+            Some(suggestion),
+            &site.keys.differs,
+            &site.keys.unknown,
+        )
+    }
+
+    fn found(
+        &self,
+        place: &impl ToTokens,
+        by: &'static str,
+        suggestion: Option<Suggestion>,
+        differs: &[String],
+        unknown: &[String],
+    ) -> Finding {
+        let place = Place::of(&self.file, place.to_token_stream().span());
+        Finding {
+            file: place.file.shown.clone(),
+            line: place.line,
+            column: place.column,
+            by,
+            suggestion,
+            differs: differs.to_vec(),
+            unknown: unknown.to_vec(),
+        }
+    }
+
+    fn by_hand(&mut self, whole: &Expr) {
+        let Some(found) = loops::of(whole) else {
+            return;
+        };
+        let mut keys = found.keys;
+        keys.hooks.push("on(_)".to_owned());
+        keys.unknown.push(
+            "which errors are worth a retry: `on(_)` retries all; write the patterns or a predicate".to_owned(),
+        );
+        let suggestion = found.operation.map(|operation| {
+            let is_async = is_awaited(operation);
+            let body = self.source(operation);
+            let awaited = if is_async { ".await" } else { "" };
+            let returned = if found.is_plain && found.returns {
+                "return "
+            } else {
+                ""
+            };
+            let code = format!("{returned}{}{awaited}", keys.block(&body, is_async));
+            Suggestion {
+                attribute: None,
+                replaces: bytes(&whole.to_token_stream()).filter(|_| found.is_plain),
+                code,
+            }
+        });
+        if suggestion.is_none() {
+            keys.unknown.push(
+                "what is tried: the loop does not say it in one `match` or `if let`".to_owned(),
+            );
+        } else if !found.is_plain {
+            keys.unknown.push(
+                "what the loop does with the answer, and between attempts: keep that around the block".to_owned(),
+            );
+        }
+        let finding = self.found(whole, "a loop", suggestion, &keys.differs, &keys.unknown);
+        self.findings.push(finding);
+    }
+
+    fn function(
+        &mut self,
+        item: &dyn ToTokens,
+        signature: &Signature,
+        attributes: usize,
+        block: &Block,
+    ) {
+        let mut tokens = item.to_token_stream().into_iter().skip(attributes);
+        let start = tokens.next().map(|it| it.span().byte_range().start);
+        let body = match block.stmts.as_slice() {
+            [Stmt::Expr(expr, None)] => bytes(&expr.to_token_stream()),
+            _ => None,
+        };
+        let mut variables = Variables::default();
+        variables.visit_block(block);
+        self.functions.push(Function {
+            start: start.unwrap_or_default(),
+            body: body.filter(|_| start.is_some()),
+            is_async: signature.asyncness.is_some(),
+            variables: variables.0,
+        });
+        self.visit_block(block);
+        self.functions.pop();
+    }
+
+    fn is_left(&self, attributes: &[syn::Attribute]) -> bool {
+        let is_test_function = || {
+            attributes.iter().any(|it| {
+                it.path()
+                    .segments
+                    .last()
+                    .is_some_and(|it| it.ident == "test")
+            })
+        };
+        self.no_tests && (is_test(&conditions::of(attributes)) || is_test_function())
+    }
+
+    /// `impl tower::retry::Policy for ..`.
+    fn tower(&mut self, item: &ItemImpl) {
+        let Some((path, _)) = &item.trait_ else {
+            return;
+        };
+        let Some((package, rest)) = self.foreign(path) else {
+            return;
+        };
+        let is_tower = package.starts_with("tower") && rest.last().is_some_and(|it| it == "Policy");
+        if !is_tower {
+            return;
+        }
+        let request = path
+            .segments
+            .last()
+            .map_or_else(String::new, |it| written(&it.arguments));
+        let (form, on) = if request.contains("Request<") {
+            ("http", "")
+        } else {
+            ("new", ".on(|answer: &Result<_, _>| answer.is_err())")
+        };
+        let code = format!(
+            "// cargo add reattempt --features tower\nlet layer = reattempt::tower::RetryLayer::{form}(reattempt::Policy::new().max(4)){on};"
+        );
+        let suggestion = Suggestion {
+            attribute: None,
+            replaces: None,
+            code,
+        };
+        let differs = [
+            "one layer in place of the `impl`: `RetryLayer::http` and `::grpc` know statuses, `Retry-After` and methods that are not idempotent".to_owned(),
+            "a clone of the request is made for each attempt where its type is `Clone`; `clone_with` takes what `clone_request` does".to_owned(),
+        ];
+        let unknown = [format!(
+            "how often and after which delays `{}` retries: its fields say so; write them as `max`, `base` and `cap` of the `Policy`",
+            written(&item.self_ty)
+        )];
+        let finding = self.found(path, "tower", Some(suggestion), &differs, &unknown);
+        self.findings.push(finding);
+    }
+}
+
+/// From the first byte of the tokens to the last.
+fn bytes(tokens: &proc_macro2::TokenStream) -> Option<(usize, usize)> {
+    let mut all = tokens.clone().into_iter();
+    let first = all.next()?.span().byte_range();
+    let last = all
+        .last()
+        .map_or_else(|| first.clone(), |it| it.span().byte_range());
+    (last.end > first.start).then_some((first.start, last.end))
+}
+
+fn is_awaited(expr: &Expr) -> bool {
+    struct Awaits(bool);
+    impl<'ast> Visit<'ast> for Awaits {
+        fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
+            self.0 = true;
+        }
+        fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
+        fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    }
+    let mut awaits = Awaits(false);
+    awaits.visit_expr(expr);
+    awaits.0
+}
+
+/// What the variables of a function are set to at first.
+#[derive(Default)]
+struct Variables(Vec<(String, Expr)>);
+
+impl<'ast> Visit<'ast> for Variables {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        let pattern = match &local.pat {
+            syn::Pat::Type(it) => &*it.pat,
+            it => it,
+        };
+        if let (syn::Pat::Ident(name), Some(init)) = (pattern, &local.init) {
+            self.0.push((name.ident.to_string(), (*init.expr).clone()));
+        }
+        syn::visit::visit_local(self, local);
+    }
+    fn visit_item(&mut self, _: &'ast Item) {}
+}
+
+impl<'ast> Visit<'ast> for Visitor<'_> {
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        if !self.is_left(&item.attrs) {
+            let attributes = item.attrs.iter().map(tokens).sum();
+            self.function(item, &item.sig, attributes, &item.block);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        if !self.is_left(&item.attrs) {
+            let attributes = item.attrs.iter().map(tokens).sum();
+            self.function(item, &item.sig, attributes, &item.block);
+        }
+    }
+
+    fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {
+        // A module of its own, wherever it stands.
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        if !self.is_left(&item.attrs) {
+            self.tower(item);
+            syn::visit::visit_item_impl(self, item);
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        let before = self.uses.len();
+        for statement in &block.stmts {
+            if let Stmt::Item(Item::Use(item)) = statement {
+                uses(&item.tree, item.leading_colon.is_some(), &mut self.uses);
+            }
+        }
+        syn::visit::visit_block(self, block);
+        self.uses.truncate(before);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        if self.by_library(expr) {
+            return;
+        }
+        self.by_hand(expr);
+        syn::visit::visit_expr(self, expr);
+    }
+
+    fn visit_macro(&mut self, mac: &'ast Macro) {
+        for statement in loose::statements(&mac.tokens) {
+            self.visit_stmt(&statement);
+        }
+    }
+}
+
+fn tokens(attribute: &syn::Attribute) -> usize {
+    attribute.to_token_stream().into_iter().count()
+}

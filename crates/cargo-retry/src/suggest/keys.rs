@@ -1,0 +1,160 @@
+//! The keys of a suggestion, each as it is written.
+
+use syn::{Expr, Lit};
+
+use crate::code::written;
+use crate::policy::from_text;
+
+/// What is known of another policy, in our keys.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Keys {
+    pub(super) max: Option<String>,
+    pub(super) backoff: Option<&'static str>,
+    pub(super) base: Option<String>,
+    pub(super) factor: Option<String>,
+    pub(super) cap: Option<String>,
+    pub(super) jitter: Option<String>,
+    pub(super) deadline: Option<String>,
+    /// `on(_)`, `on = ...`, `on_retry = ...`: whole.
+    pub(super) hooks: Vec<String>,
+    pub(super) differs: Vec<String>,
+    pub(super) unknown: Vec<String>,
+}
+
+impl Keys {
+    /// `retry_block!` with these keys and this body.
+    pub(super) fn block(&self, body: &str, is_async: bool) -> String {
+        let block = if is_async { "async {" } else { "{" };
+        let keys = self.items().join(
+            ",
+    ",
+        );
+        format!("reattempt::retry_block!(\n    {keys},\n    {block}\n        {body}\n    }},\n)")
+    }
+
+    /// As they stand in an attribute.
+    pub(super) fn text(&self) -> String {
+        self.items().join(", ")
+    }
+
+    /// A limit that ends an attempt needs an error; here it ends none.
+    fn items(&self) -> Vec<String> {
+        let backoff = self.backoff.filter(|it| *it != "exp");
+        let quoted = backoff.map(|it| format!("{it:?}"));
+        // What the default says already.
+        let factor = self.factor.as_ref().filter(|it| *it != "2.0");
+        let jitter = self.jitter.as_ref().filter(|it| *it != "\"full\"");
+        let pairs = [
+            ("max", self.max.as_ref()),
+            ("backoff", quoted.as_ref()),
+            ("base", self.base.as_ref()),
+            ("factor", factor.filter(|_| backoff.is_none())),
+            (
+                "cap",
+                self.cap.as_ref().filter(|_| backoff != Some("fixed")),
+            ),
+            ("jitter", jitter),
+            ("deadline", self.deadline.as_ref()),
+        ];
+        let given = pairs.into_iter().filter_map(|(key, value)| {
+            let value = value?;
+            Some(format!("{key} = {value}"))
+        });
+        let cut = self
+            .deadline
+            .is_some()
+            .then(|| "cut_off = false".to_owned());
+        given.chain(cut).chain(self.hooks.iter().cloned()).collect()
+    }
+
+    /// The rules that a policy of another library breaks here.
+    pub(super) fn broken(&self) -> Vec<String> {
+        let policy = Self {
+            hooks: Vec::new(),
+            ..self.clone()
+        };
+        let given = from_text(&policy.text());
+        let broken = given.broken.iter();
+        broken
+            .map(|it| format!("rule {} refuses this policy: {}", it.rule, it.message))
+            .collect()
+    }
+
+    /// So many retries: attempts are one more.
+    pub(super) fn retries(&mut self, retries: &Expr) {
+        let max = match integer(retries) {
+            Some(retries) => retries.saturating_add(1).to_string(),
+            None => format!("{} + 1", operand(retries)),
+        };
+        self.max = Some(max);
+    }
+
+    pub(super) fn unlimited(&mut self) {
+        self.max = Some("\"unlimited\"".to_owned());
+    }
+}
+
+/// As one operand of a sum.
+fn operand(expr: &Expr) -> String {
+    let text = written(expr);
+    match expr {
+        Expr::Binary(_) | Expr::Closure(_) | Expr::Range(_) => format!("({text})"),
+        _ => text,
+    }
+}
+
+/// A whole number that is written down.
+pub(super) fn integer(expr: &Expr) -> Option<u64> {
+    match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Cast(cast) => integer(&cast.expr),
+        Expr::Paren(paren) => integer(&paren.expr),
+        _ => None,
+    }
+}
+
+/// A number as `factor` and `jitter` take it.
+pub(super) fn float(expr: &Expr) -> String {
+    match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Float(number) => number.base10_digits().to_owned(),
+            Lit::Int(number) => format!("{}.0", number.base10_digits()),
+            _ => written(expr),
+        },
+        Expr::Path(_) | Expr::Field(_) => format!("f64::from({})", written(expr)),
+        _ => written(expr),
+    }
+}
+
+/// `"100ms"` of `Duration::from_millis(100)`; anything else is an expression, which a key takes as it is.
+pub(super) fn duration(expr: &Expr) -> String {
+    literal_duration(expr).unwrap_or_else(|| written(expr))
+}
+
+pub(super) fn literal_duration(expr: &Expr) -> Option<String> {
+    let Expr::Call(call) = expr else { return None };
+    let Expr::Path(function) = &*call.func else {
+        return None;
+    };
+    let unit = match function.path.segments.last()?.ident.to_string().as_str() {
+        "from_secs" => "s",
+        "from_millis" => "ms",
+        "from_micros" => "us",
+        "from_nanos" => "ns",
+        "from_mins" => "m",
+        _ => return None,
+    };
+    let number = integer(call.args.first()?)?;
+    Some(format!("\"{number}{unit}\""))
+}
+
+/// The same of a number of milliseconds.
+pub(super) fn millis(expr: &Expr) -> String {
+    match integer(expr) {
+        Some(number) => format!("\"{number}ms\""),
+        None => format!("std::time::Duration::from_millis({})", written(expr)),
+    }
+}

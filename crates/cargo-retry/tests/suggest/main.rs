@@ -1,0 +1,114 @@
+//! What `cargo retry suggest` prints of `before.rs`, put where it says. `tests/suggested.rs` compiles and runs it.
+//! `UPDATE_EXPECT=1 cargo test -p cargo-retry --test suggest` writes `after.rs` anew.
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const BEFORE: &str = include_str!("before.rs");
+
+const MANIFEST: &str = r#"
+[package]
+name = "others"
+edition = "2024"
+[dependencies]
+backon = "1"
+backoff = "0.4"
+tokio-retry = "0.3"
+tower = "0.5"
+[workspace]
+"#;
+
+fn findings(name: &str, code: &str) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("Cargo.toml"), MANIFEST).unwrap();
+    fs::write(folder.join("src/lib.rs"), code).unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
+        .args(["retry", "suggest", "--json", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{said}");
+    serde_json::from_slice(&run.stdout).unwrap()
+}
+
+fn number(value: &Value) -> usize {
+    usize::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+/// The file with every suggestion in its place.
+fn applied(code: &str, findings: &[Value]) -> String {
+    let mut edits = Vec::new();
+    for suggestion in findings.iter().map(|it| &it["suggestion"]) {
+        if let Some(bytes) = suggestion["replaces"].as_array() {
+            let range = number(&bytes[0])..number(&bytes[1]);
+            edits.push((range, suggestion["code"].as_str().unwrap().to_owned()));
+        }
+        if let Some(attribute) = suggestion["attribute"].as_array() {
+            let start = number(&attribute[0]);
+            edits.push((
+                start..start,
+                format!("{}\n", attribute[1].as_str().unwrap()),
+            ));
+        }
+    }
+    edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    let mut text = code.to_owned();
+    for (range, code) in edits {
+        text.replace_range(range, &code);
+    }
+    text
+}
+
+#[test]
+fn suggestions_are_what_after_has() {
+    let findings = findings("suggest", BEFORE);
+    let code = applied(BEFORE, &findings);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suggest/after.rs");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, &code).unwrap();
+    }
+    assert!(fs::read_to_string(path).unwrap() == code, "{code}");
+    // One for each function but the last; by hand in turns is a pattern to follow.
+    let functions = BEFORE.matches("\npub async fn").count() + BEFORE.matches("\npub fn").count();
+    assert_eq!(findings.len(), functions - 1);
+    let patterns = findings
+        .iter()
+        .filter(|it| it["suggestion"]["replaces"].is_null());
+    assert_eq!(patterns.count(), 1);
+}
+
+#[test]
+fn a_policy_of_tower_is_a_layer() {
+    let code = "struct Mine;
+use tower::retry::Policy;
+impl<R, E> Policy<http::Request<()>, R, E> for Mine {}
+struct Ours;
+trait Policies {}
+impl Policies for Ours {}
+";
+    let found = findings("suggest-tower", code);
+    assert_eq!(found.len(), 1);
+    let code = found[0]["suggestion"]["code"].as_str().unwrap();
+    assert!(code.contains("RetryLayer::http("), "{code}");
+}
+
+/// Names that other things have.
+#[test]
+fn what_does_not_retry_is_left() {
+    let code = "use backon::Retryable;
+struct Queue;
+impl Queue { fn retry(&self, _: u8) {} }
+struct Own { queue: Queue }
+impl Own { fn again(&self) { self.queue.retry(3); } }
+fn poll() { loop { if done() { break; } std::thread::sleep(PAUSE); } }
+fn each() { for it in all() { match it { Ok(it) => use_it(it), Err(it) => log(it) } std::thread::sleep(PAUSE); } }
+fn refresh() { loop { if let Ok(token) = fetch() { set(token); } else { break; } std::thread::sleep(PAUSE); } }
+";
+    assert_eq!(findings("suggest-none", code), Vec::<Value>::new());
+}
