@@ -29,6 +29,8 @@ use reattempt_supervisor::{
     StepError, SubmitError, Task, Time, WorkflowContext, step, workflow,
 };
 use servers::Server;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 /// The number of times of each effect.
@@ -193,6 +195,66 @@ async fn stop(running: [SchedulerHandle; 2]) {
     for running in running {
         running.stop(Duration::from_secs(1)).await;
     }
+}
+
+/// Passes a connection on, unless it has settings.
+async fn pass_on(mut client: TcpStream, server: u16, refused: Arc<AtomicU32>) {
+    let length = client.read_u32().await.unwrap();
+    let mut parameters = vec![0; usize::try_from(length).unwrap() - 4];
+    client.read_exact(&mut parameters).await.unwrap();
+    if parameters.windows(8).any(|text| text == b"options\0") {
+        refused.fetch_add(1, Ordering::SeqCst);
+        let error = b"SFATAL\0C08P01\0Munsupported startup parameter: options\0\0";
+        client.write_u8(b'E').await.unwrap();
+        let length = u32::try_from(error.len() + 4).unwrap();
+        client.write_u32(length).await.unwrap();
+        client.write_all(error).await.unwrap();
+        return;
+    }
+    let mut server = TcpStream::connect(("127.0.0.1", server)).await.unwrap();
+    server.write_u32(length).await.unwrap();
+    server.write_all(&parameters).await.unwrap();
+    // Either may be gone first.
+    let _ = copy_bidirectional(&mut client, &mut server).await;
+}
+
+/// Stands before a server like a pool that others use, too: it refuses settings of a session. Returns
+/// its port, and how often it has refused.
+async fn start_pool(server: u16) -> (u16, Arc<AtomicU32>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let refused = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&refused);
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            tokio::spawn(pass_on(client, server, Arc::clone(&count)));
+        }
+    });
+    (port, refused)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pool_that_refuses_settings_of_a_session_gets_them_with_each_transaction() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let (port, refused) = start_pool(world.server.port).await;
+    let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+    let client = Client::new(Postgres::connect(&url).await.unwrap());
+    let world = World {
+        client: [client.clone(), client],
+        ..world
+    };
+    let running = world.start();
+    let [one, _] = &world.client;
+    let good = one.submit(order("book".to_owned())).await.unwrap();
+    let bad = one.submit(order("nothing".to_owned())).await.unwrap();
+    assert_eq!(good.wait().await.unwrap(), "receipt for book");
+    assert!(bad.wait().await.is_err());
+    let refund = "refund 7 for nothing: receipt for nothing";
+    assert_eq!(world.log.count(refund), 1);
+    assert!(refused.load(Ordering::SeqCst) > 0);
+    stop(running).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -17,6 +17,7 @@ sentences! {
     "a task whose owner did not renew its lease is reclaimed, which counts as a death and not as a failure" => owner,
     "a task whose owner is unknown is reclaimed" => unknown_owner,
     "a task whose step was not done in time is reclaimed" => step,
+    "a step that is overdue again and again ends its task, whatever makes progress beside it" => overdue_again,
     "a step that has ended, or whose worker has lost the task, does not expire" => ended_steps,
     "a task that was not done in time is undone, with or without an owner" => task,
     "the `complete_by` of a task does not count while it is undone" => undone_already,
@@ -47,6 +48,7 @@ async fn owner(bench: &Bench) -> CheckResult {
             deaths: 1,
             ..Counts::NONE
         },
+        failing_step: None,
         error: Expiry::Owner.message().to_owned(),
         delay,
     };
@@ -114,6 +116,34 @@ async fn step(bench: &Bench) -> CheckResult {
     bench
         .write_lost(record(lease(&held), 0, RecordKind::Done))
         .await
+}
+
+async fn overdue_again(bench: &Bench) -> CheckResult {
+    let id = bench
+        .submit(NewTask {
+            max_failures: 1,
+            ..new("a")
+        })
+        .await?;
+    bench.heartbeat("a", LONG).await?;
+    for (seq, failures, direction) in [(0, 1, Direction::Forward), (1, 2, Direction::Undoing)] {
+        let held = bench.claim_any("a").await?;
+        let past = Time::from_micros(held.now.as_micros() - 1);
+        bench.report([running(lease(&held), 7, Some(past))]).await?;
+        let beside = record(lease(&held), seq, RecordKind::Done);
+        bench.write_held(beside).await?;
+        let swept = bench.one.sweep(sweep_at_once(9)).await;
+        let swept: Vec<_> = swept.map_err(to_message)?;
+        let found = swept.iter().map(|one| one.direction).collect();
+        check_equal("its direction", found, vec![direction])?;
+        let kept = bench.failures(id).await?;
+        let found = kept
+            .iter()
+            .map(|step| (step.seq, step.direction, step.failures));
+        let wanted = vec![(7, Direction::Forward, failures)];
+        check_equal("the failures of the step", found.collect(), wanted)?;
+    }
+    check_equal("what ended it", bench.task(id).await?.failed_seq, Some(7))
 }
 
 async fn ended_steps(bench: &Bench) -> CheckResult {

@@ -44,7 +44,7 @@ fn hash(json: &str) -> String {
         json.clone_into(&mut canonical);
     }
     let digest = Sha256::digest(canonical.as_bytes());
-    let mut text = String::new();
+    let mut text = String::with_capacity(2 * HASH_BYTES);
     for byte in digest.iter().take(HASH_BYTES) {
         // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");

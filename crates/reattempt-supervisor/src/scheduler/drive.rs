@@ -16,6 +16,7 @@ use crate::context::{Inner, StepError, WorkflowContext};
 use crate::events::Event;
 use crate::local::{Ending, LocalTask};
 use crate::payload::{storable, too_large};
+use crate::store::next_state::failures_of;
 use crate::store::{Change, Counts, Expiry, Failure, NextState, Wake, Write, WriteResult};
 use crate::task::{Direction, FailingStep, State};
 use crate::time::Time;
@@ -284,8 +285,7 @@ async fn change_after_failure(
                 return None;
             }
         };
-        let same = |step: &&FailingStep| (step.direction, step.seq) == (task.direction, seq);
-        step_failures = Some(failing.iter().find(same).map_or(0, |step| step.failures));
+        step_failures = Some(failures_of(&failing, task.direction, seq));
     }
     let failure = Failure {
         counts: inner.counts(),

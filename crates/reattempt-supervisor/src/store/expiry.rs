@@ -20,6 +20,15 @@ pub enum Expiry {
     Task,
 }
 
+/// A step whose time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overdue {
+    /// The number of the call.
+    pub seq: i32,
+    /// How often it had failed before in the direction of its task.
+    pub failures: i32,
+}
+
 impl Expiry {
     /// Returns the text for the error of the task.
     pub const fn message(self) -> &'static str {

@@ -9,13 +9,13 @@ use tokio::time::Instant;
 
 use super::expiry::find_expiry;
 use super::last_outcome::LastOutcome;
-use super::next_state::SUSPECT_DEATHS;
+use super::next_state::{SUSPECT_DEATHS, failures_of};
 use super::outage::Sweeps;
 use super::unknown::OldestTasks;
 use super::{
-    AdminCommand, Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, NextState,
-    Reclaimed, Resolution, SignalResult, Store, StoreFuture, Submitted, Sweep, UnknownWorkflow,
-    Verdict, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, Counts, Expiry, Failure, Filter, HeldTask,
+    LeaseStatus, NextState, Overdue, Reclaimed, Resolution, SignalResult, Store, StoreFuture,
+    Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write, WriteResult,
 };
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep,
@@ -443,12 +443,7 @@ impl Tables {
             self.running.retain(|(id, _), _| *id != task.id);
         }
         if let Some(step) = change.failing_step {
-            let failing = self.failing.entry(task.id).or_default();
-            let same =
-                |other: &FailingStep| (other.direction, other.seq) == (step.direction, step.seq);
-            failing.retain(|other| !same(other));
-            failing.push(FailingStep { at: now, ..step });
-            failing.sort_by_key(|step| (step.direction.number(), step.seq));
+            keep_failure(self.failing.entry(task.id).or_default(), step, now);
         }
         let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
         task.wake_at = match change.wake {
@@ -620,8 +615,9 @@ impl Tables {
         let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
         let ids: Vec<TaskId> = self.tasks.keys().copied().collect();
         for id in ids {
-            let due = self.running_steps(id);
-            let due = due.iter().filter_map(|step| step.due).min();
+            let steps = self.running_steps(id);
+            let steps = steps.iter().filter_map(|step| Some((step.due?, step.seq)));
+            let (due, overdue) = steps.min().unzip();
             let Some(task) = self.tasks.get_mut(&id) else {
                 continue;
             };
@@ -637,9 +633,20 @@ impl Tables {
             };
             let records = self.records.get(&task.id);
             let progress = LastOutcome::of(records.map_or(&[], Vec::as_slice)).ord();
-            let next =
-                NextState::after_expiry(task, expiry, progress, &sweep.delays, rand::random());
-            let one = Reclaimed::new(task, expiry, next);
+            let failing = self.failing.get(&id).map_or(&[][..], Vec::as_slice);
+            let overdue = overdue
+                .filter(|_| expiry == Expiry::Step)
+                .map(|seq| Overdue {
+                    seq,
+                    failures: failures_of(failing, task.direction, seq),
+                });
+            let before = Failure::before(task, progress, overdue);
+            let next = NextState::after_expiry(task, expiry, before, &sweep.delays, rand::random());
+            let one = Reclaimed::new(task, expiry, overdue, next);
+            task.failed_seq = one.failed_seq().or(task.failed_seq);
+            if let Some(step) = one.failing_step.clone() {
+                keep_failure(self.failing.entry(id).or_default(), step, now);
+            }
             task.state = next.state;
             task.direction = next.direction;
             set_counts(task, next.counts);
@@ -679,6 +686,13 @@ fn forget_failure(records: &mut Vec<Record>, task: &Task) {
     {
         records.retain(|old| old.seq != seq);
     }
+}
+
+/// Keeps how often a step has failed.
+fn keep_failure(failing: &mut Vec<FailingStep>, step: FailingStep, now: Time) {
+    failing.retain(|other| (other.direction, other.seq) != (step.direction, step.seq));
+    failing.push(FailingStep { at: now, ..step });
+    failing.sort_by_key(|step| (step.direction.number(), step.seq));
 }
 
 fn set_counts(task: &mut Task, counts: Counts) {

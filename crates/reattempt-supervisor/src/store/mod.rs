@@ -4,6 +4,8 @@
 mod error;
 pub(crate) mod expiry;
 pub(crate) mod last_outcome;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod limits;
 pub mod memory;
 pub(crate) mod next_state;
 mod outage;
@@ -29,7 +31,7 @@ use crate::task::{
 };
 
 pub use error::{ErrorKind, StoreError};
-pub use expiry::Expiry;
+pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
-use super::expiry::Expiry;
-use crate::task::{Direction, OnFailure, State, Task};
+use super::expiry::{Expiry, Overdue};
+use crate::task::{Direction, FailingStep, OnFailure, State, Task};
 
 /// After so many deaths of its workers in a row, a task is a suspect: one of its steps may end the
 /// process. The statements of the stores have the same number.
@@ -69,6 +69,22 @@ pub struct Failure {
     pub step_failures: Option<i32>,
 }
 
+impl Failure {
+    /// Returns what an expired task had before, whose newest outcome has the place `progress`.
+    pub(crate) fn before(task: &Task, progress: i32, overdue: Option<Overdue>) -> Self {
+        Self {
+            counts: Counts::of(task).after(progress),
+            step_failures: overdue.map(|step| step.failures),
+        }
+    }
+}
+
+/// Returns how often a step has failed in this direction.
+pub(crate) fn failures_of(failing: &[FailingStep], direction: Direction, seq: i32) -> i32 {
+    let same = |step: &&FailingStep| (step.direction, step.seq) == (direction, seq);
+    failing.iter().find(same).map_or(0, |step| step.failures)
+}
+
 /// How a task continues after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextState {
@@ -111,28 +127,22 @@ impl NextState {
         }
     }
 
-    /// Returns how an expired task continues whose newest outcome has the place `progress`.
+    /// Returns how an expired task continues, with what it and its overdue step had before.
     ///
     /// The death of its worker is not its failure: the task runs again after a growing delay. If one
     /// worker after the other dies, it is parked, and nothing is undone.
     pub fn after_expiry(
         task: &Task,
         expiry: Expiry,
-        progress: i32,
+        failure: Failure,
         delays: &Policy,
         random: u64,
     ) -> Self {
         match expiry {
-            Expiry::Task => Self::after_final_failure(task.on_failure, progress),
-            Expiry::Step => {
-                let failure = Failure {
-                    counts: Counts::of(task).after(progress),
-                    step_failures: None,
-                };
-                Self::after_failure(task, failure, delays, random)
-            }
+            Expiry::Task => Self::after_final_failure(task.on_failure, failure.counts.failed_ord),
+            Expiry::Step => Self::after_failure(task, failure, delays, random),
             Expiry::Owner => {
-                let before = Counts::of(task).after(progress);
+                let before = failure.counts;
                 let deaths = before.deaths.saturating_add(1);
                 let next = Self {
                     state: State::Pending,
@@ -293,22 +303,27 @@ mod tests {
         assert_eq!(fail(&mut task, 20, Some(0)), (Direction::Undoing, 10, 1));
     }
 
+    fn after_death(task: &Task, progress: i32) -> NextState {
+        let before = Failure::before(task, progress, None);
+        NextState::after_expiry(task, Expiry::Owner, before, &DELAYS, 0)
+    }
+
     #[test]
     fn deaths_are_not_failures_and_never_undo_a_task() {
         let mut task = task();
         task.failures = 2;
         for nth in 1..=MAX_DEATHS {
-            let next = NextState::after_expiry(&task, Expiry::Owner, -1, &DELAYS, 0);
+            let next = after_death(&task, -1);
             apply(&mut task, next);
             assert_eq!((task.state, task.deaths), (State::Pending, nth));
         }
-        let last = NextState::after_expiry(&task, Expiry::Owner, -1, &DELAYS, 0);
+        let last = after_death(&task, -1);
         assert_eq!(
             (last.state, last.direction, last.counts.failures),
             (State::Parked, Direction::Forward, 2)
         );
         // Progress resets them.
-        let other = NextState::after_expiry(&task, Expiry::Owner, 0, &DELAYS, 0);
+        let other = after_death(&task, 0);
         assert_eq!((other.state, other.counts.deaths), (State::Pending, 1));
     }
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
-use super::expiry::Expiry;
+use super::expiry::{Expiry, Overdue};
 use super::next_state::{Counts, NextState};
-use crate::task::{Direction, State, Task, TaskId, WorkerId};
+use crate::task::{Direction, FailingStep, State, Task, TaskId, WorkerId};
+use crate::time::Time;
 
 /// How a supervisor looks for expired tasks.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,8 @@ pub struct Reclaimed {
     pub direction: Direction,
     /// Its failures and deaths.
     pub counts: Counts,
+    /// The step whose time was over. The store sets the time.
+    pub failing_step: Option<FailingStep>,
     /// The error of the task.
     pub error: String,
     /// How long it waits before workers may claim it again.
@@ -44,10 +47,18 @@ pub struct Reclaimed {
 }
 
 impl Reclaimed {
-    /// Describes a reclaimed task by its earlier state, the part that had expired, and its next
-    /// state.
-    pub fn new(task: &Task, expiry: Expiry, next: NextState) -> Self {
+    /// Describes a reclaimed task by its earlier state, the part that had expired, the step if it was
+    /// one, and its next state.
+    pub fn new(task: &Task, expiry: Expiry, overdue: Option<Overdue>, next: NextState) -> Self {
+        let failing = |step: Overdue| FailingStep {
+            direction: task.direction,
+            seq: step.seq,
+            failures: step.failures.saturating_add(1),
+            error: expiry.message().to_owned(),
+            at: Time::default(),
+        };
         Self {
+            failing_step: overdue.map(failing),
             task: task.id,
             workflow: task.workflow.clone(),
             expiry,
@@ -65,5 +76,12 @@ impl Reclaimed {
             },
             delay: next.delay,
         }
+    }
+
+    /// Returns the step that ended the task or turned it back.
+    pub(crate) fn failed_seq(&self) -> Option<i32> {
+        let step = self.failing_step.as_ref()?;
+        let goes_on = self.state == State::Pending && self.direction == step.direction;
+        (!goes_on).then_some(step.seq)
     }
 }

@@ -188,7 +188,7 @@ async fn work_goes_on_within_a_lease_after_a_black_hole() {
     assert_eq!(world.proxy.hits(Cut::BlackHole), 1);
     assert_eq!(
         world.store_errors(),
-        ["PostgreSQL has not answered in time"]
+        ["the database has not answered in time"]
     );
     scheduler.stop(Duration::from_secs(1)).await;
 }

@@ -4,12 +4,18 @@ use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
 
-use crate::store::Write;
+use crate::store::{Wake, Write};
 use crate::task::{Lease, NewTask, RunningStep};
 use crate::time::Time;
 
 /// A value of a statement.
 type Value<'a> = &'a (dyn ToSql + Sync);
+
+/// The columns of a statement.
+pub(super) trait Columns: Send + Sync {
+    /// Returns the values, in their order in the statement.
+    fn values(&self) -> Vec<Value<'_>>;
+}
 
 /// Declares a struct of columns, in their order in the statement.
 macro_rules! columns {
@@ -22,8 +28,8 @@ macro_rules! columns {
             of: std::marker::PhantomData<&'a ()>,
         }
 
-        impl $name<'_> {
-            pub(super) fn values(&self) -> Vec<Value<'_>> {
+        impl Columns for $name<'_> {
+            fn values(&self) -> Vec<Value<'_>> {
                 vec![$(&self.$column),*]
             }
         }
@@ -78,6 +84,28 @@ columns! {
 }
 
 columns! { Ended { task: i64, fence: i64, seq: i32 } }
+
+columns! {
+    Changes {
+        task: i64,
+        fence: i64,
+        state: i16,
+        direction: i16,
+        failures: i32,
+        delay: Option<i64>,
+        wake_at: Option<i64>,
+        seen: Option<i64>,
+        output: Option<&'a str>,
+        error: Option<&'a str>,
+        failed_seq: Option<i32>,
+        deaths: i32,
+        failed_ord: i32,
+        failed_in: Option<i16>,
+        step: Option<i32>,
+        step_failures: Option<i32>,
+        step_error: Option<&'a str>,
+    }
+}
 
 columns! { Signals { task: i64, name: &'a str, payload: &'a str, nonce: i64 } }
 
@@ -149,6 +177,43 @@ impl Ended<'_> {
             columns.task.push(lease.task.0);
             columns.fence.push(lease.fence.0);
             columns.seq.push(*seq);
+        }
+        columns
+    }
+}
+
+impl<'a> Changes<'a> {
+    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
+        let mut columns = Self::default();
+        for write in all {
+            if let Write::Change(lease, change) = write {
+                let (delay, wake_at, seen) = match change.wake {
+                    Wake::In(delay) => (Some(micros(delay)), None, None),
+                    Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
+                };
+                let step = change.failing_step.as_ref();
+                columns.task.push(lease.task.0);
+                columns.fence.push(lease.fence.0);
+                columns.state.push(change.state.number());
+                columns.direction.push(change.direction.number());
+                columns.failures.push(change.counts.failures);
+                columns.delay.push(delay);
+                columns.wake_at.push(wake_at);
+                columns.seen.push(seen);
+                columns.output.push(change.output.as_deref());
+                columns.error.push(change.error.as_deref());
+                columns.failed_seq.push(change.failed_seq);
+                columns.deaths.push(change.counts.deaths);
+                columns.failed_ord.push(change.counts.failed_ord);
+                columns
+                    .failed_in
+                    .push(step.map(|step| step.direction.number()));
+                columns.step.push(step.map(|step| step.seq));
+                columns.step_failures.push(step.map(|step| step.failures));
+                columns
+                    .step_error
+                    .push(step.map(|step| step.error.as_str()));
+            }
         }
         columns
     }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{
@@ -18,10 +19,10 @@ use tokio_postgres::{
     Transaction,
 };
 
-use super::limits::{self, Limits, within};
 use super::pipeline::{self, Sent};
 use super::sql;
 use super::sqlstate::store_error;
+use crate::store::limits::{self, Limits, within};
 use crate::store::{ErrorKind, StoreError};
 
 /// How long connecting to one host may take, unless the configuration has a limit.
@@ -39,6 +40,13 @@ const KEEPALIVES_IDLE: Duration = Duration::from_secs(2 * 60 * 60);
 /// How long a connection is used. A supervisor forgets the epochs of writers that are much older.
 const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The name of the setting by which a connection knows its server process: whoever stands between
+/// them and refuses or ignores it may give the server process to others, too.
+const MARK: &str = "reattempt.session";
+
+/// Opens a connection with this mark.
+type Connect = dyn Fn(Option<&str>) -> Connecting + Send + Sync;
+
 /// The future of a new connection.
 type Connecting = Pin<Box<dyn Future<Output = Result<(Client, Driver), Error>> + Send>>;
 
@@ -49,7 +57,7 @@ pub(super) type Driver =
 /// Opens connections.
 #[derive(Clone)]
 pub(super) struct Connector {
-    connect: Arc<dyn Fn() -> Connecting + Send + Sync>,
+    connect: Arc<Connect>,
     /// How long connecting to all hosts may take.
     limit: Duration,
 }
@@ -88,8 +96,13 @@ impl Connector {
         }
         let hosts = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
         let of_one = *config.get_connect_timeout().unwrap_or(&CONNECT);
-        let connect: Arc<dyn Fn() -> Connecting + Send + Sync> = Arc::new(move || {
-            let (config, tls) = (config.clone(), tls.clone());
+        let connect: Arc<Connect> = Arc::new(move |mark| {
+            let (mut config, tls) = (config.clone(), tls.clone());
+            if let Some(mark) = mark {
+                let own = config.get_options().unwrap_or_default();
+                let options = format!("{own} -c {MARK}={mark}");
+                config.options(&options);
+            }
             Box::pin(async move {
                 let (client, mut connection) = config.connect(tls).await?;
                 let driver: Driver = Box::new(move |cx| connection.poll_message(cx));
@@ -103,7 +116,17 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<(Client, Driver), StoreError> {
-        (self.connect)().await.map_err(store_error)
+        (self.connect)(None).await.map_err(store_error)
+    }
+
+    /// Connects, and marks the server process. A pool may refuse marks.
+    async fn connect_with(&self, mark: &str) -> Result<(Client, Driver), StoreError> {
+        match (self.connect)(Some(mark)).await {
+            Err(error) if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => {
+                self.connect().await
+            }
+            result => result.map_err(store_error),
+        }
     }
 }
 
@@ -124,33 +147,31 @@ impl Prepared {
             None => client.query(sql, values).await,
         }
     }
-
-    /// Sends the settings of a transaction: how long a statement may take, and how long it may wait
-    /// for a lock, which is at most half of that. It fails if the writer has a later epoch.
-    async fn set_up(
-        &self,
-        client: &impl GenericClient,
-        limit: Duration,
-        lock_limit: Duration,
-        writer: Option<&(String, i64)>,
-    ) -> Result<Vec<Row>, Error> {
-        let lock_limit = limit.checked_div(2).unwrap_or_default().min(lock_limit);
-        let millis = |limit: Duration| limit.as_millis().max(1).to_string();
-        let (limit, lock_limit) = (millis(limit), millis(lock_limit));
-        let limits: [&(dyn ToSql + Sync); 2] = [&limit, &lock_limit];
-        let Some((writer, epoch)) = writer else {
-            return self.query(client, sql::SETTINGS, &limits).await;
-        };
-        let [limit, lock_limit] = limits;
-        let values = [limit, lock_limit, writer, epoch];
-        self.query(client, sql::WRITER_SETTINGS, &values).await
-    }
 }
 
 /// Returns whether nobody should use the connection any more on which this error came: it may be
 /// lost, or lead to a server that cannot write.
 pub(super) fn costs_the_connection(error: &StoreError) -> bool {
     matches!(error.kind(), ErrorKind::Passing | ErrorKind::TimedOut)
+}
+
+/// What a transaction of a writer begins with.
+pub(super) struct Check<'a> {
+    writer: &'a str,
+    epoch: i64,
+    lock_limit: String,
+}
+
+impl Check<'_> {
+    /// Returns the values of [`sql::checked`].
+    pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 3] {
+        [&self.writer, &self.epoch, &self.lock_limit]
+    }
+}
+
+/// Returns a limit for a setting of PostgreSQL, where 0 would be none.
+fn millis(limit: Duration) -> u64 {
+    u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
 /// A connection that several callers share: a statement does not wait for the results of earlier
@@ -163,6 +184,9 @@ pub(super) struct Live {
     /// The writer and its epoch, if the connection writes. Its transactions are rolled back after
     /// a later connection of the writer has raised the epoch.
     writer: Option<(String, i64)>,
+    /// The limit of the session in milliseconds. `None` if the settings must not outlive a transaction,
+    /// because others may share the server process (`PgBouncer`).
+    session: Option<AtomicU64>,
     driver: AbortHandle,
     opened: Instant,
     /// Whether an answer did not come in time.
@@ -186,7 +210,8 @@ impl Live {
         limits: &Arc<Limits>,
         statements: &[&'static str],
     ) -> Result<Self, StoreError> {
-        let (client, mut driver) = connector.connect().await?;
+        let mark = format!("{:016x}", rand::random::<u64>());
+        let (client, mut driver) = connector.connect_with(&mark).await?;
         let driver = tokio::spawn(std::future::poll_fn(move |cx| {
             loop {
                 match driver(cx) {
@@ -202,17 +227,26 @@ impl Live {
             prepared: Prepared(HashMap::new()),
             limits: Arc::clone(limits),
             writer: None,
+            session: None,
             driver: driver.abort_handle(),
             opened: Instant::now(),
             is_late: AtomicBool::new(false),
         };
-        let statements = [sql::SETTINGS].iter().chain(statements);
+        let limit = millis(limits.current());
+        let limit_text = limit.to_string();
+        let values: [&(dyn ToSql + Sync); 2] = [&limit_text, &mark];
+        let marked = live.client.query_opt(sql::MARKED_SETTINGS, &values);
+        let statements = [sql::SETTINGS, sql::SESSION_SETTINGS]
+            .iter()
+            .chain(statements);
         let preparing = statements.map(|sql| -> Sent<'_, _> {
             let client = &live.client;
             Box::pin(async move { Ok((*sql, client.prepare(sql).await?)) })
         });
-        let prepared = pipeline::together(preparing.collect()).await;
+        let (marked, prepared) = tokio::join!(marked, pipeline::together(preparing.collect()));
+        let is_marked = marked.map_err(store_error)?.is_some();
         live.prepared = Prepared(prepared.map_err(store_error)?.into_iter().collect());
+        live.session = is_marked.then(|| AtomicU64::new(limit));
         Ok(live)
     }
 
@@ -222,7 +256,7 @@ impl Live {
         let _ = self.query(sql::END_WRITER, &[&writer]).await;
         let lock: Sent<'_> = Box::pin(async { self.query(sql::LOCK_WRITER, &[&writer]).await });
         let raise: Sent<'_> = Box::pin(async { self.query(sql::RAISE_EPOCH, &[&writer]).await });
-        let rows = self.transaction(None, vec![lock, raise]).await;
+        let rows = self.transaction(vec![lock, raise]).await;
         let rows = rows.map_err(store_error)?;
         let row = rows.last().and_then(|rows| rows.first());
         let row = row.ok_or_else(|| StoreError::lasting("PostgreSQL has not raised an epoch"))?;
@@ -239,34 +273,72 @@ impl Live {
         self.prepared.query(&self.client, sql, values).await
     }
 
+    /// Returns what every transaction of a writer begins with, for [`sql::checked`]: the writer, its
+    /// epoch, and how long a lock is waited for.
+    pub(super) fn check(&self, lock_limit: Option<Duration>) -> Check<'_> {
+        let half = self.limits.current().checked_div(2).unwrap_or_default();
+        let lock_limit = half.min(lock_limit.unwrap_or(half));
+        let (writer, epoch) = match &self.writer {
+            Some((writer, epoch)) => (&**writer, *epoch),
+            None => ("", 0),
+        };
+        Check {
+            writer,
+            epoch,
+            lock_limit: millis(lock_limit).to_string(),
+        }
+    }
+
     /// Begins a transaction.
     pub(super) async fn begin(&mut self) -> Result<(Transaction<'_>, &Prepared), Error> {
+        let limit = millis(self.limits.current());
+        let is_set = self.is_set(limit);
         let builder = self.client.build_transaction();
         let builder = builder.isolation_level(IsolationLevel::ReadCommitted);
         let transaction = builder.start().await?;
-        let limit = self.limits.current();
-        self.prepared
-            .set_up(&transaction, limit, limit, None)
-            .await?;
+        if !is_set {
+            let limit = limit.to_string();
+            self.prepared
+                .query(&transaction, sql::SETTINGS, &[&limit])
+                .await?;
+        }
         Ok((transaction, &self.prepared))
     }
 
-    /// Carries out statements in one transaction and one round trip. A lock is waited for at most
-    /// `lock_limit`.
+    /// Returns whether the settings of the session are those of a transaction with this limit.
+    fn is_set(&self, limit: u64) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.load(Ordering::Relaxed) == limit)
+    }
+
+    /// Carries out one statement in a transaction of its own, in one round trip.
+    pub(super) async fn alone<'a>(&'a self, statement: Sent<'a>) -> Result<Vec<Row>, Error> {
+        if self.is_set(millis(self.limits.current())) {
+            return statement.await;
+        }
+        let answers = self.transaction(vec![statement]).await?;
+        Ok(answers.into_iter().next().unwrap_or_default())
+    }
+
+    /// Carries out statements in one transaction and one round trip.
     pub(super) async fn transaction<'a>(
         &'a self,
-        lock_limit: Option<Duration>,
         statements: Vec<Sent<'a>>,
     ) -> Result<Vec<Vec<Row>>, Error> {
-        let limit = self.limits.current();
-        let lock_limit = lock_limit.unwrap_or(limit);
-        let writer = self.writer.as_ref();
-        let set_up = self
-            .prepared
-            .set_up(&self.client, limit, lock_limit, writer);
-        let mut all: Vec<Sent<'a>> = vec![Box::pin(set_up)];
-        all.extend(statements);
+        let limit = millis(self.limits.current());
+        if self.is_set(limit) {
+            return pipeline::transaction(&self.client, statements).await;
+        }
+        let sql = match self.session {
+            Some(_) => sql::SESSION_SETTINGS,
+            None => sql::SETTINGS,
+        };
+        let set: Sent<'a> = Box::pin(async move { self.query(sql, &[&limit.to_string()]).await });
+        let all = std::iter::once(set).chain(statements).collect();
         let answers = pipeline::transaction(&self.client, all).await?;
+        if let Some(session) = &self.session {
+            session.store(limit, Ordering::Relaxed);
+        }
         Ok(answers.into_iter().skip(1).collect())
     }
 
@@ -387,10 +459,8 @@ impl Link {
     ) -> Result<Vec<Row>, StoreError> {
         let live = self.live().await?;
         self.limited(&live, async {
-            let statement: Sent<'_> = Box::pin(live.query(sql, values));
-            let answers = live.transaction(None, vec![statement]).await;
-            let mut answers = answers.map_err(store_error)?;
-            Ok(answers.pop().unwrap_or_default())
+            let statement = live.alone(Box::pin(live.query(sql, values))).await;
+            statement.map_err(store_error)
         })
         .await
     }

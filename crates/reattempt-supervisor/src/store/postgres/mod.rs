@@ -3,7 +3,6 @@
 mod bell;
 mod columns;
 mod connection;
-mod limits;
 mod pipeline;
 mod plan;
 mod results;
@@ -28,6 +27,7 @@ use super::{
     Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
     UnknownWorkflow, Write, WriteResult, page,
 };
+use crate::store::limits::Limits;
 use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
@@ -35,7 +35,6 @@ use crate::task::{
 };
 use bell::Bell;
 use connection::{Connector, Link, Live, costs_the_connection};
-use limits::Limits;
 use pipeline::Sent;
 use sqlstate::store_error;
 
@@ -283,12 +282,9 @@ impl Store for Postgres {
             let listing = async {
                 let statement = live.client.prepare(&sql).await.map_err(store_error)?;
                 let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));
-                live.transaction(None, vec![list])
-                    .await
-                    .map_err(store_error)
+                live.alone(list).await.map_err(store_error)
             };
-            let answers = self.reader.limited(&live, listing).await?;
-            let rows = answers.first().map_or(&[][..], |rows| rows);
+            let rows = self.reader.limited(&live, listing).await?;
             rows.iter().map(rows::task_of).collect()
         })
     }

@@ -65,9 +65,8 @@ impl<'a> Stage<'a> {
             Write::Submit(_) => (StageKind::Submits, None),
             Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
             Write::Running { .. } => (StageKind::Running, None),
-            Write::ClearDeaths(lease) | Write::Change(lease, _) => {
-                (StageKind::Changes, Some(lease.task))
-            }
+            Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
+            Write::ClearDeaths(lease) => (StageKind::Single, Some(lease.task)),
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
             Write::Claim(_) => (StageKind::Claim, None),

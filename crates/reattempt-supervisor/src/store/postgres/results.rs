@@ -6,10 +6,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::connection::Live;
-use super::pipeline::Sent;
 use super::plan::{Stage, StageKind};
 use super::sqlstate::store_error;
-use super::statement::statement;
+use super::statement::{Place, statement};
 use super::{rows, sql};
 use crate::store::{LeaseStatus, SignalResult, StoreError, Submitted, Write, WriteResult};
 use crate::task::TaskId;
@@ -20,14 +19,16 @@ pub(super) type LockStatuses = HashMap<i64, LeaseStatus>;
 
 /// Reads the status of each locked task.
 pub(super) fn lock_statuses(locked: &[Row]) -> LockStatuses {
-    let status = |row: &Row| {
-        let status = LeaseStatus {
-            now: Time::from_micros(row.get(2)),
-            cancel_requested: row.get(1),
-        };
-        (row.get(0), status)
-    };
+    let status = |row: &Row| (row.get(0), status_of(row, 1));
     locked.iter().map(status).collect()
+}
+
+/// Reads the status of a task from two columns.
+fn status_of(row: &Row, first: usize) -> LeaseStatus {
+    LeaseStatus {
+        cancel_requested: row.get(first),
+        now: Time::from_micros(row.get(first.saturating_add(1))),
+    }
 }
 
 /// Returns the error for a write without a result.
@@ -65,10 +66,10 @@ pub(super) async fn set_record_results(
         _ => TaskId(0),
     });
     let left = stage.with_places(left);
-    let again = statement(live, &left, writes, false);
-    let rows = live.transaction(None, vec![again]).await;
-    let rows = rows.map_err(store_error)?;
-    set_results(&left, writes, rows.first().ok_or_else(missing)?, results)
+    let check = live.check(None);
+    let again = statement(live, &left, writes, Place::Alone, &check);
+    let rows = live.alone(again).await.map_err(store_error)?;
+    set_results(&left, writes, &rows, results)
 }
 
 /// Sets the results of submissions. A task that was not stored is there already.
@@ -107,10 +108,8 @@ pub(super) async fn set_submit_results(
         .collect();
     // Also finds tasks that another transaction has committed while this one waited for it.
     let values: [&(dyn ToSql + Sync); 2] = [&workflows, &keys];
-    let look: Sent<'_> = Box::pin(live.query(sql::BY_KEY, &values));
-    let rows = live.transaction(None, vec![look]).await;
-    let rows = rows.map_err(store_error)?;
-    let rows = rows.first().ok_or_else(missing)?;
+    let look = live.alone(Box::pin(live.query(sql::BY_KEY, &values)));
+    let rows = look.await.map_err(store_error)?;
     let key = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
     let old: HashMap<_, _> = rows.iter().map(|row| (key(row), row)).collect();
     for (place, submit) in there {
@@ -154,11 +153,7 @@ pub(super) fn set_results(
             }
             for row in rows {
                 let place = place_of(row).ok_or_else(missing)?;
-                let status = LeaseStatus {
-                    now: Time::from_micros(row.get(2)),
-                    cancel_requested: row.get(1),
-                };
-                set(results, place, WriteResult::Written(status));
+                set(results, place, WriteResult::Written(status_of(row, 1)));
             }
         }
         StageKind::Signals => {
@@ -196,6 +191,10 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             });
             WriteResult::Claimed(claimed)
         }
+        Write::ClearDeaths(_) => match rows.first() {
+            Some(row) => WriteResult::Written(status_of(row, 0)),
+            None => WriteResult::Lost,
+        },
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,
             Some(row) if row.get(1) && row.len() > 2 && !row.get::<_, bool>(2) => {

@@ -22,32 +22,58 @@ macro_rules! columns {
 
 pub(super) use {columns, now};
 
-/// The settings of a transaction, which last as long as it does, so that transactions of others may
-/// use the same connection (`PgBouncer`):
-///
-/// * A statement ends after the first limit, and waits for a lock as long as the second.
-/// * A process that is suspended in a transaction does not block the others.
-/// * A plan that was made for small tables must fit when they have grown, so every lookup uses an
-///   index.
-/// * Committed data is on disk.
+// The settings of all transactions:
+//
+// * A statement ends after the limit, and waits for a lock half as long.
+// * A process that is suspended in a transaction does not block the others.
+// * A plan that was made for small tables must fit when they have grown, so every lookup uses an
+//   index.
+// * Committed data is on disk.
 macro_rules! settings {
-    () => {
-        "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true),
-     set_config('idle_in_transaction_session_timeout', $1, true),
-     set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-     set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),
+    ($is_local:literal) => {
+        concat!(
+            "SELECT set_config('statement_timeout', $1, ", $is_local, "),
+     set_config('lock_timeout', ($1::text::bigint / 2)::text, ", $is_local, "),
+     set_config('idle_in_transaction_session_timeout', $1, ", $is_local, "),
+     set_config('default_transaction_isolation', 'read committed', ", $is_local, "),
+     set_config('enable_seqscan', 'off', ", $is_local, "), set_config('enable_bitmapscan', 'off', ", $is_local, "),
+     set_config('enable_hashjoin', 'off', ", $is_local, "), set_config('enable_mergejoin', 'off', ", $is_local, "),
+     set_config('plan_cache_mode', 'force_generic_plan', ", $is_local, "), set_config('jit', 'off', ", $is_local, "),
      set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
-         ELSE current_setting('synchronous_commit') END, true)"
+         ELSE current_setting('synchronous_commit') END, ", $is_local, ")"
+        )
     };
 }
 
-pub(super) const SETTINGS: &str = settings!();
+/// The settings for one transaction: others may use the same server process (`PgBouncer`).
+pub(super) const SETTINGS: &str = settings!("true");
 
-/// The same for a writer. Fails if the writer has raised its epoch on a later connection. Otherwise
-/// the writer cannot raise it before the end of this transaction.
-pub(super) const WRITER_SETTINGS: &str =
-    concat!(settings!(), ", retry_check_writer($3::text, $4::bigint)");
+/// The settings for all transactions of a server process that nobody else uses.
+pub(super) const SESSION_SETTINGS: &str = settings!("false");
+
+/// The same, if this connection has marked the server process.
+pub(super) const MARKED_SETTINGS: &str = concat!(
+    settings!("false"),
+    " WHERE current_setting('reattempt.session', true) = $2"
+);
+
+// Fails if the writer has raised its epoch on a later connection. Otherwise the writer cannot raise it
+// before the end of this transaction. It also sets how long the transaction waits for locks. A part of
+// the first statement of each transaction of a writer; `OFFSET 0` keeps its place.
+macro_rules! checked {
+    ($writer:literal, $epoch:literal, $lock_limit:literal) => {
+        concat!(
+            "(SELECT retry_check_writer($",
+            $writer,
+            "::text, $",
+            $epoch,
+            "::bigint),
+                 set_config('lock_timeout', $",
+            $lock_limit,
+            "::text, true) AS lock_limit OFFSET 0) AS checked"
+        )
+    };
+}
 
 /// Ends the transactions of a writer: their connection was given up.
 pub(super) const END_WRITER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks
@@ -66,33 +92,46 @@ pub(super) const RAISE_EPOCH: &str = concat!(
 );
 
 /// Locks tasks in the order of their numbers, before everything else: two transactions that change
-/// the same tasks cannot deadlock.
+/// the same tasks cannot deadlock. The limit comes first, also where there is no task.
 pub(super) const LOCK: &str = concat!(
-    "SELECT id, cancel_asked, ",
+    "SELECT run.*, ",
     now!(),
-    " FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
+    " FROM ",
+    checked!("2", "3", "4"),
+    " CROSS JOIN LATERAL (
+         SELECT id, cancel_asked FROM retry_run WHERE id = ANY ($1::bigint[]) AND lock_limit <> '' ORDER BY id FOR NO KEY UPDATE
+     ) AS run"
 );
 
-/// A worker of the release before does not know the nonce of a task: until none has been seen for a
-/// day, new tasks get none, so that their steps have the same keys everywhere.
-///
-/// Numbers tasks in the order of the list, and stores them in the order of their keys: two
-/// transactions that submit the same keys cannot deadlock.
-pub(super) const SUBMIT: &str = concat!(
+// A worker of the release before does not know the nonce of a task: until none has been seen for a
+// day, new tasks get none, so that their steps have the same keys everywhere.
+//
+// Numbers tasks in the order of the list, and stores them in the order of their keys: two
+// transactions that submit the same keys cannot deadlock.
+macro_rules! submit {
+    ($checked:expr) => {
+        concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
          CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END
      FROM (
-         SELECT nextval('retry_run_id') AS id, given.* FROM unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
+         SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])
          AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce)
      ) AS numbered
      ORDER BY workflow, key
      ON CONFLICT (workflow, idem_key) DO NOTHING
      RETURNING workflow, idem_key, id"
-);
+        )
+    };
+}
+
+pub(super) const SUBMIT: &str = submit!("");
+
+/// Stores tasks in a transaction of its own.
+pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15"), " CROSS JOIN"));
 
 pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
@@ -192,13 +231,14 @@ pub(super) const RECORD: &str = concat!(
      SELECT run_id, seq, kind FROM written"
 );
 
-/// Adds records by itself, or after a write that may change the state of their tasks. It locks
-/// tasks in the order of the list. A record that is there under the same fence counts as written,
-/// also if another transaction committed it while this one waited for the lock.
-pub(super) const RECORD_ALONE: &str = concat!(
+// Locks tasks in the order of the list. A record that is there under the same fence counts as
+// written, also if another transaction committed it while this one waited for the lock.
+macro_rules! record_and_lock {
+    ($checked:expr) => {
+        concat!(
     "WITH given AS (
          SELECT given.*, cancel_asked, old.fence AS old
-         FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
+         FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
              $10::bigint[], $11::text[], $12::text[], $13::text[])
              WITH ORDINALITY AS given (run_id, fence, seq, kind, ord, name, attempts, result, error, due_at, args_hash, args, undo, n)
          CROSS JOIN LATERAL (
@@ -215,10 +255,19 @@ pub(super) const RECORD_ALONE: &str = concat!(
          WHERE line.run_id = given.run_id AND line.seq = given.seq AND given.kind <> 0 AND (old IS NULL OR old = given.fence)
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
-);
+        )
+    };
+}
+
+/// Adds records after a write that may change the state of their tasks.
+pub(super) const RECORD_AFTER: &str = record_and_lock!("");
+
+/// Adds records in a transaction of its own.
+pub(super) const RECORD_ALONE: &str =
+    record_and_lock!(concat!(checked!("14", "15", "16"), " CROSS JOIN"));
 
 pub(super) const CLEAR_DEATHS: &str = concat!(
-    "UPDATE retry_run SET deaths = 0 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING $3::bigint, cancel_asked, ",
+    "UPDATE retry_run SET deaths = 0 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING cancel_asked, ",
     now!()
 );
 
@@ -237,75 +286,64 @@ pub(super) const RUNNING: &str = "WITH gone AS (
      ON CONFLICT (run_id, seq) DO UPDATE SET fence = excluded.fence, worker = excluded.worker, name = excluded.name,
          since = excluded.since, due = excluded.due";
 
+// Changes the states of tasks, and stores the failures of their steps. A change that looks at signals
+// needs an earlier lock: by itself it would see the signals from before its wait for the lock. A
+// change that has taken place counts as written: a writer that does not know repeats it.
 macro_rules! change {
-    () => {
+    ($checked:expr) => {
         concat!(
-            "UPDATE retry_run SET
-                 state = $3::smallint,
-                 direction = $4::smallint,
-                 failures = $5,
-                 wake_at = CASE
-                     WHEN cancel_asked AND $4::smallint = 0 THEN ", now!(), "
-                     WHEN $6::bigint IS NOT NULL THEN ", now!(), " + $6
-                     WHEN EXISTS (SELECT 1 FROM retry_signal WHERE run_id = $1 AND retry_signal.id > $8) THEN ", now!(), "
-                     ELSE $7 END,
-                 output = coalesce($9, output),
-                 error = coalesce($10, error),
-                 owner = CASE WHEN $3::smallint = 1 THEN owner END,
-                 step_by = NULL,
-                 updated_at = ", now!(), ",
-                 failed_seq = coalesce($12, failed_seq),
-                 deaths = $13,
-                 failed_ord = $14
-             WHERE id = $1 AND fence = $2 AND state + 0 = 1
-             RETURNING $11::bigint, cancel_asked, ", now!()
+            "WITH given AS MATERIALIZED (
+                 SELECT given.* FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::bigint[],
+                     $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::smallint[],
+                     $15::int[], $16::int[], $17::text[]) WITH ORDINALITY
+                 AS given (run_id, fence, state, direction, failures, delay, wake_at, seen, output, error, failed_seq, deaths, failed_ord,
+                     failed_in, step, step_failures, step_error, n)
+             ), changed AS (
+                 UPDATE retry_run AS run SET
+                     state = given.state,
+                     direction = given.direction,
+                     failures = given.failures,
+                     wake_at = CASE
+                         WHEN cancel_asked AND given.direction = 0 THEN ", now!(), "
+                         WHEN delay IS NOT NULL THEN ", now!(), " + delay
+                         WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) THEN ", now!(), "
+                         ELSE given.wake_at END,
+                     output = coalesce(given.output, run.output),
+                     error = coalesce(given.error, run.error),
+                     owner = CASE WHEN given.state = 1 THEN owner END,
+                     step_by = NULL,
+                     updated_at = ", now!(), ",
+                     failed_seq = coalesce(given.failed_seq, run.failed_seq),
+                     deaths = given.deaths,
+                     failed_ord = given.failed_ord
+                 FROM given
+                 WHERE run.id = ANY ($1) AND run.id = run_id AND run.fence = given.fence AND run.state + 0 = 1
+                 RETURNING n, cancel_asked, run_id, given.state, failed_in, step, step_failures, step_error
+             ), failed AS (
+                 INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
+                 SELECT run_id, failed_in, step, step_failures, step_error, ", now!(), " FROM changed WHERE failed_in IS NOT NULL
+                 ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
+             ), gone AS (
+                 DELETE FROM retry_running WHERE run_id = ANY (ARRAY(SELECT run_id FROM changed WHERE state <> 1))
+             )
+             SELECT n, cancel_asked, ", now!(), " FROM changed
+             UNION ALL
+             SELECT n, cancel_asked, ", now!(), " FROM given CROSS JOIN LATERAL (
+                 SELECT cancel_asked FROM retry_run AS run
+                 WHERE run.id = run_id AND run.fence = given.fence AND run.state + 0 <> 1
+                     AND (run.state + 0 = given.state OR run.state + 0 = 0 AND given.state = 2)
+                     AND run.direction = given.direction AND run.failures = given.failures
+                     AND (given.output IS NULL OR run.output = given.output) AND (given.error IS NULL OR run.error = given.error)
+                 OFFSET 0
+             ) AS earlier"
         )
     };
 }
 
-/// The change that has taken place before: a writer that does not know repeats it.
-macro_rules! earlier_change {
-    () => {
-        concat!(
-            "SELECT $11::bigint, cancel_asked, ",
-            now!(),
-            " FROM retry_run
-             WHERE id = $1 AND fence = $2 AND state + 0 <> 1
-                 AND (state + 0 = $3::smallint OR state + 0 = 0 AND $3::smallint = 2)
-                 AND direction = $4::smallint AND failures = $5
-                 AND ($9 IS NULL OR output = $9) AND ($10 IS NULL OR error = $10)"
-        )
-    };
-}
+pub(super) const CHANGE: &str = change!("");
 
-/// Forgets the running steps of a task that its worker gives up.
-macro_rules! forget_running {
-    () => {
-        "DELETE FROM retry_running WHERE $3::smallint <> 1 AND run_id = ANY (ARRAY(SELECT $1::bigint FROM changed))"
-    };
-}
-
-/// Changes the state of a task. A change that looks at signals needs an earlier lock: by itself it
-/// would see the signals from before its wait for the lock.
-pub(super) const CHANGE: &str = concat!(
-    "WITH changed (n, cancel_asked, at) AS (",
-    change!(),
-    "), gone AS (",
-    forget_running!(),
-    ")
-     SELECT n, cancel_asked, at FROM changed UNION ALL ",
-    earlier_change!()
-);
-
-/// Changes the state of a task, and stores the failure of its step.
-pub(super) const CHANGE_FAILED: &str = concat!(
-    "WITH changed (n, cancel_asked, at) AS (", change!(), "), failed AS (
-         INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
-         SELECT $1, $15, $16, $17, $18, at FROM changed
-         ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
-     ), gone AS (", forget_running!(), ")
-     SELECT n, cancel_asked, at FROM changed UNION ALL ", earlier_change!()
-);
+/// Changes the states of tasks in a transaction of its own.
+pub(super) const CHANGE_ALONE: &str = change!(concat!(checked!("18", "19", "20"), " CROSS JOIN"));
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
@@ -526,27 +564,39 @@ pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, 
      FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
      WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1 ORDER BY seq";
 
-pub(super) const NOTIFY: &str = "SELECT pg_notify('retry_stored', $1)";
+// A notification writes to the log, and nobody waits for the disk: it does not outlive the server.
+macro_rules! notify {
+    ($channel:literal) => {
+        concat!(
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify('",
+            $channel,
+            "', $1)"
+        )
+    };
+}
 
-pub(super) const NOTIFY_ENDS: &str = "SELECT pg_notify('retry_ended', $1)";
+pub(super) const NOTIFY: &str = notify!("retry_stored");
+
+pub(super) const NOTIFY_ENDS: &str = notify!("retry_ended");
 
 /// The prepared statements of the connection for writes.
 pub(super) const WRITES: &[&str] = &[
-    WRITER_SETTINGS,
     END_WRITER,
     LOCK_WRITER,
     RAISE_EPOCH,
     LOCK,
     SUBMIT,
+    SUBMIT_ALONE,
     BY_KEY,
     CLAIM,
     CLAIM_SUSPECTS,
     RECORD,
+    RECORD_AFTER,
     RECORD_ALONE,
     CLEAR_DEATHS,
     RUNNING,
     CHANGE,
-    CHANGE_FAILED,
+    CHANGE_ALONE,
     DISOWN,
     GIVE_BACK,
     FORGET,

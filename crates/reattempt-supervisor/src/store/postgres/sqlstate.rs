@@ -5,7 +5,7 @@ use std::io;
 
 use tokio_postgres::Error;
 
-use crate::store::StoreError;
+use crate::store::{StoreError, limits};
 
 /// Errors that may be over soon, by class (two characters) or by code. All others are lasting.
 const PASSING: [(&str, &str); 17] = [
@@ -106,8 +106,7 @@ fn without_table(error: Error) -> StoreError {
         return StoreError::locked(message).because(error_source(error));
     }
     if code == TIMED_OUT {
-        let message = "PostgreSQL has not answered in time";
-        return StoreError::timed_out(message).because(error_source(error));
+        return limits::timed_out().because(error_source(error));
     }
     let fits = |(start, _): &&(&str, &str)| code.starts_with(start);
     if let Some((_, message)) = PASSING.iter().find(fits) {

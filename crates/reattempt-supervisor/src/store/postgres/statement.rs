@@ -3,20 +3,34 @@
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
+use super::columns::Columns;
 use super::columns::micros;
-use super::connection::Live;
+use super::connection::{Check, Live};
 use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
 use super::{columns, sql};
-use crate::store::{AdminCommand, Wake, Write};
+use crate::store::{AdminCommand, Write};
+
+/// Where the statement of a stage stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a transaction that has locked its tasks, whose status stays valid to the end.
+    Locked,
+    /// In a transaction that may have changed the status of its tasks.
+    After,
+    /// In a transaction of its own.
+    Alone,
+}
 
 /// Returns the statement of a stage. It is sent when the future is polled first.
 pub(super) fn statement<'a>(
     live: &'a Live,
     stage: &'a Stage<'_>,
     writes: &'a [Write],
-    is_known: bool,
+    place: Place,
+    check: &'a Check<'_>,
 ) -> Sent<'a> {
+    let check = (place == Place::Alone).then_some(check);
     let first = stage.places.first().and_then(|place| writes.get(*place));
     let own = stage.places.iter().filter_map(|place| writes.get(*place));
     match stage.kind {
@@ -25,29 +39,28 @@ pub(super) fn statement<'a>(
                 Write::Submit(new) => Some(&**new),
                 _ => None,
             }));
-            Box::pin(async move { live.query(sql::SUBMIT, &submits.values()).await })
+            let sql = match place {
+                Place::Alone => sql::SUBMIT_ALONE,
+                Place::Locked | Place::After => sql::SUBMIT,
+            };
+            send(live, sql, submits, check)
         }
         StageKind::Records => {
-            let records = columns::Records::of(own);
-            let sql = if is_known {
-                sql::RECORD
-            } else {
-                sql::RECORD_ALONE
+            let sql = match place {
+                Place::Locked => sql::RECORD,
+                Place::After => sql::RECORD_AFTER,
+                Place::Alone => sql::RECORD_ALONE,
             };
-            Box::pin(async move { live.query(sql, &records.values()).await })
+            send(live, sql, columns::Records::of(own), check)
         }
         StageKind::Changes => {
-            let each = own.zip(1_i64..);
-            let each = each.map(|(write, nth)| -> Sent<'_> {
-                Box::pin(async move { change(live, write, nth).await })
-            });
-            let together = pipeline::together(each.collect());
-            Box::pin(async move { Ok(together.await?.into_iter().flatten().collect()) })
+            let sql = match place {
+                Place::Alone => sql::CHANGE_ALONE,
+                Place::Locked | Place::After => sql::CHANGE,
+            };
+            send(live, sql, columns::Changes::of(own), check)
         }
-        StageKind::Signals => {
-            let signals = columns::Signals::of(own);
-            Box::pin(async move { live.query(sql::SIGNAL, &signals.values()).await })
-        }
+        StageKind::Signals => send(live, sql::SIGNAL, columns::Signals::of(own), None),
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             Box::pin(async move {
                 match first {
@@ -59,51 +72,27 @@ pub(super) fn statement<'a>(
     }
 }
 
-/// Sends the `nth` change of a stage.
-async fn change(live: &Live, write: &Write, nth: i64) -> Result<Vec<Row>, Error> {
-    match write {
-        Write::ClearDeaths(lease) => {
-            let values: [&(dyn ToSql + Sync); 3] = [&lease.task.0, &lease.fence.0, &nth];
-            live.query(sql::CLEAR_DEATHS, &values).await
-        }
-        Write::Change(lease, change) => {
-            let (delay, wake_at, seen) = match change.wake {
-                Wake::In(delay) => (Some(micros(delay)), None, None),
-                Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
-            };
-            let (state, direction) = (change.state.number(), change.direction.number());
-            let mut values: Vec<&(dyn ToSql + Sync)> = vec![
-                &lease.task.0,
-                &lease.fence.0,
-                &state,
-                &direction,
-                &change.counts.failures,
-                &delay,
-                &wake_at,
-                &seen,
-                &change.output,
-                &change.error,
-                &nth,
-                &change.failed_seq,
-                &change.counts.deaths,
-                &change.counts.failed_ord,
-            ];
-            let Some(step) = &change.failing_step else {
-                return live.query(sql::CHANGE, &values).await;
-            };
-            let failed_in = step.direction.number();
-            let failed: [&(dyn ToSql + Sync); 4] =
-                [&failed_in, &step.seq, &step.failures, &step.error];
-            values.extend(failed);
-            live.query(sql::CHANGE_FAILED, &values).await
-        }
-        _ => Ok(Vec::new()),
-    }
+/// Sends a statement with these columns, and with the values of the check if it has one.
+fn send<'a>(
+    live: &'a Live,
+    sql: &'static str,
+    columns: impl Columns + 'a,
+    check: Option<&'a Check<'_>>,
+) -> Sent<'a> {
+    Box::pin(async move {
+        let mut values = columns.values();
+        values.extend(check.iter().flat_map(|check| check.values()));
+        live.query(sql, &values).await
+    })
 }
 
 /// Sends a write that has a statement of its own.
 async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
     match write {
+        Write::ClearDeaths(lease) => {
+            live.query(sql::CLEAR_DEATHS, &[&lease.task.0, &lease.fence.0])
+                .await
+        }
         Write::Claim(claim) => {
             let (workflows, versions) = columns::of_workflows(&claim.workflows);
             let sql = match claim.suspects {
@@ -161,10 +150,8 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await
         }
-        Write::Submit(_)
-        | Write::Record(..)
-        | Write::ClearDeaths(_)
-        | Write::Change(..)
-        | Write::Signal { .. } => Ok(Vec::new()),
+        Write::Submit(_) | Write::Record(..) | Write::Change(..) | Write::Signal { .. } => {
+            Ok(Vec::new())
+        }
     }
 }

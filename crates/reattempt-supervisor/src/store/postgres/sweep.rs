@@ -12,7 +12,7 @@ use super::sql::{columns, now};
 use super::sqlstate::store_error;
 use crate::store::expiry::find_expiry;
 use crate::store::outage::Sweeps;
-use crate::store::{Expiry, NextState, Reclaimed, StoreError, Sweep};
+use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, StoreError, Sweep};
 use crate::task::{Task, WorkerId};
 use crate::time::Time;
 
@@ -58,8 +58,12 @@ const ALIVE: &str = concat!(
     now!()
 );
 
-/// Reads the limits of running steps when their tasks are locked: a step may have ended since.
-const DUE: &str = "SELECT run_id, fence, min(due) FROM retry_running WHERE run_id = ANY ($1::bigint[]) GROUP BY run_id, fence";
+/// Reads the running step of each task whose time is over first, and how often it has failed, when the
+/// tasks are locked: a step may have ended since.
+const DUE: &str = "SELECT DISTINCT ON (run_id) run_id, due, line.seq, coalesce((
+         SELECT failures FROM retry_failure AS old WHERE old.run_id = line.run_id AND old.direction = run.direction AND old.seq = line.seq), 0)
+     FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id AND run.fence = line.fence
+     WHERE run_id = ANY ($1::bigint[]) AND due IS NOT NULL ORDER BY run_id, due, line.seq";
 
 /// Forgets running steps of a worker that has lost the task.
 const FORGET_RUNNING: &str = concat!(
@@ -75,8 +79,15 @@ const GIVE_BACK: &str = concat!(
      UPDATE retry_run SET state = $2, direction = $3, failures = $4, wake_at = $5,
          error = $6, owner = NULL, step_by = NULL, fence = fence + 1, updated_at = ",
     now!(),
-    ", deaths = $7, failed_ord = $8
+    ", deaths = $7, failed_ord = $8, failed_seq = coalesce($9, failed_seq)
      WHERE id = $1"
+);
+
+/// Keeps how often a step has failed.
+const KEEP_FAILURE: &str = concat!(
+    "INSERT INTO retry_failure (run_id, direction, seq, failures, error, at) VALUES ($1, $2, $3, $4, $5, ",
+    now!(),
+    ") ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
 );
 
 /// Shortens leases that are too long, because somebody has set the clock back. A live worker renews
@@ -119,6 +130,7 @@ pub(super) const SWEEPS: &[&str] = &[
     DUE,
     FORGET_RUNNING,
     GIVE_BACK,
+    KEEP_FAILURE,
     FORGET,
     FORGET_WRITERS,
     OLD_SEEN,
@@ -217,19 +229,25 @@ pub(super) async fn reclaim_all(
             .await
             .map_err(store_error)?;
         let due = rows.iter().map(|row| {
-            let due: Option<i64> = row.get(2);
-            ((row.get(0), row.get(1)), due.map(Time::from_micros))
+            let (seq, failures) = (row.get(2), row.get(3));
+            let due = Time::from_micros(row.get(1));
+            (row.get(0), (due, Overdue { seq, failures }))
         });
-        let due: HashMap<(i64, i64), Option<Time>> = due.collect();
+        let due: HashMap<i64, (Time, Overdue)> = due.collect();
         let mut expired = Vec::new();
         for (task, progress) in &tasks {
-            let due = due.get(&(task.id.0, task.fence.0)).copied().flatten();
+            let (due, overdue) = due.get(&task.id.0).copied().unzip();
             let is_alive = |owner: &WorkerId| !may_judge || alive.contains(owner.0.as_str());
             if let Some(expiry) = find_expiry(task, due, now, is_alive) {
-                expired.push((task, *progress, expiry));
+                let overdue = overdue.filter(|_| expiry == Expiry::Step);
+                let before = Failure::before(task, *progress, overdue);
+                let next =
+                    NextState::after_expiry(task, expiry, before, &sweep.delays, rand::random());
+                expired.push((Reclaimed::new(task, expiry, overdue, next), next));
             }
         }
-        give_back(&transaction, prepared, sweep, &expired, now).await?
+        give_back(&transaction, prepared, &expired, now).await?;
+        expired.into_iter().map(|(one, _)| one).collect()
     };
     for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS, OLD_SEEN] {
         prepared
@@ -245,33 +263,41 @@ pub(super) async fn reclaim_all(
 async fn give_back(
     transaction: &Transaction<'_>,
     prepared: &Prepared,
-    sweep: &Sweep,
-    expired: &[(&Task, i32, Expiry)],
+    expired: &[(Reclaimed, NextState)],
     now: Time,
-) -> Result<Vec<Reclaimed>, StoreError> {
-    let mut reclaimed = Vec::new();
+) -> Result<(), StoreError> {
     let mut sent: Vec<Sent<'_>> = Vec::new();
-    for (task, progress, expiry) in expired {
-        let next = NextState::after_expiry(task, *expiry, *progress, &sweep.delays, rand::random());
-        let one = Reclaimed::new(task, *expiry, next);
-        let (id, error) = (task.id.0, one.error.clone());
+    for (one, next) in expired {
         sent.push(Box::pin(async move {
             let (state, direction) = (next.state.number(), next.direction.number());
             let wake_at = now.after(next.delay).as_micros();
-            let values: [&(dyn ToSql + Sync); 8] = [
-                &id,
+            let values: [&(dyn ToSql + Sync); 9] = [
+                &one.task.0,
                 &state,
                 &direction,
                 &next.counts.failures,
                 &wake_at,
-                &error,
+                &one.error,
                 &next.counts.deaths,
                 &next.counts.failed_ord,
+                &one.failed_seq(),
             ];
             prepared.query(transaction, GIVE_BACK, &values).await
         }));
-        reclaimed.push(one);
+        if let Some(step) = &one.failing_step {
+            sent.push(Box::pin(async move {
+                let direction = step.direction.number();
+                let values: [&(dyn ToSql + Sync); 5] = [
+                    &one.task.0,
+                    &direction,
+                    &step.seq,
+                    &step.failures,
+                    &step.error,
+                ];
+                prepared.query(transaction, KEEP_FAILURE, &values).await
+            }));
+        }
     }
     pipeline::together(sent).await.map_err(store_error)?;
-    Ok(reclaimed)
+    Ok(())
 }

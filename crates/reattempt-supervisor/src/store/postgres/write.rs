@@ -5,12 +5,15 @@ use std::time::Duration;
 use tokio_postgres::GenericClient;
 use tokio_postgres::types::ToSql;
 
+use super::columns::Columns;
 use super::connection::Live;
 use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
-use super::results::{lock_statuses, missing, set_record_results, set_results, set_submit_results};
+use super::results::{
+    LockStatuses, lock_statuses, missing, set_record_results, set_results, set_submit_results,
+};
 use super::sqlstate::store_error;
-use super::statement::statement;
+use super::statement::{Place, statement};
 use super::{columns, rows, sql};
 use crate::store::{StoreError, Submitted, Wake, Write, WriteResult};
 use crate::task::{NewTask, TaskId};
@@ -29,21 +32,34 @@ pub(super) async fn write_all(
     let is_single = writes.len() == 1 && writes.iter().all(needs_no_lock);
     // Whether the status of the locked tasks stays valid to the end.
     let is_known = !is_single && stages.iter().all(Stage::keeps_lock_status);
-    let tasks = plan::task_numbers(&stages);
-    let mut statements: Vec<Sent<'_>> = Vec::with_capacity(stages.len().saturating_add(1));
-    if !is_single {
-        statements.push(Box::pin(async { live.query(sql::LOCK, &[&tasks]).await }));
-    }
-    for stage in &stages {
-        statements.push(statement(live, stage, writes, is_known));
-    }
+    let place = match (is_single, is_known) {
+        (true, _) => Place::Alone,
+        (false, true) => Place::Locked,
+        (false, false) => Place::After,
+    };
     let waits_for_others = writes.iter().any(Write::may_wait_for_others);
-    let lock_limit = waits_for_others.then_some(LOCK_LIMIT);
-    let answers = live.transaction(lock_limit, statements).await;
-    let mut answers = answers.map_err(store_error)?.into_iter();
-    let locked = if is_single { None } else { answers.next() };
-    let statuses = lock_statuses(&locked.unwrap_or_default());
-    let answers: Vec<_> = answers.collect();
+    let check = live.check(waits_for_others.then_some(LOCK_LIMIT));
+    let tasks = plan::task_numbers(&stages);
+    let statements = stages.iter();
+    let mut statements = statements.map(|stage| statement(live, stage, writes, place, &check));
+    let (statuses, answers) = match statements.next() {
+        Some(statement) if is_single => {
+            let rows = live.alone(statement).await.map_err(store_error)?;
+            (LockStatuses::default(), vec![rows])
+        }
+        first => {
+            let lock: Sent<'_> = Box::pin(async {
+                let tasks: &(dyn ToSql + Sync) = &tasks;
+                let values: Vec<_> = std::iter::once(tasks).chain(check.values()).collect();
+                live.query(sql::LOCK, &values).await
+            });
+            let all = std::iter::once(lock).chain(first).chain(statements);
+            let answers = live.transaction(all.collect()).await;
+            let mut answers = answers.map_err(store_error)?.into_iter();
+            let locked = answers.next().unwrap_or_default();
+            (lock_statuses(&locked), answers.collect())
+        }
+    };
     for (stage, rows) in stages.iter().zip(&answers) {
         match stage.kind {
             StageKind::Submits => {
@@ -63,7 +79,7 @@ pub(super) async fn write_all(
 /// it needs no lock before it.
 fn needs_no_lock(write: &Write) -> bool {
     match write {
-        Write::Submit(_) | Write::Record(..) | Write::ClearDeaths(_) => true,
+        Write::Submit(_) | Write::Record(..) => true,
         // Another transaction may be committing a signal.
         Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
         _ => false,

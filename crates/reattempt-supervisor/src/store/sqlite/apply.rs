@@ -11,7 +11,7 @@ use crate::store::{
     Wake, Write, WriteResult,
 };
 use crate::task::{
-    Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
+    FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -22,19 +22,33 @@ pub(super) fn apply_all(
 ) -> rusqlite::Result<Vec<WriteResult>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = Time::of_this_machine();
-    let results = writes.iter().map(|write| apply(&transaction, write, now));
+    // Nobody else writes meanwhile, and most steps end before they are reported.
+    let sql = "SELECT 1 FROM retry_running LIMIT 1";
+    let has_lines = query_one(&transaction, sql, [], |_| Ok(()))?.is_some()
+        || writes
+            .iter()
+            .any(|write| matches!(write, Write::Running { .. }));
+    let results = writes
+        .iter()
+        .map(|write| apply(&transaction, write, now, has_lines));
     let results = results.collect::<rusqlite::Result<_>>()?;
     transaction.commit()?;
     Ok(results)
 }
 
-/// Carries out one write.
-fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<WriteResult> {
+/// Carries out one write. `has_lines` says whether there may be lines of running steps.
+fn apply(
+    connection: &Connection,
+    write: &Write,
+    now: Time,
+    has_lines: bool,
+) -> rusqlite::Result<WriteResult> {
     Ok(match write {
         Write::Submit(new) => WriteResult::Submitted(submit(connection, new, now)?),
         Write::Claim(claim) => WriteResult::Claimed(claims::claim(connection, claim, now)?),
         Write::Record(lease, record) => {
-            lease_result(self::record(connection, *lease, record, now)?, now)
+            let written = self::record(connection, *lease, record, now, has_lines)?;
+            lease_result(written, now)
         }
         Write::Running { started, ended } => {
             report_running(connection, started, ended)?;
@@ -46,7 +60,8 @@ fn apply(connection: &Connection, write: &Write, now: Time) -> rusqlite::Result<
             lease_result(query_one(connection, sql, values, |row| row.get(0))?, now)
         }
         Write::Change(lease, change) => {
-            lease_result(self::change(connection, *lease, change, now)?, now)
+            let written = self::change(connection, *lease, change, now, has_lines)?;
+            lease_result(written, now)
         }
         Write::GiveBack(leases) => {
             for lease in leases {
@@ -159,6 +174,7 @@ fn record(
     lease: Lease,
     record: &Record,
     now: Time,
+    has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
     let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
     let cancel_requested = query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
@@ -186,7 +202,7 @@ fn record(
         record.undo,
     ];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
-        if record.kind != RecordKind::Begun {
+        if has_lines && record.kind != RecordKind::Begun {
             let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
             let values = params![lease.task.0, record.seq];
             connection.prepare_cached(sql)?.execute(values)?;
@@ -213,6 +229,7 @@ fn change(
     lease: Lease,
     change: &Change,
     now: Time,
+    has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
     let (wake, seen) = match change.wake {
         Wake::In(delay) => (now.after(delay), i64::MAX),
@@ -251,22 +268,12 @@ fn change(
         change.failed_seq,
     ];
     let cancel_requested = query_one(connection, sql, values, |row| row.get(0))?;
-    if cancel_requested.is_some() && change.state != State::Processing {
+    if has_lines && cancel_requested.is_some() && change.state != State::Processing {
         let sql = "DELETE FROM retry_running WHERE run_id = ?1";
         connection.prepare_cached(sql)?.execute([lease.task.0])?;
     }
     if let (Some(_), Some(step)) = (cancel_requested, &change.failing_step) {
-        let sql =
-            "INSERT OR REPLACE INTO retry_failure (run_id, direction, seq, failures, error, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        connection.prepare_cached(sql)?.execute(params![
-            lease.task.0,
-            step.direction.number(),
-            step.seq,
-            step.failures,
-            step.error,
-            now.as_micros(),
-        ])?;
+        keep_failure(connection, lease.task, step, now)?;
     }
     if cancel_requested.is_some() {
         return Ok(cancel_requested);
@@ -285,6 +292,26 @@ fn change(
         change.error,
     ];
     query_one(connection, sql, values, |row| row.get(0))
+}
+
+/// Keeps how often a step has failed.
+pub(super) fn keep_failure(
+    connection: &Connection,
+    task: TaskId,
+    step: &FailingStep,
+    now: Time,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO retry_failure (run_id, direction, seq, failures, error, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = params![
+        task.0,
+        step.direction.number(),
+        step.seq,
+        step.failures,
+        step.error,
+        now.as_micros(),
+    ];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
 }
 
 /// Renews a lease. Returns the tasks of the worker.

@@ -23,6 +23,9 @@ pub(super) fn claim(
             add_ready(connection, &mut ready, claim, (queue, workflow), now)?;
         }
     }
+    if ready.is_empty() {
+        return Ok(Vec::new());
+    }
     ready.sort_unstable();
     ready.dedup();
     ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));

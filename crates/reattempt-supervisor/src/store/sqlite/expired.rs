@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::queries;
 use super::row::query_one;
+use super::{apply, queries};
 use crate::store::expiry::find_expiry;
+use crate::store::next_state::failures_of;
 use crate::store::outage::{Sweeps, Watch};
-use crate::store::{NextState, Reclaimed, Sweep};
-use crate::task::WorkerId;
+use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, Sweep};
+use crate::task::{Task, WorkerId};
 use crate::time::Time;
 
 /// The conditions of expired tasks, each with an index of its own; ?1 is now, ?2 the largest number
@@ -38,6 +39,18 @@ fn watch(connection: &Connection, now: Time, sweep: &Sweep) -> rusqlite::Result<
         let longest = Time::from_micros(longest).since(Time::default());
         Ok(sweeps.watch(now, longest, sweep.every))
     })
+}
+
+/// Returns the running step of a task whose time is over first, and when.
+fn next_due(connection: &Connection, task: &Task) -> rusqlite::Result<Option<(Time, Overdue)>> {
+    let steps = queries::running(connection, task.id)?;
+    let steps = steps.iter().filter_map(|step| Some((step.due?, step.seq)));
+    let Some((due, seq)) = steps.min() else {
+        return Ok(None);
+    };
+    let failing = queries::failures(connection, task.id)?;
+    let failures = failures_of(&failing, task.direction, seq);
+    Ok(Some((due, Overdue { seq, failures })))
 }
 
 /// Returns whether there is anything to write.
@@ -99,18 +112,19 @@ pub(super) fn reclaim_all(
             let owner_row = query_one(&transaction, sql, params![owner, now.as_micros()], |_| {
                 Ok(())
             })?;
-            let due = queries::running(&transaction, task.id)?;
-            let due = due.iter().filter_map(|step| step.due).min();
+            let (due, overdue) = next_due(&transaction, &task)?.unzip();
             let is_alive = |_: &WorkerId| !watch.may_judge || owner_row.is_some();
             let Some(expiry) = find_expiry(&task, due, now, is_alive) else {
                 continue;
             };
             let progress = queries::progress(&transaction, task.id)?;
+            let overdue = overdue.filter(|_| expiry == Expiry::Step);
+            let before = Failure::before(&task, progress, overdue);
             let next =
-                NextState::after_expiry(&task, expiry, progress, &sweep.delays, rand::random());
-            let one = Reclaimed::new(&task, expiry, next);
+                NextState::after_expiry(&task, expiry, before, &sweep.delays, rand::random());
+            let one = Reclaimed::new(&task, expiry, overdue, next);
             let sql = "UPDATE retry_run SET state = ?2, direction = ?3, failures = ?4, wake_at = ?5, error = ?6, owner = NULL, step_by = NULL,
-                     fence = fence + 1, updated_at = ?7, deaths = ?8, failed_ord = ?9 WHERE id = ?1";
+                     fence = fence + 1, updated_at = ?7, deaths = ?8, failed_ord = ?9, failed_seq = coalesce(?10, failed_seq) WHERE id = ?1";
             let values = params![
                 task.id.0,
                 next.state.number(),
@@ -121,8 +135,12 @@ pub(super) fn reclaim_all(
                 now.as_micros(),
                 next.counts.deaths,
                 next.counts.failed_ord,
+                one.failed_seq(),
             ];
             transaction.prepare_cached(sql)?.execute(values)?;
+            if let Some(step) = &one.failing_step {
+                apply::keep_failure(&transaction, task.id, step, now)?;
+            }
             let sql = "DELETE FROM retry_running WHERE run_id = ?1";
             transaction.prepare_cached(sql)?.execute([task.id.0])?;
             reclaimed.push(one);

@@ -47,6 +47,10 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
     for migration in MIGRATIONS.iter().skip(applied) {
         transaction.execute_batch(migration)?;
     }
+    if applied == 0 {
+        // Nobody of the release before is there who would read it.
+        transaction.execute_batch("DROP INDEX retry_run_ready")?;
+    }
     let mut insert =
         transaction.prepare("INSERT OR REPLACE INTO retry_meta (key, value) VALUES (?1, ?2)")?;
     if (1..MIGRATIONS.len()).contains(&applied) {

@@ -95,13 +95,18 @@ impl Sqlite {
 /// Creates the tables; other processes may do so at the same time.
 #[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
 async fn create_tables(writer: &Thread) -> Result<u64, StoreError> {
-    writer.call(migration::migrate).await
+    writer.call_without_limit(migration::migrate).await
 }
 
 impl Store for Sqlite {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         self.writer
             .call(move |connection| apply::apply_all(connection, &writes))
+    }
+
+    fn settle(&self) -> StoreFuture<'_, ()> {
+        // The thread carries out one write after another.
+        self.writer.call(|_| Ok(()))
     }
 
     fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
@@ -190,5 +195,49 @@ impl Store for Sqlite {
 
     fn salt(&self) -> u64 {
         self.salt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::store::ErrorKind;
+
+    /// The clock stands still, and goes on by itself while the thread of the store is busy.
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_that_hangs_is_noticed_and_settled() {
+        let file = std::env::temp_dir().join(format!("retry-hangs-{}.db", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        tokio::time::resume();
+        let store = Sqlite::open(&file).await.unwrap();
+        tokio::time::pause();
+        let (go_on, hangs) = mpsc::channel::<()>();
+        let hanging = store.writer.call_without_limit(move |_| {
+            let _ = hangs.recv();
+            Ok(())
+        });
+        let worker = WorkerId("one".to_owned());
+        let leave: Arc<[Write]> = vec![Write::Leave(worker.clone())].into();
+        let late = [
+            store.write(leave).await.map(drop),
+            store
+                .heartbeat(worker, Duration::from_secs(10))
+                .await
+                .map(drop),
+            store.settle().await,
+        ];
+        for answer in late {
+            assert_eq!(answer.unwrap_err().kind(), ErrorKind::TimedOut);
+        }
+        tokio::time::resume();
+        go_on.send(()).unwrap();
+        hanging.await.unwrap();
+        store.settle().await.unwrap();
+        drop(store);
+        std::fs::remove_file(&file).unwrap();
     }
 }

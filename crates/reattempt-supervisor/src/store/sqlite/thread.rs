@@ -1,7 +1,7 @@
 //! A connection with its own thread: SQLite blocks, and tasks must not.
 
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use reattempt::retry;
@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::result_code::store_error;
+use crate::store::limits::Limits;
 use crate::store::{StoreError, StoreFuture};
 
 /// How long a statement waits for another process that writes. Then the writer emits an event and
@@ -30,7 +31,10 @@ type ConnectionJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Sends jobs to the thread, which ends with the last sender.
 #[derive(Debug, Clone)]
-pub(super) struct Thread(mpsc::Sender<ConnectionJob>);
+pub(super) struct Thread {
+    jobs: mpsc::Sender<ConnectionJob>,
+    limits: Arc<Limits>,
+}
 
 impl Thread {
     /// Opens a connection that is closed `before` another one. The last connection moves the log
@@ -67,11 +71,24 @@ impl Thread {
                 StoreError::passing("the thread of the database cannot be started").because(error)
             })?;
         answer.await.map_err(|_| gone())??;
-        Ok(Self(sender))
+        Ok(Self {
+            jobs: sender,
+            limits: Arc::new(Limits::new()),
+        })
     }
 
-    /// Runs a job on the connection, after all earlier jobs.
+    /// Runs a job on the connection, after all earlier jobs. If its answer does not come in time, it may
+    /// still be carried out, until a later job has an answer.
     pub(super) fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let (answer, limits) = (self.call_without_limit(work), Arc::clone(&self.limits));
+        Box::pin(async move { limits.limited(answer).await })
+    }
+
+    /// Runs a job that may take long.
+    pub(super) fn call_without_limit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'static, T> {
@@ -79,7 +96,7 @@ impl Thread {
         let job = Box::new(move |connection: &mut Connection| {
             let _ = reply.send(work(connection).map_err(store_error));
         });
-        let sent = self.0.send(job);
+        let sent = self.jobs.send(job);
         Box::pin(async move {
             sent.map_err(|_| gone())?;
             answer.await.map_err(|_| gone())?

@@ -1,4 +1,4 @@
-//! How long PostgreSQL may take to answer.
+//! How long a database may take to answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -18,11 +18,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How often the limit is doubled at most.
 const DOUBLINGS: u32 = 8;
 
-/// How long PostgreSQL may take to answer on one connection: a quarter of the shortest lease in this
-/// process. It is doubled with each answer that does not come in time, so that what takes long is
+/// How long a database may take to answer on one connection. It is doubled with each answer that does not come in time, so that what takes long is
 /// done at last.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// In microseconds; all connections of a store share it.
     base: Arc<AtomicU64>,
     /// The answers in a row that did not come in time.
@@ -30,7 +29,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let base = u64::try_from(DEFAULT.as_micros()).unwrap_or(u64::MAX);
         Self {
             base: Arc::new(AtomicU64::new(base)),
@@ -38,15 +37,17 @@ impl Limits {
         }
     }
 
-    pub(super) fn of_another_connection(&self) -> Self {
+    #[cfg(feature = "postgres")]
+    pub(crate) fn of_another_connection(&self) -> Self {
         Self {
             base: Arc::clone(&self.base),
             late: AtomicU32::new(0),
         }
     }
 
-    /// Takes note of the lease of a worker.
-    pub(super) fn set_lease(&self, lease: Duration) {
+    /// Takes note of the lease of a worker: an answer may take a quarter of the shortest one.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn set_lease(&self, lease: Duration) {
         let quarter = lease.checked_div(4).unwrap_or_default();
         let quarter = quarter.max(SHORTEST).min(LONGEST).as_micros();
         let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
@@ -54,7 +55,7 @@ impl Limits {
     }
 
     /// Returns how long the next answer may take.
-    pub(super) fn current(&self) -> Duration {
+    pub(crate) fn current(&self) -> Duration {
         let base = Duration::from_micros(self.base.load(Ordering::Relaxed));
         let late = self.late.load(Ordering::Relaxed).min(DOUBLINGS);
         let factor = 1_u32.checked_shl(late).unwrap_or(u32::MAX);
@@ -62,12 +63,13 @@ impl Limits {
     }
 
     /// Returns how long the first statements of a connection may take.
-    pub(super) fn of_an_opening(&self) -> Duration {
+    #[cfg(feature = "postgres")]
+    pub(crate) fn of_an_opening(&self) -> Duration {
         self.current().max(DEFAULT)
     }
 
     /// Waits for an answer, as long as it may take.
-    pub(super) async fn limited<T>(
+    pub(crate) async fn limited<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
@@ -82,8 +84,8 @@ impl Limits {
     }
 }
 
-/// Waits for an answer of PostgreSQL, at most so long.
-pub(super) async fn within<T>(
+/// Waits for an answer, at most so long.
+pub(crate) async fn within<T>(
     limit: Duration,
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
@@ -92,6 +94,6 @@ pub(super) async fn within<T>(
 }
 
 /// Returns the error for an answer that did not come in time.
-pub(super) fn timed_out() -> StoreError {
-    StoreError::timed_out("PostgreSQL has not answered in time")
+pub(crate) fn timed_out() -> StoreError {
+    StoreError::timed_out("the database has not answered in time")
 }
