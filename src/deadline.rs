@@ -1,5 +1,5 @@
-//! Deadlines that travel: the outermost sets one, everything that it calls sees how much is left,
-//! and obeys it.
+//! Inherited deadlines: an outer function sets a deadline, and everything that it calls reads the
+//! remaining time and obeys it.
 //!
 //! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the same thread or in
 //! the same future. It nests, and only ever shrinks. Retried calls inside begin no delay that would

@@ -1,5 +1,17 @@
 // Members of `tests` run the code of the README and of the pages, which needs client libraries.
 #![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
+//!
+//! # Modules
+//!
+//! | group | modules |
+//! |---|---|
+//! | what a policy is | [`policy`], [`strategy`], [`timer`], [`runner`] |
+//! | what a body and its callees see | [`attempt`], [`deadline`], [`nesting`] |
+//! | limits for an outage | [`overload`] |
+//! | services | `http`, `tower` (features of these names) |
+//! | operating | [`observe`], `config` (feature `config`) |
+//! | tests | `testing` (feature `test-util`) |
+//! | pages | [`guide`] |
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // `docs/panics.md` lists what can panic.
@@ -37,20 +49,24 @@ pub use reattempt_http::http;
 #[cfg(feature = "tower")]
 pub use reattempt_http::tower;
 
-/// What the body and the hooks of a retried operation see.
+/// The types that the body and the hooks of a retried operation see.
 pub mod attempt {
     pub use retry_runtime::{Attempt, Cause, IdempotencyKey, Retry};
 }
 
+<<<<<<< HEAD
 #[doc(inline)]
 pub use reattempt_core::tables;
 
 /// Policies in detail: their rules, the delays that they allow, and how durations are written.
+=======
+/// Policies in detail: rules, delays, worst cases, and how to write durations.
+>>>>>>> b39c4701 (docs: name crate and version at each Classify, and test the pages of all macros)
 pub mod policy {
     pub use retry_runtime::{BackoffFn, Explanation, Nested, Policy, WorstCase, duration, rules};
 }
 
-/// The programmatic form, without an attribute, and the machine that all forms drive.
+/// Retries without an attribute: runners around closures, and the state machine of all forms.
 pub mod runner {
     pub use retry_runtime::{
         Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation, Outcome, RetryHook,
@@ -58,7 +74,7 @@ pub mod runner {
     };
 }
 
-/// Limits that keep retries from overloading a service: budgets, breakers, throttles and hedges.
+/// Budgets, breakers, throttles and hedges: limits that keep retries from overloading a service.
 #[cfg(feature = "std")]
 pub mod overload {
     #[cfg(feature = "keyed")]
@@ -68,9 +84,9 @@ pub mod overload {
     };
 }
 
-/// Events of calls that do not succeed at once, and who receives them.
+/// Events of calls that do not succeed at once, their receivers, and statistics.
 ///
-/// Without the feature `observe` the module has the levels of a policy alone.
+/// Without the feature `observe`, the module has only the levels of a policy.
 pub mod observe {
     #[cfg(feature = "stats-page")]
     pub use reattempt_stats_page::stats_page;
@@ -97,9 +113,9 @@ pub mod testing {
     };
 }
 
-/// Pages that explain more than one item: services, overload, configuration, the error index, events.
+/// Reference pages about more than one item: services, overload, configuration, the error index, events.
 ///
-/// The book in the repository, `docs/guide`, goes through all of it from the start.
+/// [The book](https://reattempt.github.io/reattempt/) teaches all of it from the start.
 pub mod guide {
     #[cfg(all(doc, not(doctest)))]
     #[doc = include_str!("../docs/services/overview.md")]

@@ -34,13 +34,13 @@ pub fn retry(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::attribute(&arguments.into(), item.into()).into()
 }
 
-#[doc = include_str!("../docs/retry_block.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../docs/retry_block.md"))]
 #[proc_macro]
 pub fn retry_block(input: TokenStream) -> TokenStream {
     expand::block(input.into()).into()
 }
 
-#[doc = include_str!("../docs/classify.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../docs/classify.md"))]
 #[proc_macro_derive(Classify, attributes(retry))]
 pub fn classify(input: TokenStream) -> TokenStream {
     classify::derive(input.into()).into()

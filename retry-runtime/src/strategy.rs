@@ -1,5 +1,5 @@
-//! Decisions of the user's own: whether there is another attempt, and after which
-//! delay. What they are asked about, and when, the loops know.
+//! Decisions of your own: a [`Strategy`] decides after each failure whether there is another attempt,
+//! and after which delay.
 
 use core::fmt;
 use core::time::Duration;

@@ -22,4 +22,6 @@ pub mod testing {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../retry-macros/docs/retry.md")]
-pub mod retry {}
+#[doc = include_str!("../../retry-macros/docs/retry_block.md")]
+#[doc = include_str!("../../retry-macros/docs/classify.md")]
+pub mod macros {}

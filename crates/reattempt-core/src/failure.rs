@@ -188,7 +188,7 @@ impl Classify for GaveUp {
     }
 }
 
-/// As the last error says; without one, as [`GaveUp`] does.
+/// The last error decides; without one, [`GaveUp`] does.
 #[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for RetryError<E> {
     fn classify(&self) -> Verdict {

@@ -124,10 +124,10 @@ impl IntoVerdict for Verdict {
     }
 }
 
-/// An error that knows which of its values are worth another attempt.
+/// Decides which values of an error type are worth another attempt.
 ///
-/// A policy without `on` asks it. `Box<dyn Error>`, `String` and
-/// `anyhow::Error` do not implement it: nobody can tell from them.
+/// A policy without `on` uses it. `#[derive(Classify)]` implements it for an error type of yours.
+/// `Box<dyn Error>`, `String` and `anyhow::Error` do not implement it, because they carry no verdict.
 ///
 /// # Examples
 ///
@@ -156,13 +156,12 @@ impl IntoVerdict for Verdict {
     note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
 )]
 pub trait Classify {
-    /// The verdict on this value.
+    /// Returns the verdict on this value.
     fn classify(&self) -> Verdict;
 
-    /// This value in words, for telemetry: `Some(self)` where it has `Display`.
+    /// Returns this value in words, for telemetry: `Some(self)` if it implements `Display`.
     ///
-    /// Attributes and blocks find that out by themselves; where a policy runs a closure (`Policy::run`) only the
-    /// error can tell.
+    /// Attributes and blocks detect `Display` themselves; a policy that runs a closure (`Policy::run`) cannot.
     ///
     /// # Default
     ///
@@ -231,7 +230,7 @@ impl fmt::Display for Absent {
 #[cfg(feature = "std")]
 impl std::error::Error for Absent {}
 
-/// `None` is retried: a function that must not be says so with `until`.
+/// `Option`: `None` is retried. Use `until` in a function that must not retry it.
 #[diagnostic::do_not_recommend]
 impl Classify for Absent {
     fn classify(&self) -> Verdict {
@@ -243,7 +242,7 @@ impl Classify for Absent {
     }
 }
 
-/// A function without an error of its own: nothing to judge.
+/// `core`: a function without an error has nothing to classify.
 #[diagnostic::do_not_recommend]
 impl Classify for core::convert::Infallible {
     fn classify(&self) -> Verdict {

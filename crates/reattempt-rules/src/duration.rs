@@ -1,5 +1,5 @@
-//! Durations as text (`"250ms"`, `"1m 30s"`), and the conversions the delay
-//! arithmetic needs. Attributes, configuration files and messages use the same.
+//! Durations as strings (`"250ms"`, `"1m 30s"`), as attributes, configuration files and messages write
+//! them.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;

@@ -1,6 +1,6 @@
-//! Which policies are refused, and in what words. The attribute asks for every
-//! literal, constants are checked when they are evaluated, configuration when
-//! it is loaded: all three run the functions of `checks`.
+//! The rules that refuse a policy, as values: a [`Violation`] names its rule, the key and the fix.
+//!
+//! The attribute, the evaluation of constants and the load of a configuration check the same rules.
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;

@@ -1,4 +1,4 @@
-//! Time: what the clock says, and how to wait. One provider a file.
+//! Clocks and sleep: the timers of tokio, of smol, of threads, and the traits for your own.
 
 use core::future::Future;
 use core::time::Duration;

@@ -7,8 +7,8 @@ use h2::Reason;
 use super::chain::of_standing;
 use crate::verdict::{Classify, Verdict};
 
-/// A stream that was refused, or that the server did not take up any more before it went away, was
-/// certainly not executed. Of one that was reset, or went down with its connection, nobody knows.
+/// h2 0.4: a refused stream, or one that the server did not accept before it went away, certainly did
+/// not run. A stream that was reset, or broke with its connection, may have run.
 #[diagnostic::do_not_recommend]
 impl Classify for h2::Error {
     fn classify(&self) -> Verdict {

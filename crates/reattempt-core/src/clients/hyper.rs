@@ -28,6 +28,7 @@ pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {
         .is_some_and(legacy::Error::is_connect)
 }
 
+/// hyper 1: the cause of the failure decides. A request that was cancelled before it was sent did not run.
 #[diagnostic::do_not_recommend]
 impl Classify for hyper1::Error {
     fn classify(&self) -> Verdict {
@@ -56,6 +57,7 @@ impl Classify for hyper1::Error {
 /// What hyper says of itself there; the type is private.
 const UPGRADE: &str = "upgrade expected but not completed";
 
+/// hyper-util 0.1, the legacy client: without a connection nothing ran; else as the error of hyper.
 #[diagnostic::do_not_recommend]
 impl Classify for legacy::Error {
     fn classify(&self) -> Verdict {

@@ -6,9 +6,9 @@ use std::io;
 use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
-/// Answers as the [`GaveUp`](crate::GaveUp) does that the error was made of, else by the kind. What a lost connection or an
-/// interrupted call can cause is transient. Where the connection was refused or the host has no address, nothing was
-/// executed. Everything else is final.
+/// `std`: the kind decides. Lost connections, time-outs and interrupted calls are transient. If the connection was
+/// refused or the host has no address, nothing ran. Other kinds are final. An error that was made of a
+/// [`GaveUp`](crate::GaveUp) has the verdict of that.
 #[diagnostic::do_not_recommend]
 impl Classify for io::Error {
     fn classify(&self) -> Verdict {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::verdict::{Classify, Verdict};
 
-/// By the server's word, else by what broke.
+/// redis 1: the error word of the server decides, without one the cause of the failure.
 ///
-/// A client for clusters repeats commands itself, so that its last error proves nothing about
-/// those before. Set its retries to 0 where `idempotent` is false.
+/// A client for clusters repeats commands itself, so its last error proves nothing about earlier
+/// ones. Set its retries to 0 beside `idempotent = false`.
 #[diagnostic::do_not_recommend]
 impl Classify for redis1::RedisError {
     fn classify(&self) -> Verdict {

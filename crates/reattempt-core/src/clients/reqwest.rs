@@ -12,8 +12,9 @@ use crate::http::{HasMethod, HasStatus, RequestError, Statuses};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest {
-    ($reqwest:ident) => {
-        /// A status, of `error_for_status`, by [`Statuses::STANDARD`]; else by what broke.
+    ($reqwest:ident, $version:literal) => {
+        #[doc = concat!("reqwest ", $version, ": ")]
+        /// the status of `error_for_status` decides, by [`Statuses::STANDARD`]; without one the cause of the failure does.
         #[diagnostic::do_not_recommend]
         impl Classify for $reqwest::Error {
             fn classify(&self) -> Verdict {
@@ -74,13 +75,13 @@ macro_rules! response {
 }
 
 #[cfg(feature = "reqwest012")]
-reqwest!(reqwest012);
+reqwest!(reqwest012, "0.12");
 #[cfg(feature = "reqwest012")]
 response!(reqwest012::Response);
 #[cfg(feature = "reqwest012-blocking")]
 response!(reqwest012::blocking::Response);
 #[cfg(feature = "reqwest013")]
-reqwest!(reqwest013);
+reqwest!(reqwest013, "0.13");
 #[cfg(feature = "reqwest013")]
 response!(reqwest013::Response);
 #[cfg(feature = "reqwest013-blocking")]

@@ -10,9 +10,10 @@ use crate::http::{HasStatus, RequestError};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest_middleware {
-    ($middleware:ident) => {
-        /// What other middleware says is final, unless a connection broke in it; of which request that
-        /// was, nobody can tell.
+    ($middleware:ident, $version:literal) => {
+        #[doc = concat!("reqwest-middleware ", $version, ": ")]
+        /// an error of reqwest decides. An error of other middleware is final, unless its cause is a broken
+        /// connection; then the operation may have run.
         #[diagnostic::do_not_recommend]
         impl Classify for $middleware::Error {
             fn classify(&self) -> Verdict {
@@ -50,6 +51,6 @@ macro_rules! reqwest_middleware {
 }
 
 #[cfg(feature = "reqwest-middleware04")]
-reqwest_middleware!(reqwest_middleware04);
+reqwest_middleware!(reqwest_middleware04, "0.4");
 #[cfg(feature = "reqwest-middleware05")]
-reqwest_middleware!(reqwest_middleware05);
+reqwest_middleware!(reqwest_middleware05, "0.5");

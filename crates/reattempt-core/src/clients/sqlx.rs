@@ -10,9 +10,10 @@ use crate::tables::{mysql, sqlite, sqlstate};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! of_version {
-    ($sqlx:ident) => {
-        /// By code, if the database answered; else by what sqlx was doing: taking a connection, sending,
-        /// or reading the answer.
+    ($sqlx:ident, $version:literal) => {
+        #[doc = concat!("sqlx ", $version, ": ")]
+        /// the code decides if the database answered, else the step that failed: taking a connection,
+        /// sending, or reading the answer.
         #[diagnostic::do_not_recommend]
         impl Classify for $sqlx::Error {
             fn classify(&self) -> Verdict {
@@ -37,9 +38,9 @@ macro_rules! of_version {
 }
 
 #[cfg(feature = "sqlx08")]
-of_version!(sqlx08);
+of_version!(sqlx08, "0.8");
 #[cfg(feature = "sqlx09")]
-of_version!(sqlx09);
+of_version!(sqlx09, "0.9");
 
 /// A SQLSTATE has five characters; the result codes of SQLite are shorter numbers.
 fn of_database(code: Option<&str>, text: impl Fn() -> String) -> Verdict {

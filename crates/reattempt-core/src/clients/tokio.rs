@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::verdict::{Classify, Verdict};
 
-/// `tokio::time::timeout`: what it dropped may have been executed.
+/// tokio 1, `tokio::time::timeout`: the dropped operation may have run.
 #[diagnostic::do_not_recommend]
 impl Classify for tokio::time::error::Elapsed {
     fn classify(&self) -> Verdict {

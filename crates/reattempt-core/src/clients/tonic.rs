@@ -108,11 +108,12 @@ pub fn of_head(headers: &HeaderMap) -> Option<Verdict> {
 }
 
 macro_rules! adapt {
-    ($tonic:ident, $types:ident) => {
-        /// What is said of the connection, where the status was made here; else by code: `UNAVAILABLE`,
+    ($tonic:ident, $types:ident, $version:literal) => {
+        #[doc = concat!("tonic ", $version, ": ")]
+        /// the connection decides if this client made the status, else the code: `UNAVAILABLE`,
         /// `DEADLINE_EXCEEDED` and `ABORTED` are transient, `RESOURCE_EXHAUSTED` is throttled, all
-        /// others are final. The delay is that of `grpc-retry-pushback-ms`, which may also forbid another
-        /// attempt, or of a `RetryInfo` in the details.
+        /// others are final. The delay comes from `grpc-retry-pushback-ms`, which may also forbid another
+        /// attempt, or from a `RetryInfo` in the details.
         #[diagnostic::do_not_recommend]
         impl Classify for $tonic::Status {
             fn classify(&self) -> Verdict {
@@ -131,8 +132,9 @@ macro_rules! adapt {
             }
         }
 
-        /// A connection that did not come about executed nothing; of one that broke nobody knows. An
-        /// endpoint that makes no sense is final.
+        #[doc = concat!("tonic ", $version, ": ")]
+        /// without a connection nothing ran; after a broken connection the operation may have run. An
+        /// invalid endpoint is final.
         #[diagnostic::do_not_recommend]
         impl Classify for $tonic::transport::Error {
             fn classify(&self) -> Verdict {
@@ -147,7 +149,7 @@ macro_rules! adapt {
     };
 }
 
-adapt!(tonic014, tonic_types014);
+adapt!(tonic014, tonic_types014, "0.14");
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,7 @@
-//! Whether a service is well enough to be called at all: a breaker counts how its calls end, refuses
-//! calls while too many fail, and after a while lets a few through as probes.
-//!
-//! The state is one word (`word`), the window of calls a ring or buckets (`ring`, `buckets`); no lock, no
-//! allocation.
+//! Circuit breakers: a breaker counts the results of calls, refuses calls while too many fail, and
+//! later lets a few calls through as probes. It takes no lock and does not allocate.
+//
+// The state is one word (`word`), the window of calls a ring or buckets (`ring`, `buckets`).
 #![warn(clippy::arithmetic_side_effects)]
 
 mod buckets;

@@ -1,6 +1,8 @@
-//! Whether the service as a whole is well enough for another retry: one count of tokens for all calls
-//! that share it. What one call does with it is in `account`, the words that threads share are in `credit`,
-//! `samples`, `reserve` and `count`.
+//! Retry budgets: one count of tokens limits the retries of all calls that share it. It takes no lock
+//! and does not allocate.
+//
+// `account` has what one call does with it; `credit`, `samples`, `reserve` and `count` have the words
+// that threads share.
 
 mod account;
 mod credit;

@@ -1,5 +1,5 @@
-//! How many calls to make of a service that pushes back: fewer by chance, or fewer a second.
-//! What to do with a call that is refused or has to wait is left to whoever makes it.
+//! Adaptive throttles: they limit the calls to a service that pushes back, by refusing a random share
+//! of them, or by a rate. The caller decides what to do with a call that is refused or has to wait.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;
