@@ -22,12 +22,12 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The number of this attempt, from 1.
+    /// Returns the number of this attempt, from 1.
     pub const fn number(&self) -> u32 {
         self.number
     }
 
-    /// Whether an attempt came before this one.
+    /// Returns whether an attempt came before this one.
     pub const fn is_retry(&self) -> bool {
         self.number > 1
     }
@@ -161,28 +161,28 @@ pub struct Retry<'a, E: ?Sized> {
 }
 
 impl<'a, E: ?Sized> Retry<'a, E> {
-    /// The name of the operation.
+    /// Returns the name of the operation.
     pub const fn operation(&self) -> &'static str {
         self.operation
     }
 
-    /// The number of the attempt that failed, from 1.
+    /// Returns the number of the attempt that failed, from 1.
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// Attempts that the policy allows in all; `None` means without limit.
+    /// Returns the attempts that the policy allows in total; `None` without a limit.
     pub const fn max(&self) -> Option<u32> {
         self.max
     }
 
-    /// The delay before the next attempt.
+    /// Returns the delay before the next attempt.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// The error of the failed attempt; `None` when it timed out, or succeeded
-    /// with a value that `until` does not accept.
+    /// Returns the error of the failed attempt; `None` when it timed out, or succeeded with a value
+    /// that `until` does not accept.
     pub const fn error(&self) -> Option<&'a E> {
         match self.cause {
             Cause::Error(error) => Some(error),
@@ -190,7 +190,7 @@ impl<'a, E: ?Sized> Retry<'a, E> {
         }
     }
 
-    /// Why there is a retry; shows itself where the error does.
+    /// Returns why there is a retry; shows itself where the error does.
     pub const fn cause(&self) -> Cause<'a, E> {
         self.cause
     }

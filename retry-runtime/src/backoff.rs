@@ -80,7 +80,7 @@ pub enum Backoff {
 }
 
 impl Backoff {
-    /// The word for this kind in attributes and files.
+    /// Returns the word for this kind in attributes and files.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -93,7 +93,7 @@ impl Backoff {
         }
     }
 
-    /// Whether the shape never waits.
+    /// Returns whether the shape never waits.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }

@@ -17,7 +17,7 @@ use crate::timer::Timestamp;
 pub struct Deadline(Timestamp);
 
 impl Deadline {
-    /// The deadline that lies `limit` from now.
+    /// Returns the deadline that lies `limit` from now.
     pub fn after(limit: Duration) -> Self {
         Self(inherited::now().after(limit))
     }
@@ -27,7 +27,7 @@ impl Deadline {
         self.0.since(inherited::now())
     }
 
-    /// Whether it is over.
+    /// Returns whether it is over.
     pub fn is_over(self) -> bool {
         self.remaining().is_zero()
     }
@@ -40,14 +40,14 @@ pub fn remaining() -> Option<Duration> {
     inherited::remaining()
 }
 
-/// The deadline that holds here, for [`scope`] in another task or thread.
+/// Returns the deadline that holds here, for [`scope`] in another task or thread.
 pub fn current() -> Option<Deadline> {
     let until = inherited::until();
     (!until.is_endless()).then_some(Deadline(until))
 }
 
-/// The number of the attempt that runs here, from 1: that of the nearest call above
-/// that is retrying; 1 where none is.
+/// Returns the number of the attempt that runs here, from 1: that of the nearest call above that is
+/// retrying; 1 where none is.
 pub fn attempt() -> u32 {
     inherited::retries().saturating_add(1)
 }

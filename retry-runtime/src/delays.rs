@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use reattempt_rules::duration::Nanos;
 
 impl Policy {
-    /// The delay before retry number `retry` (from 0), capped, before jitter.
+    /// Returns the delay before retry number `retry` (from 0), capped, before jitter.
     ///
     /// Decorrelated delays depend on chance alone, and those of a custom shape
     /// are known when it is asked: of these it is the longest possible.
@@ -21,7 +21,7 @@ impl Policy {
         self.computed(retry).duration()
     }
 
-    /// The shortest and the longest delay that retry number `retry` can have.
+    /// Returns the shortest and the longest delay that retry number `retry` can have.
     ///
     /// Of a custom shape that is nothing and the cap.
     pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
@@ -64,8 +64,8 @@ impl Policy {
         }
     }
 
-    /// The delay before retry number `retry`, jittered with 64 random bits, which
-    /// are asked for only when they are needed.
+    /// Returns the delay before retry number `retry`, jittered with 64 random bits, which are asked
+    /// for only when they are needed.
     ///
     /// `previous` is the delay before this one; only decorrelated delays look
     /// at it, and start from `base` when it is `None`.

@@ -16,16 +16,16 @@ use reattempt_rules::{Key, Keys};
 pub(crate) const HARMLESS: Keys =
     Keys::of(&[Key::FastFirst, Key::Idempotent, Key::Nested, Key::Telemetry]);
 
-/// How often an operation is attempted, and how long to wait between attempts.
+/// A retry policy: the number of attempts, the delays between them, and their limits.
 ///
-/// Every key of the attribute that is a value is a method of the same name
-/// here. All of them are `const`, so a policy can be a `const` or a `static`
-/// and be shared by name: `#[retry(policy = STORAGE, on(_))]`.
+/// Every key of the attribute that is a value has a method of the same name. All methods are
+/// `const`, so a policy can be a `const` or a `static` and be shared by name:
+/// `#[retry(policy = STORAGE, on(_))]`.
 ///
 /// # Default
 ///
-/// 3 attempts; delays of 100 ms, 200 ms, 400 ms, ..., at most 20 s, each drawn
-/// between 0 and that (full jitter); no deadline.
+/// 3 attempts; delays of up to 100 ms, 200 ms, 400 ms, ..., at most 20 s, each drawn from 0 to that
+/// (full jitter); no deadline.
 ///
 /// # Examples
 ///
@@ -83,14 +83,15 @@ pub(crate) enum Trust {
     Always,
 }
 
-/// What a call does that runs inside a retry of another call: inside its second
-/// or a later attempt.
+/// The attempts of a call inside a retry of an outer call, that is in its second or a later
+/// attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Nested {
-    /// It makes one attempt and leaves the decision to the call above
-    /// ([`GiveUpReason::Nested`](crate::GiveUpReason::Nested)): k layers of n attempts come to
-    /// n + (k - 1)(n - 1) calls of the innermost function, not to n^k.
+    /// It makes one attempt and leaves the decision to the outer call
+    /// ([`GiveUpReason::Nested`](crate::GiveUpReason::Nested)), if it has used up its retries
+    /// there: k layers of n attempts make n + (k - 1)(n - 1) calls of the innermost function, not
+    /// n^k.
     #[default]
     Collapse,
     /// It makes all its attempts, each time.
@@ -168,7 +169,7 @@ macro_rules! list {
                 self.sets(key)
             }
 
-            /// Returns whether the rules find the same of both.
+            /// Returns whether the rules find the same in both.
             #[cfg(feature = "std")]
             pub(crate) fn is_same(&self, other: &Self) -> bool {
                 $(same!(self, other, $name, $kind))&&*
@@ -185,7 +186,7 @@ reattempt_rules::keys!(list);
 const UNLIMITED: u32 = u32::MAX;
 
 impl Policy {
-    /// The default policy.
+    /// Returns the default policy.
     pub const fn new() -> Self {
         Self {
             max: 3,
@@ -210,7 +211,7 @@ impl Policy {
         }
     }
 
-    /// For calls that somebody waits for: few, quick retries, then an error.
+    /// Returns the preset for calls that a user waits for: few, quick retries, then an error.
     ///
     /// # Examples
     ///
@@ -230,7 +231,7 @@ impl Policy {
             .deadline(Duration::from_secs(2))
     }
 
-    /// For work that nobody waits for: more attempts, long delays.
+    /// Returns the preset for background work: more attempts, long delays.
     ///
     /// # Examples
     ///
@@ -250,11 +251,11 @@ impl Policy {
             .jitter(Jitter::Equal)
     }
 
-    /// Attempts in all, the first one included.
+    /// Sets the number of attempts in total, the first call included.
     ///
     /// # Units and ranges
     ///
-    /// 1 means no retry; 0 is refused by the rules (and treated as 1).
+    /// 1 means no retry. The rules refuse 0, and a call treats it as 1.
     ///
     /// # Default
     ///
@@ -264,12 +265,12 @@ impl Policy {
         self.sets(Key::Max)
     }
 
-    /// As many attempts as it takes: `max = "unlimited"`.
+    /// Removes the limit of attempts: `max = "unlimited"`.
     pub const fn unlimited(self) -> Self {
         self.max(UNLIMITED)
     }
 
-    /// The shape of the delays.
+    /// Sets the shape of the delays.
     ///
     /// # Default
     ///
@@ -279,7 +280,7 @@ impl Policy {
         self.sets(Key::Backoff)
     }
 
-    /// The unit of the shape.
+    /// Sets the unit of the shape.
     ///
     /// # Default
     ///
@@ -292,7 +293,7 @@ impl Policy {
         self.sets(Key::Base)
     }
 
-    /// The delay before the first retry.
+    /// Sets the delay before the first retry.
     ///
     /// # Default
     ///
@@ -302,7 +303,7 @@ impl Policy {
         self.sets(Key::First)
     }
 
-    /// The growth of [`Backoff::Exp`] from one delay to the next.
+    /// Sets the growth of [`Backoff::Exp`] from one delay to the next.
     ///
     /// # Units and ranges
     ///
@@ -316,7 +317,7 @@ impl Policy {
         self.sets(Key::Factor)
     }
 
-    /// No delay is longer than this, jitter included.
+    /// Sets the longest computed delay, jitter included.
     ///
     /// # Default
     ///
@@ -326,7 +327,7 @@ impl Policy {
         self.sets(Key::Cap)
     }
 
-    /// How each delay is spread.
+    /// Sets how each delay is spread at random.
     ///
     /// # Default
     ///
@@ -336,8 +337,7 @@ impl Policy {
         self.sets(Key::Jitter)
     }
 
-    /// Whether the first retry comes at once; the numbering of the other
-    /// delays stays.
+    /// Sets whether the first retry is immediate; the other delays keep their numbers.
     ///
     /// # Default
     ///
@@ -347,8 +347,8 @@ impl Policy {
         self.sets(Key::FastFirst)
     }
 
-    /// Starts the count and the delays anew after an attempt that ran at least this long before it failed: for
-    /// calls that live long, such as a session that reconnects.
+    /// Starts the count and the delays anew after an attempt that ran at least this long before it
+    /// failed: for calls that live for long, such as a session that reconnects.
     ///
     /// That attempt counts as the first of `max`, and the delay after it is the first one, also with `fast_first`,
     /// which applies once in a call. The deadline and the budget go on. Each attempt reads the clock when it begins.
@@ -381,10 +381,10 @@ impl Policy {
         self.sets(Key::ResetAfter)
     }
 
-    /// One limit over all attempts and delays together.
+    /// Limits all attempts and delays together.
     ///
-    /// A delay that would not end before it is not begun: the call ends at
-    /// once. With it the clock is read when the call starts.
+    /// If the next delay would run past the deadline, the call ends at once. With a deadline, the
+    /// call reads the clock when it starts.
     ///
     /// # Default
     ///
@@ -394,17 +394,16 @@ impl Policy {
         self.sets(Key::Deadline)
     }
 
-    /// The limit of one attempt, in async functions.
+    /// Limits one attempt, in async functions.
     ///
-    /// An attempt that takes longer is dropped, and that is retried as a failure
-    /// that may have been executed. A blocked thread cannot be interrupted: in
-    /// sync functions it has no effect, and a constant policy with it does not
-    /// compile there.
+    /// The call drops an attempt that takes longer, and retries it as a failure that may have run.
+    /// Nothing can interrupt a blocked thread: in sync functions the limit has no effect, and a
+    /// constant policy with it does not compile there.
     ///
     /// # Units and ranges
     ///
-    /// At least 1 ms, below `deadline`. It is counted from the start of the
-    /// attempt, and shrinks with the deadline.
+    /// At least 1 ms, below `deadline`. It counts from the start of the attempt, and shrinks with
+    /// the deadline.
     ///
     /// # Default
     ///
@@ -414,8 +413,8 @@ impl Policy {
         self.sets(Key::Timeout)
     }
 
-    /// The longest delay asked for by an error ([`Verdict::Throttled`]) that is
-    /// waited for; a longer one ends the call at once.
+    /// Sets the longest delay that a call waits for when the error asks for one
+    /// ([`Verdict::Throttled`]). A longer one ends the call at once.
     ///
     /// [`Verdict::Throttled`]: crate::Verdict::Throttled
     ///
@@ -427,11 +426,10 @@ impl Policy {
         self.sets(Key::MaxRetryAfter)
     }
 
-    /// Whether the operation may be executed twice.
+    /// Sets whether the operation may run twice.
     ///
-    /// When it may not, only failures that prove that nothing was executed are
-    /// retried: [`Verdict::Refused`], and [`Verdict::Throttled`], by which a
-    /// service turns a request away.
+    /// With `false`, a call retries only failures that prove that nothing ran:
+    /// [`Verdict::Refused`], and [`Verdict::Throttled`], by which a service turns a request away.
     ///
     /// [`Verdict::Refused`]: crate::Verdict::Refused
     /// [`Verdict::Throttled`]: crate::Verdict::Throttled
@@ -444,7 +442,7 @@ impl Policy {
         self.sets(Key::Idempotent)
     }
 
-    /// What a call does that runs inside a retry of another call.
+    /// Sets the attempts of a call inside a retry of an outer call.
     ///
     /// # Default
     ///
@@ -454,7 +452,7 @@ impl Policy {
         self.sets(Key::Nested)
     }
 
-    /// What is reported of its calls, and at which levels.
+    /// Sets which events of the calls are reported, and at which levels.
     ///
     /// # Default
     ///
@@ -464,7 +462,8 @@ impl Policy {
         self.sets(Key::Telemetry)
     }
 
-    /// What bounds the retries of all calls that share it: once the budget is spent nothing is retried.
+    /// Sets the budget that limits the retries of all calls that share it. An empty budget ends a
+    /// call.
     ///
     /// # Default
     ///
@@ -485,10 +484,11 @@ impl Policy {
         self.budgeted()
     }
 
-    /// This policy with every key that `layer` was given in place of its own: what a file does with the policy
-    /// of the code.
+    /// Returns this policy with every key that is set in `layer`, as a file overrides the policy of
+    /// the code.
     ///
-    /// A `base` without a `first` is the first delay, too, unless one of the two was given a `first`.
+    /// A `base` without a `first` sets the first delay as well, unless one of the two has a
+    /// `first`.
     ///
     /// # Examples
     ///
@@ -537,8 +537,8 @@ impl Policy {
         self
     }
 
-    /// Returns this policy, which a call follows as it is written, also with further values: they are checked elsewhere, or
-    /// what such a policy does is the question, as in a simulation.
+    /// Returns this policy as one that no call checks, also with further values: for values that
+    /// are checked elsewhere, and for simulations.
     #[doc(hidden)]
     pub const fn trusted(mut self) -> Self {
         self.trust = Trust::Always;
@@ -551,7 +551,7 @@ impl Policy {
         Self::new().trusted()
     }
 
-    /// A policy whose budget each call is given anew.
+    /// Returns this policy for calls that each bring their own budget.
     #[doc(hidden)]
     pub const fn budgeted(mut self) -> Self {
         // It breaks no unsafe rule, so it takes no mark away: a budget permits more.
@@ -559,7 +559,8 @@ impl Policy {
         self
     }
 
-    /// A policy beside a strategy: the shape says nothing any more, and `max` only where it is given.
+    /// Returns this policy for use beside a strategy: without its shape, and with `max` only if it
+    /// is set.
     #[doc(hidden)]
     pub const fn decided(mut self) -> Self {
         self.backoff = Backoff::None;
@@ -570,12 +571,12 @@ impl Policy {
         self
     }
 
-    /// Whether a budget bounds the retries.
+    /// Returns whether a budget limits the retries.
     pub const fn is_budgeted(&self) -> bool {
         self.has(Key::Budget)
     }
 
-    /// The number of attempts in all; `None` means without limit.
+    /// Returns the number of attempts in total; `None` without a limit.
     pub const fn attempts(&self) -> Option<u32> {
         match self.max {
             UNLIMITED => None,
@@ -584,13 +585,14 @@ impl Policy {
         }
     }
 
-    /// Whether time may end a call: with a `deadline` or a `timeout`.
+    /// Returns whether the policy has a `deadline` or a `timeout`.
     #[doc(hidden)]
     pub const fn has_limit(&self) -> bool {
         self.deadline.is_some() || self.timeout.is_some()
     }
 
-    /// How many starts of an attempt a call keeps, to know how long it ran: one, with `reset_after`.
+    /// Returns how many starts of an attempt a call keeps, to know how long it ran: one, with
+    /// `reset_after`.
     #[doc(hidden)]
     pub const fn kept_starts(&self) -> usize {
         match self.reset_after {
@@ -599,30 +601,31 @@ impl Policy {
         }
     }
 
-    /// `deadline`, `timeout` and `max_retry_after`: for what explains a policy or simulates one.
+    /// Returns `deadline`, `timeout` and `max_retry_after`, for code that explains or simulates a
+    /// policy.
     #[doc(hidden)]
     pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
         (self.deadline, self.timeout, self.max_retry_after)
     }
 
-    /// The budget that it brings along: for what simulates it.
+    /// Returns the budget of the policy, for code that simulates it.
     #[doc(hidden)]
     #[cfg(feature = "std")]
     pub const fn shared_budget(&self) -> Option<&'static Budget> {
         self.budget
     }
 
-    /// Whether the operation may be executed twice.
+    /// Returns whether the operation may run twice.
     pub const fn is_idempotent(&self) -> bool {
         self.idempotent
     }
 
-    /// What a call under this policy does inside a retry of another call.
+    /// Returns what a call under this policy does inside a retry of an outer call.
     pub const fn nesting(&self) -> Nested {
         self.nested
     }
 
-    /// The shape of the delays.
+    /// Returns the shape of the delays.
     pub const fn shape(&self) -> Backoff {
         self.backoff
     }
@@ -637,7 +640,7 @@ impl Policy {
             || self.telemetry.has_spans()
     }
 
-    /// Whether the rules of several values must know `key` to be the user's.
+    /// Returns whether the user set `key`, for the rules about several values.
     #[doc(hidden)]
     pub const fn has(&self, key: Key) -> bool {
         self.given.contains(key)

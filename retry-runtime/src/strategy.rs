@@ -89,28 +89,28 @@ pub struct FailedAttempt<'a, E: ?Sized> {
 }
 
 impl<'a, E: ?Sized> FailedAttempt<'a, E> {
-    /// The name of the operation.
+    /// Returns the name of the operation.
     pub const fn operation(&self) -> &'static str {
         self.operation.name()
     }
 
-    /// The number of the attempt that failed, from 1.
+    /// Returns the number of the attempt that failed, from 1.
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// The number of the retry that would follow, from 0, as delays count.
+    /// Returns the number of the retry that would follow, from 0, as delays count.
     pub const fn retry(&self) -> u32 {
         self.attempt.saturating_sub(1)
     }
 
-    /// Attempts that `max` allows in all; `None` without it.
+    /// Returns the number of attempts that `max` allows in total; `None` without it.
     pub const fn max(&self) -> Option<u32> {
         self.operation.policy().attempts()
     }
 
-    /// The error of the failed attempt; `None` when it timed out, or succeeded
-    /// with a value that `until` does not accept.
+    /// Returns the error of the failed attempt; `None` when it timed out, or succeeded with a value
+    /// that `until` does not accept.
     pub const fn error(&self) -> Option<&'a E> {
         match self.cause {
             Cause::Error(error) => Some(error),
@@ -118,22 +118,24 @@ impl<'a, E: ?Sized> FailedAttempt<'a, E> {
         }
     }
 
-    /// What failed; shows itself where the error does.
+    /// Returns what failed; its `Display` is the one of the error.
     pub const fn cause(&self) -> Cause<'a, E> {
         self.cause
     }
 
-    /// The delay that the error asks for, which replaces that of the decision.
+    /// Returns the delay that the error asks for, which replaces that of the decision.
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Time left until the deadline, the call's own or one from above; `None` without one.
+    /// Returns the time until the deadline, the call's own or an inherited one; `None` without a
+    /// deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.around.remaining()
     }
 
-    /// A random number, another each time, from the source of the call: that of its timer, seeded in tests.
+    /// Returns a random number, a new one each time, from the source of the call: that of its
+    /// timer, seeded in tests.
     ///
     /// # Units and ranges
     ///
@@ -158,8 +160,9 @@ impl<E: fmt::Debug + ?Sized> fmt::Debug for FailedAttempt<'_, E> {
 #[derive(Debug, Clone, Copy)]
 pub struct FromFn<F>(F);
 
-/// The strategy of a function of the failure: for [`Runner::strategy`](crate::Runner::strategy), and for functions
-/// with a name. The key `strategy` takes closures as they are.
+/// Returns the strategy of a function of the failure: for
+/// [`Runner::strategy`](crate::Runner::strategy), and for functions with a name. The key `strategy`
+/// takes closures as they are.
 ///
 /// # Examples
 ///

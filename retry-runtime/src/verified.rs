@@ -1,7 +1,7 @@
 //! What `verify` finds out after an ambiguous failure of an operation that must
 //! not run twice.
 
-/// Whether the operation was executed after all.
+/// Whether a failed operation took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verified<T> {

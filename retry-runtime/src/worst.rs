@@ -17,13 +17,13 @@ pub struct WorstCase {
 }
 
 impl WorstCase {
-    /// The number of attempts; `None` without a limit, or with `reset_after`.
+    /// Returns the number of attempts; `None` without a limit, or with `reset_after`.
     pub const fn attempts(&self) -> Option<u32> {
         self.attempts
     }
 
-    /// The longest time that all delays take together; `None` without a limit: `reset_after` lets them start anew as
-    /// often as it takes.
+    /// Returns the longest time that all delays take together; `None` without a limit:
+    /// `reset_after` lets them start anew as often as it takes.
     ///
     /// A delay that an error asks for is not counted: each can be as long as
     /// the policy's `max_retry_after`, and 10 % more.
@@ -31,9 +31,9 @@ impl WorstCase {
         self.sleeping
     }
 
-    /// The longest time from the start of the call to the start of its last
-    /// attempt, which with a `deadline` is also its end where the attempt is cut
-    /// off; `None` when it depends on how long attempts take.
+    /// Returns the longest time from the start of the call to the start of its last attempt, which
+    /// with a `deadline` is also its end where the attempt is cut off; `None` when it depends on
+    /// how long attempts take.
     pub const fn total_time(&self) -> Option<Duration> {
         self.wall
     }
@@ -45,7 +45,7 @@ impl WorstCase {
 const ADDED_UP: u32 = 256;
 
 impl Policy {
-    /// The most that one call under this policy can cost.
+    /// Returns the most that one call under this policy can cost.
     ///
     /// # Examples
     ///

@@ -47,22 +47,23 @@ impl Diagnostic {
         }
     }
 
-    /// The file, the environment variable, or the name of the provider that it comes from.
+    /// Returns the file, the environment variable, or the name of the provider that it comes from.
     pub fn source(&self) -> &str {
         &self.place.source
     }
 
-    /// The line of the key, counted from 1. `None` where there are no lines.
+    /// Returns the line of the key, counted from 1. `None` where there are no lines.
     pub fn line(&self) -> Option<usize> {
         self.place.line
     }
 
-    /// The character of the line at which the key starts, counted from 1.
+    /// Returns the character of the line at which the key starts, counted from 1.
     pub fn column(&self) -> Option<usize> {
         self.place.column
     }
 
-    /// The path of the key, such as `policies.storage.base`; empty where the file as a whole is meant.
+    /// Returns the path of the key, such as `policies.storage.base`; empty where the file as a
+    /// whole is meant.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -74,12 +75,12 @@ impl Diagnostic {
         self.rule
     }
 
-    /// The rule in words, then the fix.
+    /// Returns the rule in words, then the fix.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The same of a text that has this name.
+    /// Returns the same of a text that has this name.
     #[must_use]
     pub fn of_source(mut self, source: impl Into<String>) -> Self {
         self.place.source = source.into();
@@ -127,7 +128,7 @@ impl ConfigError {
         Self(faults)
     }
 
-    /// Each of them.
+    /// Returns each of them.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }

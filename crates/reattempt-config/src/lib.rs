@@ -207,8 +207,8 @@ impl Config {
         read::config(figment, Vec::new(), Vec::new())
     }
 
-    /// Why a text looks as if it had been read in the middle of a write: it does not end with the end of a line, or
-    /// lacks the last line `# end` which the text `before` it had.
+    /// Returns why a text looks as if it had been read in the middle of a write: it does not end
+    /// with the end of a line, or lacks the last line `# end` which the text `before` it had.
     ///
     /// A file that was cut off between two lines is a good file of fewer keys. So this is asked when a file that
     /// was read before has changed.
@@ -227,24 +227,24 @@ impl Config {
         cut::fault(text, before)
     }
 
-    /// The policy of this name, as far as the file makes it: its keys over the defaults.
+    /// Returns the policy of this name, as far as the file makes it: its keys over the defaults.
     pub fn policy(&self, name: &str) -> Option<Policy> {
         self.policies.get(name).map(complete)
     }
 
-    /// Every policy with its name, in the order of the names.
+    /// Returns every policy with its name, in the order of the names.
     pub fn policies(&self) -> impl Iterator<Item = (&str, Policy)> {
         self.policies
             .iter()
             .map(|(name, layer)| (&**name, complete(layer)))
     }
 
-    /// The names of the operations of the file, in their order.
+    /// Returns the names of the operations of the file, in their order.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         self.operations.keys().map(|name| &**name)
     }
 
-    /// Whether anything is retried at all.
+    /// Returns whether anything is retried at all.
     ///
     /// # Default
     ///
@@ -253,7 +253,7 @@ impl Config {
         self.enabled
     }
 
-    /// The name of the policy that `"default"` stands for.
+    /// Returns the name of the policy that `"default"` stands for.
     pub fn default(&self) -> Option<&str> {
         self.default.as_deref()
     }

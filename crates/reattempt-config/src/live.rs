@@ -155,8 +155,8 @@ pub fn current() -> Option<Arc<Config>> {
     state().config.clone()
 }
 
-/// The policy of this name as it is now, for [`Policy::run`] and layers: a snapshot, which later loads do not
-/// change.
+/// Returns the policy of this name as it is now, for [`Policy::run`] and layers: a snapshot, which
+/// later loads do not change.
 pub fn policy(name: &str) -> Option<Policy> {
     current()?.policy(name)
 }
@@ -179,24 +179,26 @@ impl Status {
         self.loaded_at
     }
 
-    /// The file it was read from; `None` for what was not read from one.
+    /// Returns the file it was read from; `None` for what was not read from one.
     pub fn from(&self) -> Option<&Path> {
         self.from.as_deref()
     }
 
-    /// Why the last load was refused; `None` after a good one.
+    /// Returns why the last load was refused; `None` after a good one.
     pub fn last_error(&self) -> Option<&ConfigError> {
         self.last_error.as_deref()
     }
 
-    /// The policies that code asks for and the configuration does not have, in the order of their names. None before
-    /// anything is loaded; an operation asks when it runs for the first time.
+    /// Returns the policies that code asks for and the configuration does not have, in the order of
+    /// their names. None before anything is loaded; an operation asks when it runs for the first
+    /// time.
     pub fn missing_policies(&self) -> impl Iterator<Item = &MissingPolicy> {
         self.missing.iter()
     }
 
-    /// The operations of the configuration that nothing has run as, in the order of their names: they have not run yet, have
-    /// another name in the code, or do not ask for a policy by name.
+    /// Returns the operations of the configuration that nothing has run as, in the order of their
+    /// names: they have not run yet, have another name in the code, or do not ask for a policy by
+    /// name.
     pub fn unused_operations(&self) -> impl Iterator<Item = &str> {
         self.unused.iter().map(|name| &**name)
     }

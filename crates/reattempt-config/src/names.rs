@@ -19,12 +19,12 @@ pub struct MissingPolicy {
 }
 
 impl MissingPolicy {
-    /// The name in the code.
+    /// Returns the name in the code.
     pub const fn name(&self) -> &str {
         self.name
     }
 
-    /// The policy of the configuration that is most likely meant.
+    /// Returns the policy of the configuration that is most likely meant.
     pub fn nearest(&self) -> Option<&str> {
         self.nearest.as_deref()
     }

@@ -9,7 +9,8 @@ use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
 use reattempt_parse::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
 use retry_runtime::rules::{Key, Kind};
 
-/// The JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as `docs/retry.schema.json`.
+/// Returns the JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as
+/// `docs/retry.schema.json`.
 ///
 /// It knows keys, words and types; what several values mean together only the rules know.
 ///

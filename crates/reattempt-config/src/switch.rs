@@ -41,8 +41,8 @@ pub fn resume_retries() {
     }
 }
 
-/// Whether anything is retried: not after [`stop_retries`], nor while the configuration says
-/// `enabled = false`.
+/// Returns whether anything is retried: not after [`stop_retries`], nor while the configuration
+/// says `enabled = false`.
 pub fn are_retries_on() -> bool {
     slots::are_retries_on()
 }

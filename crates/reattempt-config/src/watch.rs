@@ -117,7 +117,7 @@ pub struct WatchHandle {
 }
 
 impl WatchHandle {
-    /// Why the last change was refused; `None` after a good one.
+    /// Returns why the last change was refused; `None` after a good one.
     pub fn last_error(&self) -> Option<ConfigError> {
         self.last
             .lock()
@@ -159,12 +159,12 @@ fn unwatched(path: &Path, error: notify::Error) -> WatchError {
 }
 
 impl WatchError {
-    /// Whether the file was read, and has faults.
+    /// Returns whether the file was read, and has faults.
     pub const fn is_refused(&self) -> bool {
         matches!(self.0, Why::Refused(_))
     }
 
-    /// The faults of the file.
+    /// Returns the faults of the file.
     pub const fn faults(&self) -> Option<&ConfigError> {
         match &self.0 {
             Why::Refused(faults) => Some(faults),

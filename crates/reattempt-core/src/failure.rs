@@ -40,18 +40,18 @@ impl GaveUp {
         }
     }
 
-    /// Why the call ended.
+    /// Returns why the call ended.
     pub const fn reason(&self) -> GiveUpReason {
         self.reason
     }
 
-    /// Attempts that were started.
+    /// Returns the number of attempts that started.
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Whether it was time that ran out: the last attempt took longer than
-    /// `timeout`, or the deadline was over.
+    /// Returns whether time ran out: the last attempt took longer than `timeout`, or the deadline
+    /// passed.
     pub const fn is_timeout(&self) -> bool {
         self.timed_out || matches!(self.reason, GiveUpReason::Deadline)
     }
@@ -74,8 +74,8 @@ impl fmt::Display for GaveUp {
 
 impl core::error::Error for GaveUp {}
 
-/// The error of a function that is written `-> Result<T, RetryError<E>>`: why and
-/// after how many attempts the call ended, and the last error, if there is one.
+/// The error of a function with the return type `Result<T, RetryError<E>>`: the reason why the call
+/// ended, the number of attempts, and the last error, if there is one.
 ///
 /// The body of such a function still speaks `Result<T, E>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,29 +99,29 @@ impl<E> RetryError<E> {
         Self { end, last }
     }
 
-    /// Why the call ended.
+    /// Returns why the call ended.
     pub const fn reason(&self) -> GiveUpReason {
         self.end.reason
     }
 
-    /// Attempts that were started.
+    /// Returns the number of attempts that started.
     pub const fn attempts(&self) -> u32 {
         self.end.attempts
     }
 
-    /// Whether it was time that ran out: the last attempt took longer than
-    /// `timeout`, or the deadline was over. It does not look into the last error.
+    /// Returns whether time ran out: the last attempt took longer than `timeout`, or the deadline
+    /// passed. It does not look into the last error.
     pub const fn is_timeout(&self) -> bool {
         self.end.is_timeout()
     }
 
-    /// The last attempt's error; `None` when it had none: it was cut off, or polling
-    /// ended without a final value.
+    /// Returns the error of the last attempt; `None` if it had none: a limit cancelled it, or
+    /// polling ended without a final value.
     pub const fn last(&self) -> Option<&E> {
         self.last.as_ref()
     }
 
-    /// The last error, by value.
+    /// Returns the last error by value.
     pub fn into_last(self) -> Option<E> {
         self.last
     }

@@ -4,7 +4,8 @@
 use core::fmt;
 use core::time::Duration;
 
-/// What an error means for a retry.
+/// What an error means for a retry: whether another attempt is worthwhile, and whether the
+/// operation may have run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -23,13 +24,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether this verdict allows another attempt.
+    /// Returns whether this verdict allows another attempt.
     pub const fn is_retryable(self) -> bool {
         !matches!(self, Self::Permanent | Self::RetryForbidden)
     }
 
-    /// Whether the operation may have been executed: what an operation that is not
-    /// idempotent does not repeat.
+    /// Returns whether the operation may have run. A call does not repeat such an operation if it
+    /// is not idempotent.
     pub const fn is_ambiguous(self) -> bool {
         matches!(self, Self::Transient | Self::TransientAfter(_))
     }
@@ -54,8 +55,8 @@ impl Verdict {
         }
     }
 
-    /// This verdict with the delay that the service asked for; without one, and where it allows
-    /// no other attempt, as it is.
+    /// Returns this verdict with the delay that the service asked for. Without a delay, or if the
+    /// verdict allows no other attempt, returns it unchanged.
     ///
     /// # Examples
     ///

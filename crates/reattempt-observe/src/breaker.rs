@@ -21,7 +21,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state in lower case, as telemetry names it: `half_open`.
+    /// Returns the state in lower case, as telemetry names it: `half_open`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -62,22 +62,22 @@ impl Change {
         }
     }
 
-    /// The name of the breaker.
+    /// Returns the name of the breaker.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// The state before.
+    /// Returns the state before.
     pub const fn from(&self) -> State {
         self.from
     }
 
-    /// The state now.
+    /// Returns the state now.
     pub const fn to(&self) -> State {
         self.to
     }
 
-    /// How long it stays open, where it has opened and not by hand.
+    /// Returns how long it stays open, where it has opened and not by hand.
     pub const fn cooldown(&self) -> Option<Duration> {
         self.cooldown
     }

@@ -57,8 +57,9 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`, `breaker_changed`,
-    /// `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`, `retries_switched`.
+    /// Returns the name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`,
+    /// `breaker_changed`, `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`,
+    /// `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",
@@ -190,27 +191,29 @@ fn kind_of<E: ?Sized>() -> &'static str {
 }
 
 impl<'a> CallInfo<'a> {
-    /// The name of the operation: `module::function` unless the key `name` says otherwise.
+    /// Returns the name of the operation: `module::function` unless the key `name` says otherwise.
     pub const fn operation(&self) -> &'static str {
         self.operation
     }
 
-    /// The kind of its policy: the name in the configuration, or the shape of its delays, such as `exp`.
+    /// Returns the kind of its policy: the name in the configuration, or the shape of its delays,
+    /// such as `exp`.
     pub const fn policy(&self) -> &'static str {
         self.policy
     }
 
-    /// The id of the request that this call is part of ([`request`](super::request)).
+    /// Returns the id of the request that this call is part of ([`request`](super::request)).
     pub const fn request_id(&self) -> Option<&'a str> {
         self.request_id
     }
 
-    /// The number of the last attempt, from 1; 0 where the call was turned away before its first.
+    /// Returns the number of the last attempt, from 1; 0 where the call was turned away before its
+    /// first.
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// Attempts that the policy allows in all; `None` means without limit.
+    /// Returns the attempts that the policy allows in total; `None` without a limit.
     pub const fn max(&self) -> Option<u32> {
         self.max
     }
@@ -226,28 +229,31 @@ impl<'a> CallInfo<'a> {
         self.ended_at
     }
 
-    /// How long it took, by the monotonic clock; known where [`started_at`](Self::started_at) is.
+    /// Returns how long it took, by the monotonic clock; known where
+    /// [`started_at`](Self::started_at) is.
     pub const fn elapsed(&self) -> Option<Duration> {
         self.elapsed
     }
 
-    /// How long the call has taken, attempts and delays together; known where the start of its first attempt is.
+    /// Returns how long the call has taken, attempts and delays together; known where the start of
+    /// its first attempt is.
     pub const fn call_elapsed(&self) -> Option<Duration> {
         self.call_elapsed
     }
 
-    /// The type of the last error, as the compiler names it; `timeout` for an attempt that timed out and `not_final` for a value
-    /// that `until` does not accept.
+    /// Returns the type of the last error, as the compiler names it; `timeout` for an attempt that
+    /// timed out and `not_final` for a value that `until` does not accept.
     pub fn error_type(&self) -> Option<&str> {
         self.error.map(|error| error.kind)
     }
 
-    /// The last error in words: its `Display`, or its `Debug` where it has none.
+    /// Returns the last error in words: its `Display`, or its `Debug` where it has none.
     pub fn error_message(&self) -> Option<&str> {
         self.error?.message.as_deref()
     }
 
-    /// The tokens that are left in the policy's budget; `None` without a budget, and where it was not asked.
+    /// Returns the tokens that are left in the policy's budget; `None` without a budget, and where
+    /// it was not asked.
     pub const fn budget_balance(&self) -> Option<f64> {
         self.budget_balance
     }

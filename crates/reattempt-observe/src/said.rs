@@ -7,7 +7,7 @@ pub fn said(what: &(impl fmt::Display + ?Sized)) -> String {
     written(format_args!("{what}"))
 }
 
-/// The same of its `Debug`.
+/// Returns the same of its `Debug`.
 pub fn shown(what: &(impl fmt::Debug + ?Sized)) -> String {
     written(format_args!("{what:?}"))
 }

@@ -55,7 +55,7 @@ pub fn current() -> Scope {
     look(Clone::clone).unwrap_or_default()
 }
 
-/// The id of the request that runs here.
+/// Returns the id of the request that runs here.
 pub fn request_id() -> Option<Arc<str>> {
     look(|here| here.request_id.clone())?
 }
@@ -95,14 +95,14 @@ pub fn scope_blocking<R>(observer: Arc<dyn Observer>, f: impl FnOnce() -> R) -> 
 }
 
 impl Scope {
-    /// The same with the id of a request.
+    /// Returns the same with the id of a request.
     #[must_use = "a scope does nothing until something runs in it"]
     pub fn request(mut self, id: impl Into<Arc<str>>) -> Self {
         self.request_id = Some(id.into());
         self
     }
 
-    /// The same with one more observer.
+    /// Returns the same with one more observer.
     #[must_use = "a scope does nothing until something runs in it"]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         let above = self.observers.take();

@@ -54,7 +54,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// The default.
+    /// Returns the default.
     pub const fn new() -> Self {
         Self {
             first_retry: Level::Debug,
@@ -78,27 +78,27 @@ impl Telemetry {
         }
     }
 
-    /// The level of every retry, the first one of a call too.
+    /// Sets the level of every retry, the first one of a call too.
     pub const fn retry(mut self, level: Level) -> Self {
         self.first_retry = level;
         self.later_retry = level;
         self
     }
 
-    /// The level of the first retry of a call, which often helps.
+    /// Sets the level of the first retry of a call, which often helps.
     pub const fn first_retry(mut self, level: Level) -> Self {
         self.first_retry = level;
         self
     }
 
-    /// The level of a call that ends without success; [`Level::Debug`] at most where the first attempt fails with an
-    /// error that is not to be retried, which is an answer like another.
+    /// Sets the level of a call that ends without success; [`Level::Debug`] at most where the first
+    /// attempt fails with an error that is not to be retried, which is an answer like another.
     pub const fn give_up(mut self, level: Level) -> Self {
         self.give_up = level;
         self
     }
 
-    /// The level of a success after a retry.
+    /// Sets the level of a success after a retry.
     pub const fn recovery(mut self, level: Level) -> Self {
         self.recovery = level;
         self
@@ -113,7 +113,8 @@ impl Telemetry {
         self
     }
 
-    /// A span of `tracing` around each attempt, below the span of the caller; each is timed, too.
+    /// Adds a span of `tracing` around each attempt, below the span of the caller; each is
+    /// timed, too.
     pub const fn spans(mut self) -> Self {
         self.spans = true;
         self.timings()

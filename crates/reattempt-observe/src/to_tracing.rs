@@ -242,7 +242,7 @@ impl Lines {
     }
 }
 
-/// A span around an attempt, below the span of the caller.
+/// Returns a span around an attempt, below the span of the caller.
 pub fn attempt_span(operation: &'static str, attempt: u32, max: Option<u32>) -> tracing::Span {
     let span = tracing::info_span!(
         target: "reattempt",

@@ -140,7 +140,7 @@ impl<P: Place> LiveCall<P> {
         self.decided(context, gates, failure, verdict, no_strategy)
     }
 
-    /// The same where a strategy decides. Its state is made when it is first asked.
+    /// Returns the same where a strategy decides. Its state is made when it is first asked.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl<P: Place> LiveCall<P> {
         self.failed_with(context, gates, failure, verdict, decide)
     }
 
-    /// The same where a closure decides; says what its parameter is.
+    /// Returns the same where a closure decides; says what its parameter is.
     ///
     /// # Errors
     ///

@@ -78,7 +78,8 @@ impl Latencies {
         }
     }
 
-    /// The time in which this share of the calls was answered; `None` before 100 calls were.
+    /// Returns the time in which this share of the calls was answered; `None` before 100 calls
+    /// were.
     ///
     /// # Units and ranges
     ///

@@ -131,7 +131,7 @@ impl Hedge {
         }
     }
 
-    /// The number of copies beyond the first.
+    /// Sets the number of copies beyond the first.
     ///
     /// # Units and ranges
     ///

@@ -78,7 +78,7 @@ impl Hedge {
         }
     }
 
-    /// A runner, for what was measured, what pays, or a timer.
+    /// Returns a runner, for what was measured, what pays, or a timer.
     pub const fn runner(self) -> HedgeRunner<'static, ByClassify, fn() -> bool, DefaultTimer> {
         HedgeRunner {
             hedge: self,
@@ -127,7 +127,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
         }
     }
 
-    /// Waits with `timer` instead of the one that the features choose.
+    /// Waits with `timer` instead of the default of the features.
     pub fn timer<U>(self, timer: U) -> HedgeRunner<'l, J, P, U> {
         HedgeRunner {
             hedge: self.hedge,

@@ -13,7 +13,7 @@ pub const fn inherited(policy: Policy) -> Policy {
     policy.trusted()
 }
 
-/// The same where keys with values of the running program stand beside it.
+/// Returns the same where keys with values of the running program stand beside it.
 pub const fn unchecked(policy: Policy) -> Policy {
     policy
 }

@@ -63,7 +63,7 @@ pub fn fail_limited<R: Outcome, L: LostAnswer<R>>(error: Result<R::Error, L>, en
     }
 }
 
-/// The same where `cut` makes the answer of an attempt that was cut off.
+/// Returns the same where `cut` makes the answer of an attempt that was cut off.
 #[inline(always)]
 pub fn fail_cut<R: Outcome>(
     error: Result<R::Error, TimedOut>,
@@ -92,7 +92,7 @@ pub const fn timed_out(end: GaveUp) -> GaveUp {
     end.timed_out()
 }
 
-/// The outcome of an attempt that was polled to a final value.
+/// Returns the outcome of an attempt that was polled to a final value.
 #[expect(
     clippy::unreachable,
     reason = "what was cut off has no value that could be final"

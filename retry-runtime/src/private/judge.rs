@@ -50,7 +50,7 @@ pub fn unless(except: Option<Verdict>, on: impl FnOnce() -> Verdict) -> Verdict 
     except.unwrap_or_else(on)
 }
 
-/// A policy without `on`.
+/// Returns a policy without `on`.
 #[inline(always)]
 pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
     error.classify()

@@ -22,7 +22,7 @@ pub fn split<R: Outcome>(outcome: R) -> Result<R, R::Error> {
     }
 }
 
-/// The same for a function that is written `-> Result<T, RetryError<E>>`.
+/// Returns the same for a function that is written `-> Result<T, RetryError<E>>`.
 #[inline(always)]
 pub fn split_retry_error<T, E>(outcome: Result<T, E>) -> Result<Result<T, RetryError<E>>, E> {
     match outcome {
@@ -31,7 +31,8 @@ pub fn split_retry_error<T, E>(outcome: Result<T, E>) -> Result<Result<T, RetryE
     }
 }
 
-/// The same of an attempt that may have been cut off: the error, or what is left of the attempt.
+/// Returns the same of an attempt that may have been cut off: the error, or what is left of the
+/// attempt.
 #[inline(always)]
 pub fn split_limited<R, A, E, L>(
     outcome: Result<R, L>,
@@ -172,7 +173,7 @@ pub fn retry_after<E: ?Sized, D: Delay>(
     }
 }
 
-/// The error that `verify` is asked about: nobody knows whether it was executed.
+/// Returns the error that `verify` is asked about: nobody knows whether it was executed.
 pub fn ambiguous<'e, E: ?Sized>(
     policy: &Policy,
     cause: Cause<'e, E>,

@@ -72,7 +72,7 @@ macro_rules! rules {
                 match self { $(Self::$rule => Keys::of($reads)),+ }
             }
 
-            /// The violation of this rule by `policy`, if it breaks it.
+            /// Returns the violation of this rule by `policy`, if it breaks it.
             pub const fn check(self, policy: &Policy) -> Option<Violation> {
                 let broken = match self { $(Self::$rule => checks::$check(policy)),+ };
                 match broken {
@@ -111,7 +111,7 @@ rules! {
 }
 
 impl Policy {
-    /// Every rule this policy breaks, in the order of the rules.
+    /// Returns every rule this policy breaks, in the order of the rules.
     ///
     /// # Examples
     ///
@@ -126,7 +126,7 @@ impl Policy {
         Rule::ALL.iter().filter_map(|rule| rule.check(self))
     }
 
-    /// The first rule this policy breaks.
+    /// Returns the first rule this policy breaks.
     pub const fn violation(&self) -> Option<Violation> {
         self.known_violation(&[])
     }
@@ -222,7 +222,7 @@ impl Policy {
         None
     }
 
-    /// This policy, or a compile error where it is evaluated as a constant.
+    /// Returns this policy, or a compile error where it is evaluated as a constant.
     ///
     /// # Panics
     ///

@@ -79,8 +79,8 @@ impl Policy {
         self.runner().run_async(operation)
     }
 
-    /// Says which errors are retried: a function of the error that answers with
-    /// a `bool` or a [`Verdict`].
+    /// Returns which errors are retried: a function of the error that returns a `bool` or a
+    /// [`Verdict`].
     #[track_caller]
     pub const fn on<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> {
         Runner::new(self, On(on))
@@ -93,17 +93,17 @@ impl Policy {
     }
 }
 
-/// The error says itself whether it is retried.
+/// The error's [`Classify`](crate::Classify) decides whether it is retried.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct ByClassify;
 
-/// A function says which errors are retried.
+/// A function decides which errors are retried.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct On<J>(pub(crate) J);
 
-/// As another classifier says; the errors show themselves in telemetry.
+/// Another classifier decides, and telemetry shows the errors.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<J>(pub(crate) J);
@@ -113,7 +113,7 @@ pub struct Shown<J>(pub(crate) J);
 #[derive(Debug, Clone, Copy)]
 pub struct Hook<F>(pub F);
 
-/// Says which errors are retried: by their [`Classify`], or by the function that [`Policy::on`] was given.
+/// Decides which errors are retried: by their [`Classify`], or by the function of [`Policy::on`].
 pub trait Classifier<E> {
     /// Returns the verdict on `error`.
     fn classify(&mut self, error: &E) -> Verdict;

@@ -14,7 +14,7 @@ use crate::policy::Policy;
 use crate::throttle::Throttle;
 use crate::timer::{Clock, DefaultTimer};
 
-/// A policy with what surrounds it; made by [`Policy::on`] and [`Policy::runner`].
+/// A policy with hooks, limits and a timer; made by [`Policy::on`] and [`Policy::runner`].
 ///
 /// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error.
 ///
@@ -194,7 +194,7 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         })
     }
 
-    /// Waits with `timer` instead of the one that the features choose.
+    /// Waits with `timer` instead of the default of the features.
     pub fn timer<U>(self, timer: U) -> Runner<'p, Parts<J, H, U, L, S>> {
         self.map(|parts| Parts {
             classifier: parts.classifier,
@@ -205,8 +205,8 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         })
     }
 
-    /// Asks `strategy` about each failure that may be retried: it says whether there is another attempt, and after
-    /// which delay.
+    /// Asks `strategy` about each failure that may be retried: it decides whether there is another
+    /// attempt, and after which delay.
     ///
     /// The delays of the policy are not read then, and its `max` only where it is given. A closure goes through
     /// [`strategy::from_fn`](crate::strategy::from_fn), with the type of its parameter written out.
@@ -220,7 +220,7 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         })
     }
 
-    /// Makes no attempt while `breaker` is open, and reports to it how attempts end.
+    /// Makes no attempt while `breaker` is open, and reports the results of attempts to it.
     ///
     /// # Panics
     ///
@@ -237,7 +237,7 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         self.limited(|limits| limits.breaker = Some(breaker))
     }
 
-    /// Makes no attempt that `throttle` does not let through, and reports to it how attempts end.
+    /// Makes no attempt that `throttle` refuses, and reports the results of attempts to it.
     #[cfg(feature = "std")]
     pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
     where

@@ -59,7 +59,7 @@ impl Timer for DefaultTimer {
 }
 
 pin_project! {
-    /// The wait of [`DefaultTimer`].
+    /// The future of a wait of [`DefaultTimer`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct DefaultSleep {

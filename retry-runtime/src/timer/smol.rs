@@ -41,7 +41,7 @@ impl Timer for Smol {
 }
 
 pin_project! {
-    /// The wait of [`Smol`].
+    /// The future of a wait of [`Smol`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct SmolSleep {

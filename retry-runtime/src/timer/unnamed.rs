@@ -31,7 +31,7 @@ pub const ASYNC_TIMER: AsyncDefault = super::DefaultTimer;
 /// The timer of an async call without the key `timer`.
 pub const ASYNC_TIMER: AsyncDefault = NoTimer;
 
-/// What a build without `std` has in place of a timer.
+/// The placeholder for a timer in a build without `std`.
 #[cfg(not(feature = "std"))]
 #[derive(Debug, Clone, Copy)]
 pub struct NoTimer;

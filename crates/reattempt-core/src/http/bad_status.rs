@@ -90,17 +90,17 @@ pub struct BadStatus<R> {
 }
 
 impl<R> BadStatus<R> {
-    /// The status.
+    /// Returns the status.
     pub const fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The response.
+    /// Returns the response.
     pub const fn response(&self) -> &R {
         &self.response
     }
 
-    /// The response, by value: for its body.
+    /// Returns the response by value, for its body.
     pub fn into_response(self) -> R {
         *self.response
     }

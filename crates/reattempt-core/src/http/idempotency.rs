@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use crate::IdempotencyKey;
 
-/// The header by which a service tells a second try from a second request.
+/// The header that lets a service distinguish a second attempt from a second request.
 ///
 /// The key of a call, which is the same for all its attempts, is a value for it:
 ///

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use super::{BadStatus, HasStatus};
 use crate::verdict::{Classify, Verdict};
 
-/// A request that failed: there was no response, or one of a bad status.
+/// A failed request: there was no response, or one with a bad status.
 ///
 /// `?` makes it from the errors of the clients whose features are on, and from [`BadStatus`]; of
 /// others with `map_err(RequestError::Transport)`. With `reqwest`:

@@ -8,7 +8,7 @@ use httpdate::parse_http_date;
 
 use crate::verdict::Verdict;
 
-/// The delay that the headers of a response ask for with `Retry-After`.
+/// Returns the delay that the headers of a response ask for with `Retry-After`.
 ///
 /// `None` without one, for 0, for a date in the past and for anything malformed: then the
 /// computed delay is the better guess. Of several the longest holds.

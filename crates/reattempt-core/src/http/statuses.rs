@@ -72,8 +72,7 @@ impl Statuses {
         .transient(503)
         .transient(504);
 
-    /// The same table in which `status` is worth another attempt; the request may or may not have been
-    /// executed.
+    /// Returns this table with `status` as worth another attempt; the request may have run.
     ///
     /// # Panics
     ///
@@ -83,8 +82,8 @@ impl Statuses {
         self.with(status, Kind::Transient)
     }
 
-    /// The same table in which `status` is worth another attempt; the request was certainly not
-    /// executed.
+    /// Returns this table with `status` as worth another attempt; the request certainly did not
+    /// run.
     ///
     /// # Panics
     ///
@@ -94,7 +93,8 @@ impl Statuses {
         self.with(status, Kind::Refused)
     }
 
-    /// The same table in which `status` says that the service is overloaded and has turned the request away.
+    /// Returns this table with `status` as a sign that the service is overloaded and turned the
+    /// request away.
     ///
     /// # Panics
     ///
@@ -104,7 +104,7 @@ impl Statuses {
         self.with(status, Kind::Throttled)
     }
 
-    /// The same table in which `status` is final.
+    /// Returns this table with `status` as final.
     ///
     /// # Panics
     ///
@@ -129,7 +129,7 @@ impl Statuses {
         self
     }
 
-    /// The verdict on a status alone. Outside of 100..=999 everything is final.
+    /// Returns the verdict on a status alone. Outside of 100..=999 everything is final.
     #[expect(
         clippy::indexing_slicing,
         reason = "1000 statuses have room, and this is one"
@@ -147,7 +147,7 @@ impl Statuses {
         }
     }
 
-    /// The verdict on a response: its status, and the delay that it asks for with
+    /// Returns the verdict on a response: its status, and the delay that it asks for with
     /// [`Retry-After`](super::retry_after).
     ///
     /// A negative time forbids another attempt.
@@ -155,7 +155,7 @@ impl Statuses {
         heeded(self.of(status.as_u16()), headers)
     }
 
-    /// The verdict on an error by this table where it has a status, else by its own
+    /// Returns the verdict on an error by this table where it has a status, else by its own
     /// [`Classify`].
     pub fn judge<E: HasStatus + Classify + ?Sized>(&self, error: &E) -> Verdict {
         self.verdict_on(error).unwrap_or_else(|| error.classify())

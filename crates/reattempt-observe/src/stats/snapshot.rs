@@ -38,18 +38,18 @@ impl Stats {
         self.at
     }
 
-    /// The operations that failed at least once, in the order of their names.
+    /// Returns the operations that failed at least once, in the order of their names.
     pub fn operations(&self) -> &[OperationStats] {
         &self.operations
     }
 
-    /// The operation of this name; `None` when it has never failed.
+    /// Returns the operation of this name; `None` when it has never failed.
     pub fn operation(&self, name: &str) -> Option<&OperationStats> {
         let mut operations = self.operations.iter();
         operations.find(|operation| operation.name == name)
     }
 
-    /// Whether nothing has failed.
+    /// Returns whether nothing has failed.
     pub const fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -84,49 +84,49 @@ impl OperationStats {
         }
     }
 
-    /// The name of the operation; `(others)` for those beyond the first 1000.
+    /// Returns the name of the operation; `(others)` for those beyond the first 1000.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Calls that ended after a failure: those that recovered and those that gave up. Calls that are
-    /// under way and futures that were dropped are not among them.
+    /// Returns the calls that ended after a failure: those that recovered and those that gave up.
+    /// Calls that are under way and futures that were dropped are not among them.
     pub fn calls(&self) -> u64 {
         self.recoveries.saturating_add(self.gave_up())
     }
 
-    /// Attempts that failed.
+    /// Returns the attempts that failed.
     pub const fn failed_attempts(&self) -> u64 {
         self.failed_attempts
     }
 
-    /// Retries that were decided on.
+    /// Returns the retries that were decided on.
     pub const fn retries(&self) -> u64 {
         self.retries
     }
 
-    /// Calls that succeeded after a failure.
+    /// Returns the calls that succeeded after a failure.
     pub const fn recoveries(&self) -> u64 {
         self.recoveries
     }
 
-    /// Calls that ended without success.
+    /// Returns the calls that ended without success.
     pub fn gave_up(&self) -> u64 {
         let counts = self.give_ups.iter().map(|(_, count)| *count);
         counts.fold(0, u64::saturating_add)
     }
 
-    /// The same by reason, each that occurred.
+    /// Returns the same by reason, each that occurred.
     pub fn give_ups(&self) -> &[(GiveUpReason, u64)] {
         &self.give_ups
     }
 
-    /// All delays before retries together.
+    /// Returns the all delays before retries together.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// The error of the last attempt that failed.
+    /// Returns the error of the last attempt that failed.
     pub const fn last_error(&self) -> Option<&LastError> {
         self.last_error.as_ref()
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reattempt_rules::duration::Human;
 
-/// A duration as exactly as a person wants to know it: three digits below a minute, seconds from there on.
+/// Returns a duration as exactly as a person wants to know it: three digits below a minute, seconds
+/// from there on.
 pub fn rounded(duration: Duration) -> Human {
     let nanos = duration.subsec_nanos();
     let cut = |unit: u32| nanos.saturating_sub(nanos.checked_rem(unit).unwrap_or(0));
@@ -20,8 +21,8 @@ pub fn rounded(duration: Duration) -> Human {
     Human(Duration::new(duration.as_secs(), nanos))
 }
 
-/// Whether a character only stands for itself: no control character, and none that turns the text around it or hides
-/// in it.
+/// Returns whether a character only stands for itself: no control character, and none that turns
+/// the text around it or hides in it.
 pub fn is_harmless(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')

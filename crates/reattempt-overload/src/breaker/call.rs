@@ -117,8 +117,8 @@ impl Open {
         }
     }
 
-    /// The time until a call may be let through; `None` where it depends on others, on probes under way or
-    /// on whoever forced it open.
+    /// Returns the time until a call may be let through; `None` where it depends on others, on
+    /// probes under way or on whoever forced it open.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self.retry_after {
             Some(millis) => Some(Duration::from_millis(millis as u64)),
@@ -157,12 +157,12 @@ pub enum Rejected<E> {
 }
 
 impl<E> Rejected<E> {
-    /// Whether the call was not made.
+    /// Returns whether the call was not made.
     pub const fn is_open(&self) -> bool {
         matches!(self, Self::Open(_))
     }
 
-    /// The error of the call, if it was made.
+    /// Returns the error of the call, if it was made.
     pub fn into_inner(self) -> Option<E> {
         match self {
             Self::Open(_) => None,

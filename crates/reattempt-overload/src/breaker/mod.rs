@@ -88,14 +88,14 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// The state now.
+    /// Returns the state now.
     ///
     /// One whose cool-down is over shows as half-open, also before a call has come to be the probe.
     pub fn state(&self) -> State {
         self.state_with_clock(&ProcessClock)
     }
 
-    /// The same by a clock of your own, the one that the calls are counted by.
+    /// Returns the same by a clock of your own, the one that the calls are counted by.
     pub fn state_with_clock(&self, clock: &impl Clock) -> State {
         let seen = self.word.seen();
         match seen.kind() {
@@ -106,7 +106,7 @@ impl Breaker {
         }
     }
 
-    /// Whether a call would be refused now, by a clock of your own; nothing is changed.
+    /// Returns whether a call would be refused now, by a clock of your own; nothing is changed.
     pub fn refuses_with_clock(&self, clock: &impl Clock) -> bool {
         let seen = self.word.seen();
         let refusal = || seen.refusal(tick(clock.shared()), self.settings.limits);
@@ -133,7 +133,8 @@ impl Breaker {
         self.report(before, kind, None);
     }
 
-    /// A permit for a call, in two words: what settles it is [`settle_success`](Self::settle_success),
+    /// Returns a permit for a call, in two words: what settles it is
+    /// [`settle_success`](Self::settle_success),
     /// [`settle_error`](Self::settle_error) or [`give_back`](Self::give_back), once.
     #[inline]
     #[doc(hidden)]

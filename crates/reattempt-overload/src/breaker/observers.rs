@@ -34,7 +34,7 @@ impl BreakerObservers {
 }
 
 impl Breaker {
-    /// The name in events, made at run time; it counts more than that of [`name`](Self::name).
+    /// Sets the name in events, made at run time; it counts more than that of [`name`](Self::name).
     ///
     /// # Examples
     ///
@@ -60,8 +60,8 @@ impl Breaker {
         self
     }
 
-    /// A closure that is called at each change of the state, as with [`on_change`](Self::on_change), in whose place
-    /// it comes.
+    /// Returns a closure that is called at each change of the state, as with
+    /// [`on_change`](Self::on_change), in whose place it comes.
     ///
     /// # Examples
     ///

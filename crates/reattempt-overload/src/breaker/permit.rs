@@ -65,7 +65,8 @@ impl Breaker {
         self.permit_with_clock(&ProcessClock)
     }
 
-    /// The same by a clock of your own, which all calls of this breaker then have to be counted by.
+    /// Returns the same by a clock of your own, which all calls of this breaker then have to be
+    /// counted by.
     ///
     /// # Errors
     ///

@@ -141,8 +141,8 @@ impl Breaker {
         }
     }
 
-    /// The share of calls in the window that have to fail for it to open: this much or more. It is looked at after
-    /// every call that counts, those that succeed too.
+    /// Sets the share of calls in the window that have to fail for it to open: this much or more.
+    /// It is looked at after every call that counts, those that succeed too.
     ///
     /// # Units and ranges
     ///
@@ -162,7 +162,7 @@ impl Breaker {
         self
     }
 
-    /// The calls that have to be in the window before it opens.
+    /// Sets the calls that have to be in the window before it opens.
     ///
     /// # Default
     ///
@@ -178,8 +178,9 @@ impl Breaker {
         self
     }
 
-    /// Calls that take longer than `threshold` are slow, and it opens also when `ratio` of the calls in the window
-    /// are. A probe that is slow has not succeeded. Only with this the clock is read around every call.
+    /// Counts calls that take longer than `threshold` as slow, and opens also when `ratio` of
+    /// the calls in the window are. A probe that is slow has not succeeded. Only with this the
+    /// clock is read around every call.
     ///
     /// # Units and ranges
     ///
@@ -202,9 +203,9 @@ impl Breaker {
         self
     }
 
-    /// How long it stays open the first time. It doubles each time that it opens again without having been closed, up
-    /// to [`cooldown_cap`](Self::cooldown_cap). Each wait is drawn from 80 % to all of that, so that those who share a
-    /// service do not all probe it at once.
+    /// Sets how long it stays open the first time. It doubles each time that it opens again without
+    /// having been closed, up to [`cooldown_cap`](Self::cooldown_cap). Each wait is drawn from 80 %
+    /// to all of that, so that those who share a service do not all probe it at once.
     ///
     /// # Units and ranges
     ///
@@ -225,7 +226,7 @@ impl Breaker {
         self
     }
 
-    /// The longest that it stays open.
+    /// Sets the longest time that it stays open.
     ///
     /// # Default
     ///
@@ -241,9 +242,10 @@ impl Breaker {
         self
     }
 
-    /// The calls that get through while it is half-open, and have to succeed for it to close. One that comes to
-    /// nothing, dropped or with an error that says nothing, makes room for another; so does one that has not ended
-    /// within a cool-down, and its result, if it has one, no longer counts.
+    /// Sets the calls that get through while it is half-open, and have to succeed for it to close.
+    /// One that comes to nothing, dropped or with an error that says nothing, makes room for
+    /// another; so does one that has not ended within a cool-down, and its result, if it has one,
+    /// no longer counts.
     ///
     /// # Units and ranges
     ///
@@ -265,7 +267,7 @@ impl Breaker {
         self
     }
 
-    /// The name in events; [`named`](Self::named) takes one that is made at run time.
+    /// Sets the name in events; [`named`](Self::named) takes one that is made at run time.
     ///
     /// # Default
     ///
@@ -275,7 +277,8 @@ impl Breaker {
         self
     }
 
-    /// A function that is called at each change of the state, once, on the thread of the call that caused it;
+    /// Returns a function that is called at each change of the state, once, on the thread of the
+    /// call that caused it;
     /// [`observed`](Self::observed) takes a closure that is made at run time.
     ///
     /// # Examples
@@ -310,7 +313,8 @@ impl Breaker {
         }
     }
 
-    /// The window of [`time_window`](Self::time_window), in whole steps; `None` for [`count_window`](Self::count_window).
+    /// Returns the window of [`time_window`](Self::time_window), in whole steps; `None` for
+    /// [`count_window`](Self::count_window).
     pub const fn window(&self) -> Option<Duration> {
         self.window.duration()
     }

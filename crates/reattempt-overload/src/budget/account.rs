@@ -21,7 +21,7 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    /// The class of an attempt that failed with this verdict.
+    /// Returns the class of an attempt that failed with this verdict.
     pub const fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Throttled(_) => Self::Throttled,
@@ -132,7 +132,7 @@ impl Budget {
         self.account_with_clock(&ProcessClock)
     }
 
-    /// The same by another clock, which all that share the budget must have.
+    /// Returns the same by another clock, which all that share the budget must have.
     #[inline]
     pub fn account_with_clock(&self, clock: &impl Clock) -> Account<'_> {
         self.begin(clock);
@@ -190,8 +190,9 @@ impl Budget {
         Some(Reservation { budget: self, held })
     }
 
-    /// Whether a copy of an attempt is paid for, which starts at once. It costs what a retry costs after a failure
-    /// of the class [`FailureClass::Failed`]; if there is not enough, nothing is taken.
+    /// Returns whether a copy of an attempt is paid for, which starts at once. It costs what a
+    /// retry costs after a failure of the class [`FailureClass::Failed`]; if there is not enough,
+    /// nothing is taken.
     ///
     /// A budget of [`grpc`](Self::grpc) has no price for what has not failed: the answer is whether more than half of its tokens are left.
     ///
@@ -211,7 +212,7 @@ impl Budget {
         self.try_withdraw_hedge_with_clock(&ProcessClock)
     }
 
-    /// The same by the clock that the accounts have.
+    /// Returns the same by the clock that the accounts have.
     #[must_use = "what is paid for should be made"]
     pub fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
         self.is_well()
@@ -290,7 +291,7 @@ impl Account<'_> {
         self.withdraw_with_clock(class, &ProcessClock)
     }
 
-    /// The same by the clock that the account was made with.
+    /// Returns the same by the clock that the account was made with.
     #[must_use = "a retry that is not paid for should not be made"]
     pub fn withdraw_with_clock(&mut self, class: FailureClass, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.

@@ -84,7 +84,7 @@ struct Grpc {
 const THOUSANDTHS: u32 = 1000;
 
 impl Budget {
-    /// Each successful call allows `ratio` retries of any call, for `ttl`.
+    /// Returns each successful call allows `ratio` retries of any call, for `ttl`.
     ///
     /// When everything fails nothing is deposited, and the retries end with the reserve: `initial` ones at
     /// once, `floor` ones a second.
@@ -105,7 +105,7 @@ impl Budget {
         }
     }
 
-    /// Each call allows `ratio` retries of any call when it begins, for `ttl`.
+    /// Returns each call allows `ratio` retries of any call when it begins, for `ttl`.
     ///
     /// Retries are never more than this share of the calls and the reserve, but go on in an outage.
     ///
@@ -229,12 +229,12 @@ impl Budget {
         }
     }
 
-    /// The tokens that are left now; of a budget of deposits with those of the reserve.
+    /// Returns the tokens that are left now; of a budget of deposits with those of the reserve.
     pub fn balance(&self) -> f64 {
         self.balance_with_clock(&ProcessClock)
     }
 
-    /// The same by the clock that the accounts have.
+    /// Returns the same by the clock that the accounts have.
     pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),

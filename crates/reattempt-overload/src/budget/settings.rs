@@ -10,7 +10,7 @@ use reattempt_rules::Text;
 use reattempt_rules::budget as rules;
 
 impl Budget {
-    /// How long a deposit counts.
+    /// Sets how long a deposit counts.
     ///
     /// # Units and ranges
     ///
@@ -32,7 +32,8 @@ impl Budget {
         self
     }
 
-    /// The retries per second that are there without any deposit, so that a quiet client can retry, too.
+    /// Sets the retries per second that are there without any deposit, so that a quiet client can
+    /// retry, too.
     ///
     /// They refill the reserve up to [`initial`](Self::initial), or up to one. Deposits are spent first.
     ///
@@ -55,7 +56,7 @@ impl Budget {
         self
     }
 
-    /// The reserve at the start, in retries.
+    /// Sets the reserve at the start, in retries.
     ///
     /// # Default
     ///
@@ -71,7 +72,7 @@ impl Budget {
         self
     }
 
-    /// The tokens that a retry takes.
+    /// Sets the tokens that a retry takes.
     ///
     /// # Units and ranges
     ///
@@ -91,7 +92,7 @@ impl Budget {
         self
     }
 
-    /// The tokens that a retry takes after a time-out.
+    /// Sets the tokens that a retry takes after a time-out.
     ///
     /// # Units and ranges
     ///
@@ -111,7 +112,7 @@ impl Budget {
         self
     }
 
-    /// The tokens that a retry takes after the service said that it is overloaded.
+    /// Sets the tokens that a retry takes after the service said that it is overloaded.
     ///
     /// # Units and ranges
     ///

@@ -129,7 +129,7 @@ impl<K, T, F> Keyed<K, T, F> {
         }
     }
 
-    /// How many keys there are at most.
+    /// Sets how many keys there are at most.
     ///
     /// # Units and ranges
     ///
@@ -152,7 +152,7 @@ impl<K, T, F> Keyed<K, T, F> {
         self
     }
 
-    /// How long a key is kept that nobody asks for and whose value nobody holds.
+    /// Sets how long a key is kept that nobody asks for and whose value nobody holds.
     ///
     /// # Units and ranges
     ///
@@ -178,7 +178,7 @@ impl<K, T, F> Keyed<K, T, F> {
 }
 
 impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
-    /// The value of a key, made now if there is none.
+    /// Returns the value of a key, made now if there is none.
     ///
     /// In the last moments of a thread, when its variables are dropped, what is made is not kept.
     ///
@@ -248,12 +248,12 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         slots.remove(key)?.value.get().cloned()
     }
 
-    /// How many keys there are.
+    /// Returns how many keys there are.
     pub fn len(&self) -> usize {
         self.slots.get().map_or(0, HashMap::len)
     }
 
-    /// Whether there is no key.
+    /// Returns whether there is no key.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

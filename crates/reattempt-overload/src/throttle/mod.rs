@@ -152,7 +152,8 @@ impl Throttle {
         }
     }
 
-    /// The share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0 of `cubic`.
+    /// Returns the share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0
+    /// of `cubic`.
     ///
     /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
     /// [`min_requests`](Self::min_requests), this number is not.
@@ -168,7 +169,8 @@ impl Throttle {
         }
     }
 
-    /// Calls a second that `cubic` lets pass; `None` while it has no limit, and of `adaptive`.
+    /// Returns the calls a second that `cubic` lets pass; `None` while it has no limit, and of
+    /// `adaptive`.
     pub fn fill_rate(&self) -> Option<f64> {
         match &self.kind {
             Kind::Adaptive(_) => None,
@@ -176,8 +178,8 @@ impl Throttle {
         }
     }
 
-    /// Calls a second that `cubic` has seen end, smoothed, as of the last of them; `None` of
-    /// `adaptive`.
+    /// Returns the calls a second that `cubic` has seen end, smoothed, as of the last of them;
+    /// `None` of `adaptive`.
     pub fn measured_rate(&self) -> Option<f64> {
         match &self.kind {
             Kind::Adaptive(_) => None,

@@ -35,8 +35,8 @@ impl<'t> Permit<'t> {
         }
     }
 
-    /// How long it is until the attempt may begin, at the rate of when the permit was given or
-    /// last looked ([`wait_with_clock`](Self::wait_with_clock)).
+    /// Returns how long it is until the attempt may begin, at the rate of when the permit was given
+    /// or last looked ([`wait_with_clock`](Self::wait_with_clock)).
     ///
     /// # Units and ranges
     ///
@@ -46,8 +46,8 @@ impl<'t> Permit<'t> {
         self.wait
     }
 
-    /// How long to wait now, before asking again: the place in the line stays, while the rate may have
-    /// changed.
+    /// Returns how long to wait now, before asking again: the place in the line stays, while the
+    /// rate may have changed.
     ///
     /// Who asked first is served first. A permit that is dropped makes room for those behind it. How
     /// long a caller waits in all is not bounded here: that is for the caller's deadline,

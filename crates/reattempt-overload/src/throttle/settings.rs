@@ -7,7 +7,7 @@ use reattempt_rules::RuleId;
 use reattempt_rules::Text;
 
 impl Throttle {
-    /// How many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
+    /// Sets how many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.
     ///
     /// # Units and ranges
     ///
@@ -33,7 +33,7 @@ impl Throttle {
         self
     }
 
-    /// How long [`adaptive`](Self::adaptive) remembers a call.
+    /// Sets how long [`adaptive`](Self::adaptive) remembers a call.
     ///
     /// # Units and ranges
     ///
@@ -59,7 +59,7 @@ impl Throttle {
         self
     }
 
-    /// The largest share of the calls that [`adaptive`](Self::adaptive) turns away.
+    /// Sets the largest share of the calls that [`adaptive`](Self::adaptive) turns away.
     ///
     /// What passes can show that the service is back: after an outage of 5 minutes less than half of the calls are
     /// turned away from about 110 s on, and none after 165 s, be it one call a second or a thousand.
@@ -90,7 +90,8 @@ impl Throttle {
         self
     }
 
-    /// How many requests [`adaptive`](Self::adaptive) has to see in its window before it turns any away.
+    /// Sets how many requests [`adaptive`](Self::adaptive) has to see in its window before it turns
+    /// any away.
     ///
     /// So a client that makes few calls does not lose its retry by one failure, which would be one half
     /// of what it knows.
