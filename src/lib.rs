@@ -8,7 +8,7 @@
 //! | what a policy is | [`policy`], [`strategy`], [`timer`], [`runner`] |
 //! | what a body and its callees see | [`attempt`], [`deadline`], [`nesting`] |
 //! | limits for an outage | [`overload`] |
-//! | services | `http`, `tower` (features of these names) |
+//! | services | [`tables`], `http`, `tower` (features of these names) |
 //! | operating | [`observe`], `config` (feature `config`) |
 //! | tests | `testing` (feature `test-util`) |
 //! | pages | [`guide`] |
@@ -54,14 +54,10 @@ pub mod attempt {
     pub use retry_runtime::{Attempt, Cause, IdempotencyKey, Retry};
 }
 
-<<<<<<< HEAD
 #[doc(inline)]
 pub use reattempt_core::tables;
 
-/// Policies in detail: their rules, the delays that they allow, and how durations are written.
-=======
 /// Policies in detail: rules, delays, worst cases, and how to write durations.
->>>>>>> b39c4701 (docs: name crate and version at each Classify, and test the pages of all macros)
 pub mod policy {
     pub use retry_runtime::{BackoffFn, Explanation, Nested, Policy, WorstCase, duration, rules};
 }
