@@ -43,12 +43,13 @@ impl Attempt<'_> {
         self.remaining
     }
 
-    /// Returns a key that is the same for every attempt of one call and different for every call, in this process, in
-    /// its forks and in every other: for the header or column by which a service tells a second try from a second
-    /// request.
+    /// Returns a key that is the same for every attempt of one call and different for every call,
+    /// in this process, in its forks and in every other. A service distinguishes a second attempt
+    /// from a second request by it, in a header or a column.
     ///
-    /// The key is drawn when a call is first asked for it. Its 16 bytes come from the operating system, whatever the
-    /// call's timer says is random. Below `testing::seed` they come from the seed.
+    /// The first use in a call draws the key. Its 16 bytes come from the operating system, even if
+    /// the call's timer has random numbers of its own. Below `testing::seed` they come from the
+    /// seed.
     ///
     /// Without the feature `std`, and in a browser (`wasm32-unknown-unknown`), nothing is known to be unique, and this
     /// method does not exist: make a key before the call, from a source that you trust, and let the body send it.

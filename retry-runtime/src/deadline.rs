@@ -119,9 +119,10 @@ pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce()
 
 /// Runs `future` without a deadline, and as if no call around it were a retry.
 ///
-/// What an attempt polls itself is inside it, though it may be work of somebody else: the tasks of a `LocalSet`, or of a
-/// runtime whose `block_on` runs inside it, and a future that several tasks share, which the
-/// first of them polls for all: `isolate(load()).shared()`. [`nesting::isolate`] keeps the deadline.
+/// Work that an attempt polls is inside the attempt, even if it belongs to another caller: the
+/// tasks of a `LocalSet`, or of a runtime whose `block_on` runs inside it, and a future that
+/// several tasks share, which the first of them polls for all. Wrap such a future:
+/// `isolate(load()).shared()`. [`nesting::isolate`] keeps the deadline.
 ///
 /// # Cancel safety
 ///

@@ -32,8 +32,8 @@ impl<T> Cut for Option<T> {
     }
 }
 
-/// What a retried function may return: `Result` and `Option`, and a type of
-/// the user's own that can tell success from failure.
+/// The return types of a retried function: `Result`, `Option`, and types of your own that
+/// distinguish success from failure.
 #[diagnostic::on_unimplemented(
     message = "a retry cannot tell success from failure in `{Self}`",
     label = "neither a `Result` nor an `Option`",

@@ -25,15 +25,15 @@ impl WorstCase {
     /// Returns the longest time that all delays take together; `None` without a limit:
     /// `reset_after` lets them start anew as often as it takes.
     ///
-    /// A delay that an error asks for is not counted: each can be as long as
-    /// the policy's `max_retry_after`, and 10 % more.
+    /// Delays that errors ask for do not count: each can be as long as the policy's
+    /// `max_retry_after`, and 10 % more.
     pub const fn total_delay(&self) -> Option<Duration> {
         self.sleeping
     }
 
-    /// Returns the longest time from the start of the call to the start of its last attempt, which
-    /// with a `deadline` is also its end where the attempt is cut off; `None` when it depends on
-    /// how long attempts take.
+    /// Returns the longest time from the start of the call to the start of its last attempt; `None`
+    /// if that depends on how long attempts take. With a `deadline` that cancels attempts, the call
+    /// also ends then.
     pub const fn total_time(&self) -> Option<Duration> {
         self.wall
     }

@@ -62,8 +62,7 @@ impl Diagnostic {
         self.place.column
     }
 
-    /// Returns the path of the key, such as `policies.storage.base`; empty where the file as a
-    /// whole is meant.
+    /// Returns the path of the key, such as `policies.storage.base`; empty for the file as a whole.
     pub fn key(&self) -> &str {
         &self.key
     }

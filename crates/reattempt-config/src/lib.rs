@@ -207,11 +207,11 @@ impl Config {
         read::config(figment, Vec::new(), Vec::new())
     }
 
-    /// Returns why a text looks as if it had been read in the middle of a write: it does not end
-    /// with the end of a line, or lacks the last line `# end` which the text `before` it had.
+    /// Returns why a file looks as if it had been read in the middle of a write: it does not end
+    /// with the end of a line, or lacks the last line `# end` that its version `before` had.
     ///
-    /// A file that was cut off between two lines is a good file of fewer keys. So this is asked when a file that
-    /// was read before has changed.
+    /// A file that was truncated between two lines looks right but has fewer keys. So check a file
+    /// that has changed since it was read.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! What a caller sees when a call was cut off, or asks for the whole story.
+//! The errors of calls that were given up: [`GaveUp`] and [`RetryError`].
 
 use core::fmt;
 

@@ -12,9 +12,9 @@ use crate::breaker::Change;
 use crate::said::said;
 use crate::telemetry::Telemetry;
 
-/// Something that happened.
+/// An event of a call, a breaker or the configuration.
 ///
-/// A call that succeeds at once tells nothing.
+/// Calls that succeed on the first attempt emit no events.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -218,8 +218,9 @@ impl<'a> CallInfo<'a> {
         self.max
     }
 
-    /// When the last attempt began, by the wall clock; `None` where nobody has looked at a clock then: in the first attempt of
-    /// a policy without `deadline` and without [`timings`](Telemetry::timings).
+    /// Returns when the last attempt began, by the wall clock; `None` if the call read no clock
+    /// then: in the first attempt of a policy without `deadline` and without
+    /// [`timings`](Telemetry::timings).
     pub fn started_at(&self) -> Option<SystemTime> {
         self.ended_at.checked_sub(self.elapsed?)
     }

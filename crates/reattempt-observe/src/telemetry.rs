@@ -9,15 +9,15 @@ use core::time::Duration;
 pub enum Level {
     /// Nothing is logged.
     Off,
-    /// For whoever looks for a fault.
+    /// For debugging.
     Trace,
     /// For developers.
     Debug,
     /// For operators.
     Info,
-    /// Something that somebody should look at.
+    /// Worth a look.
     Warn,
-    /// Something that somebody has to look at.
+    /// Needs action.
     Error,
 }
 

@@ -18,8 +18,9 @@ use crate::timer::{Clock, DefaultTimer};
 ///
 /// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error.
 ///
-/// With a breaker or a throttle a call may be turned away before its first attempt, when there is no error of
-/// its own: such a runner has `try_run` and `try_run_async`, whose error can say so.
+/// With a breaker or a throttle, a call may be refused before its first attempt, when it has no
+/// error of its own. Such a runner has `try_run` and `try_run_async`, whose error can represent
+/// that.
 ///
 /// # Examples
 ///

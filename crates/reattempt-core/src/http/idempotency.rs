@@ -41,20 +41,20 @@ impl From<IdempotencyKey> for HeaderValue {
     }
 }
 
-/// A request whose method and headers tell whether it may be sent twice.
+/// A request whose method and headers show whether it may be sent twice.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method",
     note = "implement `reattempt::http::HasMethod` for it; `http::Request` has it, and with its feature that of reqwest"
 )]
 pub trait HasMethod {
-    /// The method.
+    /// Returns the method.
     fn method(&self) -> &Method;
 
-    /// The headers.
+    /// Returns the headers.
     fn headers(&self) -> &HeaderMap;
 
-    /// Whether it may be executed twice: its method is idempotent by the standard (`GET`, `HEAD`, `OPTIONS`,
-    /// `TRACE`, `PUT`, `DELETE`), or it has an [`IDEMPOTENCY_KEY`].
+    /// Returns whether it may run twice: its method is idempotent by the standard (`GET`, `HEAD`,
+    /// `OPTIONS`, `TRACE`, `PUT`, `DELETE`), or it has an [`IDEMPOTENCY_KEY`].
     ///
     /// # Source
     ///

@@ -117,8 +117,8 @@ impl Open {
         }
     }
 
-    /// Returns the time until a call may be let through; `None` where it depends on others, on
-    /// probes under way or on whoever forced it open.
+    /// Returns the time until the breaker may let a call through; `None` if that depends on running
+    /// probes, or on an operator who forced the breaker open.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self.retry_after {
             Some(millis) => Some(Duration::from_millis(millis as u64)),

@@ -262,10 +262,10 @@ impl Budget {
     }
 }
 
-/// What one call has of a [`Budget`]: made by [`Budget::account`] when the call begins.
+/// The account of one call with a [`Budget`]; [`Budget::account`] makes it when the call begins.
 ///
-/// A loop tells it of every failed attempt, withdraws before the delay, says when the retry starts, and
-/// at the end if the call succeeded.
+/// A loop reports every failed attempt to it, withdraws before the delay, and reports the start of
+/// the retry, and at the end a success.
 #[derive(Debug)]
 #[must_use = "an account does nothing until its methods are called"]
 pub struct Account<'b> {

@@ -22,8 +22,8 @@ mod tests;
 /// A value for each key: a [`Budget`](crate::Budget), a [`Throttle`](crate::Throttle) or the like for each
 /// host, tenant or queue.
 ///
-/// A value is made when its key is asked for first, once, also when many threads ask at that
-/// moment. A key that is there is found without a lock and without an allocation.
+/// The first use of a key makes its value, once, even if many threads ask at that moment. Finding
+/// an existing key takes no lock and no allocation.
 ///
 /// There are never more than [`capacity`](Self::capacity) keys, so names that come from outside cannot
 /// fill the memory. When a key is added, those go that nobody asked for during
@@ -82,11 +82,11 @@ fn is_over() -> bool {
 }
 
 impl<K, T> Keyed<K, T> {
-    /// Values that a function makes from their keys.
+    /// Returns an empty map whose values `make` makes from their keys.
     ///
     /// # Default
     ///
-    /// At most 1000 keys; those that nobody asked for in ten minutes go.
+    /// At most 1000 keys; a key goes ten minutes after its last use.
     #[must_use = "it does nothing until it is asked for a key"]
     pub const fn new(make: fn(&K) -> T) -> Self {
         Self::made_by(make)
@@ -152,7 +152,7 @@ impl<K, T, F> Keyed<K, T, F> {
         self
     }
 
-    /// Sets how long a key is kept that nobody asks for and whose value nobody holds.
+    /// Sets how long an unused key is kept whose value no call holds.
     ///
     /// # Units and ranges
     ///

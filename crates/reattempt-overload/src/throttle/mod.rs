@@ -27,8 +27,8 @@ pub use permit::{Permit, Refused};
 
 /// Makes fewer calls of a service that pushes back, before they cost it anything.
 ///
-/// Calls of one service share one, as a `static`. Each attempt asks for a [`Permit`] first, waits
-/// until that says that it may begin, and tells it how the attempt ended.
+/// All calls to one service share a throttle, as a `static`. Each attempt asks for a [`Permit`]
+/// first, waits until the permit allows it to begin, and reports its result to the permit.
 ///
 /// # Examples
 ///

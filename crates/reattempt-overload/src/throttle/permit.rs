@@ -11,8 +11,8 @@ use reattempt_core::{Classify, Verdict};
 
 /// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_with_clock`](Self::wait_with_clock).
 ///
-/// The attempt tells it how it ended. Dropped without that it says nothing about the service, and
-/// its place or a token that is not spent yet goes to those behind it.
+/// Report the result of the attempt to it. A permit that is dropped without a result says nothing
+/// about the service, and passes its place or its unspent token on to the calls behind it.
 #[must_use = "dropped at once it gives its place away; hold it until the attempt has ended"]
 #[derive(Debug)]
 pub struct Permit<'t> {
@@ -49,9 +49,9 @@ impl<'t> Permit<'t> {
     /// Returns how long to wait now, before asking again: the place in the line stays, while the
     /// rate may have changed.
     ///
-    /// Who asked first is served first. A permit that is dropped makes room for those behind it. How
-    /// long a caller waits in all is not bounded here: that is for the caller's deadline,
-    /// which [`wait`](Self::wait) can be held against.
+    /// Calls are served in the order in which they asked. A permit that is dropped makes room for
+    /// the calls behind it. The total wait has no bound: check [`wait`](Self::wait) against the
+    /// deadline of the call.
     ///
     /// # Units and ranges
     ///

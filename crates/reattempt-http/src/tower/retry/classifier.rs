@@ -86,10 +86,11 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
     }
 }
 
-/// Classifies errors by [`Classify`], and a response that is nothing but a head by its gRPC status.
+/// Classifies errors by [`Classify`], and a response that consists of a head alone by its gRPC
+/// status.
 ///
-/// Once the headers of an answer have arrived without a status, the call is committed, as gRPC has
-/// it: nobody reads a status that comes after them.
+/// Once the headers of an answer have arrived without a status, the call is committed, as in gRPC:
+/// the classifier does not read a status that comes after them.
 #[cfg(feature = "tonic014")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GrpcClassifier;
