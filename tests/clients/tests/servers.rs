@@ -118,6 +118,12 @@ fn ureq_is_retried_with_the_delay_of_the_service() {
     script.end();
 }
 
+/// What its client for HTTP asks for, also where it speaks without TLS.
+fn install_tls() {
+    // Another test may have been faster.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 async fn head(script: &str, max_retries: usize) -> Option<Verdict> {
     let backoff = object_store::BackoffConfig {
         init_backoff: Duration::from_millis(1),
@@ -142,6 +148,7 @@ async fn head(script: &str, max_retries: usize) -> Option<Verdict> {
 
 #[tokio::test]
 async fn object_store_says_it_in_its_text() {
+    install_tls();
     let script = Script::http(&[BUSY, BROKEN, SLOW_DOWN, GONE, ""]);
     for expected in [
         Throttled(None),
