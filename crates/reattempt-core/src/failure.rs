@@ -150,8 +150,8 @@ impl<E> From<GaveUp> for RetryError<E> {
     }
 }
 
-/// For a call around the one that was given up: it may have been executed, unless the service or the policy ruled another
-/// attempt out. The errors of libraries that are made of it mean the same.
+/// For the caller of a call that was given up: the operation may have run, unless the service or the policy forbids
+/// another attempt. The errors of libraries that are made of a `GaveUp` have the same verdict.
 ///
 /// | reason | verdict |
 /// |---|---|

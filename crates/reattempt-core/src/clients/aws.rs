@@ -40,8 +40,9 @@ const THROTTLED: [&str; 14] = [
 // `TRANSIENT_ERRORS` of the same file.
 const TRANSIENT: [&str; 2] = ["RequestTimeout", "RequestTimeoutException"];
 
-/// By what was reached: nothing for a request that could not be built; what broke of one that was dispatched; the
-/// service's code, else the status of its answer. The delay is that of `x-amz-retry-after`, else of `Retry-After`.
+/// aws-smithy-runtime-api 1, the SDKs of AWS: the code of the service decides, else the status of its answer, else the
+/// cause of the failed dispatch. A request that could not be built is final. The delay comes from
+/// `x-amz-retry-after`, else from `Retry-After`.
 #[diagnostic::do_not_recommend]
 impl<E> Classify for SdkError<E, HttpResponse>
 where

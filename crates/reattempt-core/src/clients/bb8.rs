@@ -6,8 +6,8 @@ use bb8_09::RunError;
 
 use crate::verdict::{Classify, Verdict};
 
-/// Nothing was sent where there was no connection in time; else what the error in it says, as `?` also
-/// makes it from that of a statement.
+/// bb8 0.9: without a connection in time nothing ran; else the inner error decides, also that of a statement, from
+/// which `?` makes this type.
 #[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for RunError<E> {
     fn classify(&self) -> Verdict {

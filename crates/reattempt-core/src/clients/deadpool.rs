@@ -6,9 +6,8 @@ use deadpool013::managed::{HookError, PoolError};
 
 use crate::verdict::{Classify, Verdict};
 
-/// Nothing was sent where there was no connection in time; else what the error in it says, as `?` also
-/// makes it from that of a statement. A closed pool, one without a runtime, and what a hook of the
-/// program says, are final.
+/// deadpool 0.13: without a connection in time nothing ran; else the inner error decides, also that of a statement, from
+/// which `?` makes this type. A closed pool, a pool without a runtime, and an error of a hook are final.
 #[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for PoolError<E> {
     fn classify(&self) -> Verdict {

@@ -44,8 +44,8 @@ const TURNED_AWAY: [&str; 5] = [
     "Unknown database",
 ];
 
-/// A conflict or a lock is refused: the transaction was rolled back. Of a connection that broke nobody knows. A
-/// verdict is on the transaction that failed, or on the statement outside of one.
+/// diesel 2: after a conflict or a lock the transaction is rolled back, so nothing ran. After a broken connection the
+/// operation may have run. The verdict is about the failed transaction, or about a statement outside of one.
 #[diagnostic::do_not_recommend]
 impl Classify for Error {
     fn classify(&self) -> Verdict {
@@ -80,7 +80,7 @@ fn of_text(text: &str) -> Verdict {
     }
 }
 
-/// Without a connection nothing was executed. What the server turns away for good, by its text, is final.
+/// diesel 2: without a connection nothing ran. A permanent refusal of the server, by its text, is final.
 #[diagnostic::do_not_recommend]
 impl Classify for ConnectionError {
     fn classify(&self) -> Verdict {

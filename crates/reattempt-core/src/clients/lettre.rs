@@ -17,8 +17,8 @@ const TLS: &str = "tls error";
 /// The server hung up instead of answering.
 const CUT_OFF: &str = "response error: incomplete response";
 
-/// By the reply: 4yz turned the message away for now, 5yz for good. Else by what broke: where the connection broke
-/// after the message was sent, the server may have taken it.
+/// lettre 0.11, SMTP: the reply decides: 4yz refuses the message for now, 5yz for good. Without a reply the cause does:
+/// if the connection broke after the message was sent, the server may have taken it.
 #[diagnostic::do_not_recommend]
 impl Classify for Error {
     fn classify(&self) -> Verdict {

@@ -12,7 +12,7 @@ use super::chain::{before_sending, in_chain};
 use crate::tables::mysql;
 use crate::verdict::{Classify, Verdict};
 
-/// By number and SQLSTATE, if the server answered; else by what broke.
+/// `mysql_async` 0.37: number and SQLSTATE decide if the server answered, else the cause of the failure.
 #[diagnostic::do_not_recommend]
 impl Classify for Error {
     fn classify(&self) -> Verdict {

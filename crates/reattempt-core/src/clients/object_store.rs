@@ -21,8 +21,8 @@ const SLOW_DOWN: &str = "SlowDown";
 /// How it says that it has tried again by itself.
 const REPEATED: &str = " retries, max_retries: ";
 
-/// By the status of the store's last answer, else by what broke. Where the crate has tried again by itself, nothing
-/// proves that an earlier request was not executed.
+/// `object_store` 0.14: the status of the store's last answer decides, else the cause of the failure. If the crate has
+/// retried by itself, an earlier request may have run.
 #[diagnostic::do_not_recommend]
 impl Classify for object_store014::Error {
     fn classify(&self) -> Verdict {

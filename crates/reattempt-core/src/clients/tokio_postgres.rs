@@ -16,8 +16,8 @@ const HANDSHAKE: &str = "error performing TLS handshake";
 const TRANSFER: &str = "error communicating with the server";
 const TIMEOUT: &str = "timeout waiting for server";
 
-/// By SQLSTATE, if the server answered; else by what the driver was doing: connecting, sending, or waiting for
-/// the answer.
+/// tokio-postgres 0.7: the SQLSTATE decides if the server answered, else the step that failed: connecting, sending, or
+/// waiting for the answer.
 #[diagnostic::do_not_recommend]
 impl Classify for tokio_postgres07::Error {
     fn classify(&self) -> Verdict {

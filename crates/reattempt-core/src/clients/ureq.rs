@@ -8,7 +8,7 @@ use super::chain::in_chain;
 use crate::http::{RequestError, Statuses};
 use crate::verdict::{Classify, Verdict};
 
-/// A status by [`Statuses::STANDARD`]; else by what broke: before there was a connection nothing was sent.
+/// ureq 3: a status decides, by [`Statuses::STANDARD`]; else the cause of the failure: without a connection nothing ran.
 #[diagnostic::do_not_recommend]
 impl Classify for ureq3::Error {
     fn classify(&self) -> Verdict {
