@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 
-/// The attempt that a body is running in: what `context = name` binds. It borrows from the call, so it cannot
-/// outlive it; [`idempotency_key`](Self::idempotency_key) and the numbers can.
+/// The running attempt, which `context = name` binds in the body. It borrows from the call, so it
+/// cannot outlive the call; [`idempotency_key`](Self::idempotency_key) and the numbers can.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     pub(crate) number: u32,
@@ -151,7 +151,7 @@ impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
     }
 }
 
-/// A retry that is about to happen: what `on_retry` and `before_retry` see.
+/// A retry that is about to happen; `on_retry` and `before_retry` receive it.
 #[derive(Debug)]
 pub struct Retry<'a, E: ?Sized> {
     pub(crate) operation: &'static str,
@@ -191,7 +191,7 @@ impl<'a, E: ?Sized> Retry<'a, E> {
         }
     }
 
-    /// Returns why there is a retry; shows itself where the error does.
+    /// Returns the cause of the retry; its `Display` is the one of the error.
     pub const fn cause(&self) -> Cause<'a, E> {
         self.cause
     }

@@ -26,7 +26,7 @@ pub enum Jitter {
     ///
     /// # Units and ranges
     ///
-    /// 0.0..=1.0; 0.2 means +/-20 %. The rules refuse what is outside, NaN included.
+    /// 0.0..=1.0; 0.2 means +/-20 %. The rules refuse other values, NaN included.
     Ratio(f64),
 }
 

@@ -13,8 +13,8 @@ pub enum Verified<T> {
     Unknown,
 }
 
-/// What `verify` may answer: [`Verified`], `Option` (`None` is
-/// [`Verified::NotDone`]), or `bool` where the value is `()`.
+/// The return types of `verify`: [`Verified`], `Option` (`None` is [`Verified::NotDone`]), or
+/// `bool` if the value is `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether the operation was executed",
     label = "expected `Verified<{T}>` or `Option<{T}>`",

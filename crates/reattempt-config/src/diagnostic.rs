@@ -8,7 +8,7 @@ use reattempt_rules::{INDEX, RuleId};
 
 /// One mistake in a configuration.
 ///
-/// `Debug` writes what `Display` does: a `main` that returns the error shows it so.
+/// `Debug` writes the same as `Display`, so a `main` that returns the error shows it.
 ///
 /// # Examples
 ///
@@ -116,8 +116,8 @@ impl Error for Diagnostic {}
 
 /// Everything that is wrong with a configuration: at least one [`Diagnostic`].
 ///
-/// In the order of the lines; `Display` gives each a line of its own, and so does `Debug`, which is what a `main` that
-/// returns the error shows. It ends with where their rules are explained.
+/// The mistakes are in the order of the lines. `Display` and `Debug` give each a line, and end with
+/// the address of the rules, so a `main` that returns the error shows them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError(Vec<Diagnostic>);
 

@@ -258,11 +258,13 @@ impl Config {
         self.default.as_deref()
     }
 
-    /// Under what `operation` runs, for which the code names the policy `named` and gives the keys `inline`.
+    /// Returns the policy under which `operation` runs, if its code names the policy `named` and
+    /// has the keys `inline`.
     ///
-    /// What is given by several holds in this order, the first the weakest: the defaults, `inline`, the policy of the
-    /// file, the operation of the file. The policy is the one that the operation of the file names, or else `named`,
-    /// or else, where `named` is `"default"`, the default one. If the file has none of them, `inline` stays.
+    /// Each of these overrides the one before it: the defaults, `inline`, the policy of the file,
+    /// the operation of the file. The policy is the one that the operation of the file names, or
+    /// else `named`, or else, if `named` is `"default"`, the default one. If the file has none of
+    /// them, `inline` stays.
     ///
     /// What comes of `inline` and the file together is not judged by the rules: the file does not know the code.
     /// [`Policy::violations`] does that.

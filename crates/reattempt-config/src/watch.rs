@@ -146,7 +146,7 @@ impl fmt::Debug for WatchHandle {
 
 /// Why a file is not watched.
 ///
-/// `Debug` writes what `Display` does: a `main` that returns the error shows it so.
+/// `Debug` writes the same as `Display`, so a `main` that returns the error shows it.
 pub struct WatchError(Why);
 
 enum Why {

@@ -5,9 +5,8 @@ use core::fmt;
 use crate::reason::GiveUpReason;
 use crate::verdict::{Classify, Verdict};
 
-/// A call that ended where no error of its own exists: the deadline cut an
-/// attempt off, the last attempt timed out, or polling (`until`) ran out of
-/// attempts.
+/// The end of a call that has no error of its own: the deadline cancelled an attempt, the last
+/// attempt timed out, or polling (`until`) ran out of attempts.
 ///
 /// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and with their features the
 /// errors of aws, diesel, `mysql_async`, `object_store`, redis, reqwest-middleware, sqlx, tonic and ureq; so have boxed errors,

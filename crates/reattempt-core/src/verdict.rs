@@ -13,7 +13,7 @@ pub enum Verdict {
     Transient,
     /// The same, and the service asked for this delay.
     TransientAfter(Duration),
-    /// The service is overloaded; the duration, if any, is the delay it asked for.
+    /// The service is overloaded; the duration, if any, is the delay that it asked for.
     Throttled(Option<Duration>),
     /// Worth another attempt; the operation was certainly not executed.
     Refused,

@@ -46,8 +46,9 @@ pub enum Event<'a> {
         /// The file that they come from.
         from: Option<&'a Path>,
     },
-    /// A configuration was refused, and what held before holds on; or one does not go with the keys in the code of
-    /// an operation that has just run for the first time, and those hold. The error is a `config::ConfigError`.
+    /// A configuration was refused, and the previous one stays; or it conflicts with the keys in
+    /// the code of an operation that has just run for the first time, and those keys stay. The
+    /// error is a `config::ConfigError`.
     ReloadRefused(&'a (dyn Error + 'static)),
     /// Retries were switched off, or on again, by the kill switch or by the configuration.
     RetriesSwitched {
@@ -75,7 +76,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The call it happened to, and its last attempt; `None` where it is about no call.
+    /// Returns the call of the event, and its last attempt; `None` for an event without a call.
     pub const fn facts(&self) -> Option<&'a CallInfo<'a>> {
         match *self {
             Self::AttemptFailed(facts)
@@ -207,8 +208,7 @@ impl<'a> CallInfo<'a> {
         self.request_id
     }
 
-    /// Returns the number of the last attempt, from 1; 0 where the call was turned away before its
-    /// first.
+    /// Returns the number of the last attempt, from 1; 0 if the call was refused before its first.
     pub const fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -230,14 +230,14 @@ impl<'a> CallInfo<'a> {
         self.ended_at
     }
 
-    /// Returns how long it took, by the monotonic clock; known where
+    /// Returns how long the last attempt took, by the monotonic clock; known if
     /// [`started_at`](Self::started_at) is.
     pub const fn elapsed(&self) -> Option<Duration> {
         self.elapsed
     }
 
-    /// Returns how long the call has taken, attempts and delays together; known where the start of
-    /// its first attempt is.
+    /// Returns how long the call has taken, attempts and delays together; known if the start of its
+    /// first attempt is.
     pub const fn call_elapsed(&self) -> Option<Duration> {
         self.call_elapsed
     }
@@ -248,13 +248,13 @@ impl<'a> CallInfo<'a> {
         self.error.map(|error| error.kind)
     }
 
-    /// Returns the last error in words: its `Display`, or its `Debug` where it has none.
+    /// Returns the last error in words: its `Display`, or its `Debug` if it has none.
     pub fn error_message(&self) -> Option<&str> {
         self.error?.message.as_deref()
     }
 
-    /// Returns the tokens that are left in the policy's budget; `None` without a budget, and where
-    /// it was not asked.
+    /// Returns the tokens that are left in the policy's budget; `None` without a budget, or if the
+    /// call did not consult it.
     pub const fn budget_balance(&self) -> Option<f64> {
         self.budget_balance
     }

@@ -6,8 +6,8 @@ use super::event::Event;
 
 /// Receives the events of calls that do not succeed at once.
 ///
-/// The thread of the call runs it, before the delay: what takes long belongs elsewhere. What it
-/// calls itself and what fails there is not reported. A panic goes through the call.
+/// The thread of the call runs it, before the delay, so it should be fast. Calls that the observer
+/// makes are not reported. A panic propagates through the call.
 ///
 /// # Examples
 ///

@@ -21,8 +21,8 @@ pub enum Level {
     Error,
 }
 
-/// What is reported of the calls of a policy: the levels of its events in `tracing`,
-/// whether each attempt is timed, and whether each has a span of its own.
+/// Which events of a policy's calls are reported: their levels in `tracing`, whether each attempt
+/// is timed, and whether each has a span.
 ///
 /// Without a feature that reports events it has no effect. Observers, metrics and statistics receive
 /// everything, whatever the levels.
@@ -91,8 +91,8 @@ impl Telemetry {
         self
     }
 
-    /// Sets the level of a call that ends without success; [`Level::Debug`] at most where the first
-    /// attempt fails with an error that is not to be retried, which is an answer like another.
+    /// Sets the level of a call that ends without success. The level is at most [`Level::Debug`] if
+    /// the first attempt fails with a final error, which is an ordinary answer.
     pub const fn give_up(mut self, level: Level) -> Self {
         self.give_up = level;
         self

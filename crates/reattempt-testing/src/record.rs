@@ -56,7 +56,7 @@ fn add(log: &mut Vec<Noted>, event: &CallEvent) {
 /// Records the calls that are retried on this thread, until the guard is dropped.
 ///
 /// A call that succeeds at once leaves no trace. Records nest: each has every event since it was
-/// made. Tasks are recorded where they run on this thread, as they do in `#[tokio::test]`.
+/// made. The record has tasks that run on this thread, as they do in `#[tokio::test]`.
 ///
 /// # Examples
 ///

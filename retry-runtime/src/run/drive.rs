@@ -83,7 +83,7 @@ impl<C> Runner<'_, C> {
     ///
     /// # Errors
     ///
-    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end.
+    /// Returns the last error unchanged; without one, the `From<GaveUp>` of the error type.
     ///
     /// # Cancel safety
     ///

@@ -26,9 +26,9 @@ use crate::verdict::{Classify, IntoVerdict, Verdict};
 impl Policy {
     /// Runs `operation` under this policy, waiting by blocking the thread.
     ///
-    /// Its error says by [`Classify`] what is retried; [`on`](Self::on) says it
-    /// where the error cannot. The deadline is looked at between attempts: a
-    /// thread cannot be interrupted.
+    /// The [`Classify`] of its error decides what is retried; [`on`](Self::on) takes a function for
+    /// errors without one. The call checks the deadline between attempts, because nothing can
+    /// interrupt a thread.
     ///
     /// # Errors
     ///
@@ -62,8 +62,9 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// The last error, untouched; without one, what `From<GaveUp>` makes of the end: `timeout` and the deadline cut attempts
-    /// off. [`Runner::try_run_async`] is for errors that cannot say so.
+    /// Returns the last error unchanged; without one, the `From<GaveUp>` of the error type, because
+    /// `timeout` and the deadline cancel attempts. Use [`Runner::try_run_async`] for error types
+    /// without it.
     ///
     /// # Cancel safety
     ///

@@ -183,8 +183,9 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         })
     }
 
-    /// Shows errors in telemetry by their `Display`: for those of [`Policy::on`], of which else only the type is known.
-    /// An error with [`Classify`](crate::Classify) says by [`message`](crate::Classify::message) what it shows.
+    /// Shows errors in telemetry by their `Display`, for errors of [`Policy::on`], whose type alone
+    /// is known otherwise. An error with [`Classify`](crate::Classify) has
+    /// [`message`](crate::Classify::message) for that.
     pub fn shown(self) -> Runner<'p, Parts<Shown<J>, H, T, L, S>> {
         self.map(|parts| Parts {
             classifier: Shown(parts.classifier),
@@ -209,8 +210,9 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
     /// Asks `strategy` about each failure that may be retried: it decides whether there is another
     /// attempt, and after which delay.
     ///
-    /// The delays of the policy are not read then, and its `max` only where it is given. A closure goes through
-    /// [`strategy::from_fn`](crate::strategy::from_fn), with the type of its parameter written out.
+    /// The call then ignores the delays of the policy, and reads its `max` only if it is set. Pass
+    /// a closure through [`strategy::from_fn`](crate::strategy::from_fn), and write the type of its
+    /// parameter.
     pub fn strategy<D>(self, strategy: D) -> Runner<'p, Parts<J, H, T, L, ByStrategy<D>>> {
         self.map(|parts| Parts {
             classifier: parts.classifier,

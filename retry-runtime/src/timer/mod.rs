@@ -78,9 +78,10 @@ impl<T: BlockingTimer + ?Sized> BlockingTimer for &T {
     }
 }
 
-/// The timer of a call without one of its own: threads in sync functions. In async ones each wait is on the timer of
-/// tokio where the thread is in a runtime of tokio, and the feature `tokio` is on. Elsewhere it is on the timer of
-/// async-io with the feature `smol`, and else on a thread that wakes all such waits.
+/// The timer of a call without the key `timer`: a sleeping thread in sync functions. In async
+/// functions each wait uses the timer of tokio if the thread is in a runtime of tokio and the
+/// feature `tokio` is on. Elsewhere it uses the timer of async-io with the feature `smol`, and else
+/// a thread that wakes all such waits.
 ///
 /// # Panics
 ///

@@ -8,8 +8,9 @@ use super::{Breaker, Permit};
 use reattempt_core::{Classify, IntoVerdict, Verdict};
 
 impl Breaker {
-    /// Calls `f`, unless calls are refused. Its error says by [`Classify`] what counts as a failure;
-    /// [`call_on`](Self::call_on) says it where the error cannot. When `f` panics nothing is counted.
+    /// Calls `f`, unless the breaker refuses calls. The [`Classify`] of its error decides what
+    /// counts as a failure; [`call_on`](Self::call_on) takes a function for errors without one. A
+    /// panic of `f` does not count.
     ///
     /// # Errors
     ///
@@ -19,7 +20,8 @@ impl Breaker {
         self.call_on(E::classify, f)
     }
 
-    /// Calls `f`, unless calls are refused; `on` says which errors count as failures, by a `bool` or a [`Verdict`].
+    /// Calls `f`, unless the breaker refuses calls; `on` decides which errors count as failures, by
+    /// a `bool` or a [`Verdict`].
     ///
     /// # Errors
     ///
@@ -48,7 +50,7 @@ impl Breaker {
         counted(permit, f(), on)
     }
 
-    /// Awaits `future`, unless calls are refused; asked when the call is first polled.
+    /// Awaits `future`, unless the breaker refuses calls. It decides at the first poll.
     ///
     /// # Errors
     ///

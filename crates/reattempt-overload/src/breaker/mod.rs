@@ -43,9 +43,10 @@ use window::Window;
 /// [`probes`](Self::probes) get through. If all of them succeed it closes, with an empty window; one that fails opens
 /// it again, for twice as long.
 ///
-/// What counts is the [`Verdict`] on an error: one that is worth another attempt is a failure of the
-/// service. `Permanent` is the answer of a service that works: a probe with it has succeeded, and the window of a
-/// closed breaker leaves it out. `RetryForbidden` says nothing about health and is left out.
+/// The [`Verdict`] on an error decides: an error worth another attempt is a failure of the service.
+/// `Permanent` is the answer of a service that works: such a probe succeeds, and the window of a
+/// closed breaker leaves the call out. `RetryForbidden` says nothing about the health of the
+/// service and does not count.
 ///
 /// A call that began before a [`reset`](Self::reset), or before the breaker opened, counts nothing after it.
 ///

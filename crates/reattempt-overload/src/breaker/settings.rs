@@ -203,9 +203,10 @@ impl Breaker {
         self
     }
 
-    /// Sets how long it stays open the first time. It doubles each time that it opens again without
-    /// having been closed, up to [`cooldown_cap`](Self::cooldown_cap). Each wait is drawn from 80 %
-    /// to all of that, so that those who share a service do not all probe it at once.
+    /// Sets how long the breaker stays open the first time. The time doubles each time that the
+    /// breaker opens again before it has closed, up to [`cooldown_cap`](Self::cooldown_cap). Each
+    /// wait is drawn from 80 % to 100 % of it, so that clients of one service do not all probe it
+    /// at once.
     ///
     /// # Units and ranges
     ///
@@ -242,10 +243,9 @@ impl Breaker {
         self
     }
 
-    /// Sets the calls that get through while it is half-open, and have to succeed for it to close.
-    /// One that comes to nothing, dropped or with an error that says nothing, makes room for
-    /// another; so does one that has not ended within a cool-down, and its result, if it has one,
-    /// no longer counts.
+    /// Sets how many calls a half-open breaker lets through; it closes if all of them succeed. A
+    /// probe without a result, dropped or with an error that says nothing, makes room for another
+    /// one. So does a probe that has not ended within a cool-down; its result no longer counts.
     ///
     /// # Units and ranges
     ///

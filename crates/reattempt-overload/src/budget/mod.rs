@@ -130,8 +130,9 @@ impl Budget {
     ///
     /// # Units and ranges
     ///
-    /// `capacity` from 1; the SDKs have 500. A retry that costs more than what is left is refused, and takes
-    /// nothing: below the cost of a retry there never is one.
+    /// `capacity` is 1 or more; the SDKs use 500. The budget refuses a retry that costs more than
+    /// its balance, and takes nothing. With a capacity below the cost of a retry there is never a
+    /// retry.
     ///
     /// # Panics
     ///

@@ -25,12 +25,12 @@ mod tests;
 /// The first use of a key makes its value, once, even if many threads ask at that moment. Finding
 /// an existing key takes no lock and no allocation.
 ///
-/// There are never more than [`capacity`](Self::capacity) keys, so names that come from outside cannot
-/// fill the memory. When a key is added, those go that nobody asked for during
-/// [`idle`](Self::idle), and where that is not enough, those that were asked for longest ago; a key whose value
-/// somebody holds, a call that is under way, goes last. Its value stays valid for who holds it, but the next who
-/// asks gets a new one: a breaker that was open is forgotten with its key. So take a `capacity` above the number
-/// of keys in regular use, and an `idle` longer than what the values remember.
+/// There are never more than [`capacity`](Self::capacity) keys, so names that come from outside
+/// cannot fill the memory. A new key removes the keys that were not used during
+/// [`idle`](Self::idle), and if that is not enough, the least recently used ones. A key whose value
+/// a running call holds goes last: the call keeps its value, but the next use of the key makes a
+/// new one, so an open breaker is forgotten with its key. Set a `capacity` above the number of keys
+/// in regular use, and an `idle` longer than the values remember.
 ///
 /// # Examples
 ///
@@ -180,12 +180,13 @@ impl<K, T, F> Keyed<K, T, F> {
 impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
     /// Returns the value of a key, made now if there is none.
     ///
-    /// In the last moments of a thread, when its variables are dropped, what is made is not kept.
+    /// In the last moments of a thread, when its variables are dropped, the map does not keep a new
+    /// value.
     ///
     /// # Panics
     ///
-    /// If the function that makes values does; the next who asks calls it again. It must not ask
-    /// for the key that it is called for, which would wait for itself.
+    /// If the function that makes values panics; the next use of the key calls it again. The
+    /// function must not use the key that it makes a value for, because it would wait for itself.
     pub fn get<Q>(&self, key: &Q) -> Arc<T>
     where
         F: Fn(&K) -> T,
@@ -232,7 +233,8 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
         }
     }
 
-    /// Forgets a key, and answers with its value if there was one. Who holds the value keeps it.
+    /// Removes a key, and returns its value if there was one. A running call that holds the value
+    /// keeps it.
     ///
     /// In the last moments of a thread, when its variables are dropped, nothing is forgotten.
     pub fn remove<Q>(&self, key: &Q) -> Option<Arc<T>>

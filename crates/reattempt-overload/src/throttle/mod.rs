@@ -79,15 +79,17 @@ impl Throttle {
     /// Turns a share of the calls away, so that hardly more than [`factor`](Self::factor) of them are
     /// made for each that the service accepts.
     ///
-    /// A call counts when it ends: as a request, and as accepted if the service answered and did not
-    /// push back. A call that is turned away counts as a request, too, so the share grows while nothing
-    /// gets better. A permit that is dropped without a result counts as nothing.
+    /// A call counts when it ends: as a request, and as accepted if the service answered and did
+    /// not push back. A refused call counts as a request, too, so the refused share grows while
+    /// nothing gets better. A permit that is dropped without a result does not count.
     ///
     /// # Units and ranges
     ///
-    /// Of requests and accepts of the last two minutes ([`window`](Self::window)) a call is turned away with
-    /// probability `max(0, (requests - factor * accepts) / (requests + 1))`, at most 0.8
-    /// ([`ceiling`](Self::ceiling)), and with none below 10 requests ([`min_requests`](Self::min_requests)).
+    /// The throttle refuses a call with the probability
+    /// `max(0, (requests - factor * accepts) / (requests + 1))`, from the requests and accepts of
+    /// the last two minutes ([`window`](Self::window)). The probability is at most 0.8
+    /// ([`ceiling`](Self::ceiling)), and 0 below 10 requests
+    /// ([`min_requests`](Self::min_requests)).
     ///
     /// # Source
     ///
@@ -103,10 +105,10 @@ impl Throttle {
     /// Lets a number of calls a second pass, and finds out how many the service takes: it refuses
     /// none, but lets them wait.
     ///
-    /// There is no limit until the service throttles a call for the first time
-    /// ([`Verdict::Throttled`](reattempt_core::Verdict::Throttled)). That and every later one lowers the rate to
-    /// 0.7 of what was measured; answers raise it again, slowly near the rate at which the service
-    /// throttled last, fast beyond it. Failures of other kinds leave it as it is.
+    /// There is no limit until the service throttles a call
+    /// ([`Verdict::Throttled`](reattempt_core::Verdict::Throttled)). Each throttled call lowers the
+    /// rate to 0.7 of the measured one. Answers raise it again: slowly near the rate at which the
+    /// service last throttled, fast beyond it. Other failures do not change it.
     ///
     /// # Units and ranges
     ///
