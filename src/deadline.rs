@@ -1,13 +1,13 @@
 //! Inherited deadlines: an outer function sets a deadline, and everything that it calls reads the
 //! remaining time and obeys it.
 //!
-//! A deadline holds for what runs inside [`within`] or [`within_blocking`] on the same thread or in
-//! the same future. It nests, and only ever shrinks. Retried calls inside begin no delay that would
-//! not end before it, and cancel attempts that have a `timeout` or a `deadline`. Code of your own
-//! asks [`remaining`]. A call with a `deadline` key sets one for its attempts, too.
+//! A deadline applies to the code inside [`within`] or [`within_blocking`], on the same thread or
+//! in the same future. It nests, and only ever shrinks. Retried calls inside begin no delay that
+//! would run past it, and cancel attempts that have a `timeout` or a `deadline`. Your own code
+//! reads [`remaining`]. A call with a `deadline` key sets one for its attempts, too.
 //!
-//! Work that is spawned elsewhere is handed its deadline explicitly: [`current`] before, [`scope`]
-//! or [`scope_blocking`] inside.
+//! Spawned tasks and threads do not inherit a deadline: read it with [`current`], and set it inside
+//! with [`scope`] or [`scope_blocking`].
 //!
 //! ```
 //! use reattempt::deadline;
@@ -51,8 +51,8 @@
 //!
 //! # Clock
 //!
-//! Time is tokio's where the feature `tokio` is on, its paused clock included, and the operating
-//! system's monotonic clock elsewhere.
+//! The clock is tokio's if the feature `tokio` is on, its paused clock included, and else the
+//! operating system's monotonic clock.
 
 #[cfg(feature = "http")]
 pub use reattempt_http::deadline::{

@@ -1,4 +1,4 @@
-//! Deadlines that travel: the outermost sets one, everything that it calls sees how much is left, and obeys it.
+//! Inherited deadlines: an outer function sets one, and everything that it calls obeys it.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -12,7 +12,7 @@ use crate::inside::Inside;
 use crate::nesting;
 use crate::timer::Timestamp;
 
-/// A deadline, to be handed over to another task or thread.
+/// A deadline, which you can pass on to another task or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Timestamp);
 
@@ -22,45 +22,44 @@ impl Deadline {
         Self(inherited::now().after(limit))
     }
 
-    /// Time left; 0 when it is over.
+    /// Returns the time until the deadline; 0 after it.
     pub fn remaining(self) -> Duration {
         self.0.since(inherited::now())
     }
 
-    /// Returns whether it is over.
+    /// Returns whether the deadline has passed.
     pub fn is_over(self) -> bool {
         self.remaining().is_zero()
     }
 }
 
-/// Time left until the deadline that holds here; `None` without one.
+/// Returns the time until the current deadline; `None` without one.
 ///
-/// 0 when it is over.
+/// It is 0 after the deadline.
 pub fn remaining() -> Option<Duration> {
     inherited::remaining()
 }
 
-/// Returns the deadline that holds here, for [`scope`] in another task or thread.
+/// Returns the current deadline, for [`scope`] in another task or thread.
 pub fn current() -> Option<Deadline> {
     let until = inherited::until();
     (!until.is_endless()).then_some(Deadline(until))
 }
 
-/// Returns the number of the attempt that runs here, from 1: that of the nearest call above that is
-/// retrying; 1 where none is.
+/// Returns the number of the current attempt, from 1: that of the innermost outer call that is
+/// retrying; 1 if there is none.
 pub fn attempt() -> u32 {
     inherited::retries().saturating_add(1)
 }
 
-/// Runs `future` with `limit` as its deadline, from now on, unless an earlier
-/// one holds already.
+/// Runs `future` with `limit` as its deadline, from now on, unless it inherits an earlier one.
 ///
-/// What makes `future` runs before it: `within(limit, client.get(url).send())` makes the
-/// request outside, `within(limit, async { client.get(url).send().await })` inside.
+/// The expression that makes `future` runs before the deadline is set:
+/// `within(limit, client.get(url).send())` makes the request outside,
+/// `within(limit, async { client.get(url).send().await })` inside.
 ///
-/// It needs no runtime and no timer, and does not cut `future` off: what is below
-/// obeys the deadline, and code that does not know of it is given a time-out of
-/// [`remaining`].
+/// It needs no runtime and no timer, and does not cancel `future`: retried calls inside obey the
+/// deadline. Pass [`remaining`] as a time-out to other code.
 ///
 /// # Cancel safety
 ///
@@ -69,9 +68,8 @@ pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
     scope(Deadline::after(limit), future)
 }
 
-/// Runs `f` with `limit` as its deadline, from now on, unless an earlier one
-/// holds already. A future that `f` gives is polled later, and not under it: for that
-/// there is [`within`].
+/// Runs `f` with `limit` as its deadline, from now on, unless it inherits an earlier one. A future
+/// that `f` returns is polled later, without the deadline; use [`within`] for a future.
 ///
 /// # Examples
 ///
@@ -97,8 +95,8 @@ pub fn within_blocking<R>(limit: Duration, f: impl FnOnce() -> R) -> R {
     scope_blocking(Deadline::after(limit), f)
 }
 
-/// Runs `future` with a deadline that was set elsewhere, unless an earlier one
-/// holds already; `None` changes nothing.
+/// Runs `future` with a deadline that was set elsewhere, unless it inherits an earlier one; `None`
+/// changes nothing.
 ///
 /// # Cancel safety
 ///
@@ -110,14 +108,14 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
     }
 }
 
-/// Runs `f` with a deadline that was set elsewhere, unless an earlier one holds
-/// already; `None` changes nothing.
+/// Runs `f` with a deadline that was set elsewhere, unless it inherits an earlier one; `None`
+/// changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
     let _holds = Inside::deadline(moment(deadline.into()), false);
     f()
 }
 
-/// Runs `future` without a deadline, and as if no call around it were a retry.
+/// Runs `future` without the inherited deadline, and as if no outer call were retrying.
 ///
 /// Work that an attempt polls is inside the attempt, even if it belongs to another caller: the
 /// tasks of a `LocalSet`, or of a runtime whose `block_on` runs inside it, and a future that
@@ -149,10 +147,11 @@ pub const fn isolate<F: Future>(future: F) -> Isolated<F> {
     }
 }
 
-/// Runs `f` without a deadline, and as if no call around it were a retry.
+/// Runs `f` without the inherited deadline, and as if no outer call were retrying.
 ///
-/// A thread that waits may run other work meanwhile: a worker of rayon that waits in `join` takes up the next job, which
-/// then inherits what holds here. Such jobs begin with this.
+/// A waiting thread may run other work: a worker of rayon that waits in `join` takes the next job,
+/// which then inherits the deadline and the retry of the waiting call. Begin such a job with this
+/// function.
 pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
     let _inside = Inside::no_deadline();
     nesting::isolate_blocking(f)

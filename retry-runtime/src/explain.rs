@@ -1,4 +1,4 @@
-//! A policy in words, for documentation and for people who choose one.
+//! A policy in words; [`Policy::explain`](crate::Policy::explain) makes it.
 
 use core::fmt;
 

@@ -3,8 +3,8 @@
 //! Inside a retry of an outer call, an operation makes a single attempt if it has used up its retries during that call within
 //! the last minute. So five layers of five attempts each make 21 calls of a dead service, not 3125.
 //!
-//! What an attempt polls or calls on its own thread is inside it. A spawned task is not, nor is a closure for
-//! `spawn_blocking` or rayon: [`current`] and [`scope`] hand over what holds here. [`isolate`] leaves it behind, for work
+//! Code that an attempt polls or calls on its own thread is inside the attempt. A spawned task is not, nor is a
+//! closure for `spawn_blocking` or rayon: [`current`] and [`scope`] pass the state on. [`isolate`] removes it, for work
 //! that is not part of the call, such as a refresh of a cache that many callers wait for.
 //!
 //! # Examples
@@ -31,7 +31,8 @@ use crate::call::{InheritedMarks, ScopeMarks};
 use crate::inherited::retries;
 use crate::inside::Inside;
 
-/// The retries around a piece of code, and the operations that have used up theirs in them: made by [`current`].
+/// The retries around a piece of code, and the operations that have used up their retries there;
+/// made by [`current`].
 #[derive(Debug, Clone)]
 pub struct Nesting {
     retries: u32,
@@ -47,7 +48,8 @@ pub fn current() -> Nesting {
     }
 }
 
-/// Runs `future` inside the retries of `nesting`. What it marks is not handed back.
+/// Runs `future` inside the retries of `nesting`. The operations that it marks as used up are not
+/// passed back.
 ///
 /// # Cancel safety
 ///
@@ -56,13 +58,14 @@ pub const fn scope<F: Future>(nesting: Nesting, future: F) -> Scope<F> {
     Scope { future, nesting }
 }
 
-/// Runs `f` inside the retries of `nesting`. What it marks is not handed back.
+/// Runs `f` inside the retries of `nesting`. The operations that it marks as used up are not passed
+/// back.
 pub fn scope_blocking<R>(nesting: &Nesting, f: impl FnOnce() -> R) -> R {
     let _inside = nesting.enter();
     f()
 }
 
-/// Runs `future` as if no call around it were a retry. The deadline still holds.
+/// Runs `future` as if no outer call were retrying. The deadline still applies.
 ///
 /// # Cancel safety
 ///
@@ -71,7 +74,7 @@ pub const fn isolate<F: Future>(future: F) -> Scope<F> {
     scope(Nesting::NONE, future)
 }
 
-/// Runs `f` as if no call around it were a retry. The deadline still holds.
+/// Runs `f` as if no outer call were retrying. The deadline still applies.
 pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
     scope_blocking(&Nesting::NONE, f)
 }

@@ -10,12 +10,13 @@ pub use crate::call::Decision;
 use crate::jitter::unit;
 use crate::operation::Operation;
 
-/// The user's own decision after each failure, with a state of its own for each call.
+/// A decision of your own after each failure, with a state for each call.
 ///
-/// It is asked about failures that may be retried: after `on`, `except`, `Classify`, `idempotent` and `verify`, and
-/// after `max` where that is given; without it the strategy alone says how often. What it allows, a deadline, a
-/// breaker or a budget may still forbid. A reference to a strategy is one, too, and [`from_fn`] makes one of a
-/// function that needs no state.
+/// The call asks it about failures that may be retried: after `on`, `except`, `Classify`,
+/// `idempotent` and `verify`, and after `max` if that is set. Without `max` the strategy alone
+/// limits the attempts. A deadline, a breaker or a budget may still forbid what it allows. A
+/// reference to a strategy is a strategy, too, and [`from_fn`] makes one from a function that needs
+/// no state.
 ///
 /// # Examples
 ///
@@ -56,14 +57,14 @@ use crate::operation::Operation;
     note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
 )]
 pub trait Strategy<E: ?Sized> {
-    /// What one call remembers from failure to failure.
+    /// The state that one call keeps from failure to failure.
     type State;
 
-    /// The state of a call: made at the first failure that the strategy is asked about, so that a call that
-    /// succeeds at once pays nothing.
+    /// Returns the state of a call. The call makes it at the first failure that it asks the
+    /// strategy about, so a call that succeeds at once pays nothing.
     fn start(&self) -> Self::State;
 
-    /// An attempt has failed, and may be retried: is it, and when?
+    /// Decides whether there is another attempt after this failure, and when.
     fn failed(&self, state: &mut Self::State, failure: &FailedAttempt<'_, E>) -> Decision;
 }
 

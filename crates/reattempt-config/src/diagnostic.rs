@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: where, which key, which rule, and the fix.
+//! A mistake in a configuration: its place, the key, the rule, and the fix.
 
 use core::fmt;
 use std::error::Error;

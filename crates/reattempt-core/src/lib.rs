@@ -1,7 +1,8 @@
-//! What an error means for a retry, and how a call that was given up ends.
+//! The meaning of errors for a retry, and the errors of calls that were given up.
 //!
-//! A library whose errors its users retry implements [`Classify`] for them, and needs nothing else. Programs add
-//! `reattempt`, which re-exports everything here. The features implement [`Classify`] for the errors of client libraries.
+//! A library implements [`Classify`] for the errors that its users retry, and needs nothing else.
+//! Programs add `reattempt`, which re-exports everything here. The features implement [`Classify`]
+//! for the errors of client libraries.
 //!
 //! Without features the crate has no dependency and needs no allocator.
 //!

@@ -1,5 +1,5 @@
-//! What holds for a part of a program: the id of a request, and observers of its own. Set for the thread while a
-//! closure runs or a future is polled, put back afterwards.
+//! The scope of a part of a program: the id of a request, and observers. The thread has it while a
+//! closure runs or a future is polled.
 
 use core::fmt;
 use core::future::Future;

@@ -1,5 +1,4 @@
-//! The programmatic form: a policy run around a closure, where no attribute can
-//! stand.
+//! The programmatic form: a policy around a closure.
 
 mod decide;
 mod drive;

@@ -1,5 +1,4 @@
-//! What a response means for a retry: which statuses are worth another attempt, when the
-//! service asks to come back, and what a request needs so that it may be sent twice.
+//! The meaning of responses for a retry: statuses, `Retry-After`, and idempotency keys.
 //!
 //! A response with a bad status is not an error by itself. [`CheckStatus::check_status`] makes one of it
 //! that keeps the response, headers and body included, and knows its verdict.

@@ -1,4 +1,4 @@
-//! A breaker around a call, and what is said of a call that was refused.
+//! A breaker around a call, and the error of a refused call.
 
 use core::fmt;
 use core::future::Future;

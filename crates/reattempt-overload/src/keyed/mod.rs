@@ -1,5 +1,5 @@
-//! One budget, breaker or throttle for each host: made when it is first asked for, and bounded.
-//! What is thrown away, and when, is decided in `evict`.
+//! One budget, breaker or throttle for each host, made at its first use. `evict` decides which of
+//! them are removed.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::borrow::Borrow;
