@@ -42,7 +42,11 @@ def without_code(text):
 
 
 def anchors(path):
-    headings = re.findall(r"^#{1,6} (.*)$", without_code(path.read_text()), flags=re.M)
+    def included(match):
+        return (path.parent / match[1]).read_text()
+
+    text = re.sub(r"^\{\{#include ([^:}]+)\}\}$", included, path.read_text(), flags=re.M)
+    headings = re.findall(r"^#{1,6} (.*)$", without_code(text), flags=re.M)
     return {slug(heading) for heading in headings}
 
 
