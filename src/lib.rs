@@ -30,6 +30,7 @@
 )]
 
 // The attribute, and what most programs name.
+pub use reattempt_core::chain;
 pub use retry_macros::{Classify, retry, retry_block};
 #[cfg(feature = "keyed")]
 pub use retry_runtime::Keyed;

@@ -57,6 +57,7 @@ pub enum Kind {
     Linear,
     Exp,
     Fibonacci,
+    ExpAboveFirst,
     Decorrelated,
     Custom,
 }
@@ -159,6 +160,7 @@ impl Kind {
             Self::Linear => Backoff::Linear,
             Self::Exp => Backoff::Exp,
             Self::Fibonacci => Backoff::Fibonacci,
+            Self::ExpAboveFirst => Backoff::ExpAboveFirst,
             Self::Decorrelated => Backoff::Decorrelated,
             Self::Custom => Backoff::Custom(&wild),
         }

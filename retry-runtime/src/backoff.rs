@@ -68,6 +68,14 @@ pub enum Backoff {
     Exp,
     /// `base * F(n)` with F = 1, 1, 2, 3, 5, ... (`"fibonacci"`).
     Fibonacci,
+    /// `first` exactly, and above it `base * (factor^n - 1)` (`"exp_above_first"`). The jitter spreads what is above
+    /// `first` alone; without the key `jitter` that is 80 % to 120 %.
+    ///
+    /// # Source
+    ///
+    /// The exponential of the transient-fault handling of Azure: `first` is its minimum, `base` its delta and `cap` its
+    /// maximum.
+    ExpAboveFirst,
     /// Uniform between `base` and three times the previous delay
     /// (`"decorrelated"`).
     ///
@@ -88,6 +96,7 @@ impl Backoff {
             Self::Linear => "linear",
             Self::Exp => "exp",
             Self::Fibonacci => "fibonacci",
+            Self::ExpAboveFirst => "exp_above_first",
             Self::Decorrelated => "decorrelated",
             Self::Custom(_) => "custom",
         }

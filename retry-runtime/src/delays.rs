@@ -6,6 +6,7 @@ use core::time::Duration;
 use crate::backoff::{self, Backoff};
 use crate::jitter::{Jitter, unit};
 use crate::policy::Policy;
+use reattempt_rules::Key;
 use reattempt_rules::duration::Nanos;
 
 impl Policy {
@@ -30,6 +31,11 @@ impl Policy {
             Backoff::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
             Backoff::Decorrelated => (delay, delay),
             Backoff::Custom(_) => (Nanos(0.0), delay),
+            Backoff::ExpAboveFirst if delay.0 > 0.0 => {
+                let (low, high) = self.spread_growth(retry);
+                (low.min(self.cap), high.min(self.cap))
+            }
+            Backoff::ExpAboveFirst => (delay, delay),
             _ => self.jitter.bounds(delay, self.cap),
         };
         (low.duration(), high.duration())
@@ -58,7 +64,9 @@ impl Policy {
                 let grown = retry.saturating_sub(self.fast_first as u32);
                 backoff::exponential(longest, longest, 3.0, grown)
             }
-            Backoff::Exp => backoff::exponential(self.first, self.base, self.factor, retry),
+            Backoff::Exp | Backoff::ExpAboveFirst => {
+                backoff::exponential(self.first, self.base, self.factor, retry)
+            }
             // Not known before it is asked; the cap holds in any case.
             Backoff::Custom(_) => self.cap,
         }
@@ -85,6 +93,7 @@ impl Policy {
         }
         match self.backoff {
             Backoff::Decorrelated => self.decorrelated(previous, random()),
+            Backoff::ExpAboveFirst => self.grown(retry, random()),
             Backoff::Custom(shape) => {
                 let delay = Nanos::new(shape.delay(retry));
                 self.floored(self.jittered(delay, self.chance(random)))
@@ -124,6 +133,33 @@ impl Policy {
     fn jittered(&self, delay: Nanos, r: f64) -> Duration {
         let delay = delay.min(self.cap);
         self.jitter.apply(delay, self.cap, r).duration()
+    }
+
+    /// The jitter that holds: a shape may have a default of its own.
+    pub(crate) const fn spread(&self) -> Jitter {
+        match self.backoff {
+            Backoff::ExpAboveFirst if !self.given.contains(Key::Jitter) => Jitter::Ratio(0.2),
+            _ => self.jitter,
+        }
+    }
+
+    /// The least and the most of `"exp_above_first"`, before the cap: the jitter leaves `first` as it is.
+    const fn spread_growth(&self, retry: u32) -> (Nanos, Nanos) {
+        let growth = backoff::exponential(Nanos(0.0), self.base, self.factor, retry);
+        let (low, high) = self.spread().bounds(growth, Nanos(f64::INFINITY));
+        (Nanos(self.first.0 + low.0), Nanos(self.first.0 + high.0))
+    }
+
+    #[cold]
+    fn grown(&self, retry: u32, random: u64) -> Duration {
+        let (low, high) = self.spread_growth(retry);
+        // What overflows is the cap, and never the difference of two infinities.
+        let delay = if high.0.is_finite() {
+            low.0 + (high.0 - low.0) * unit(random)
+        } else {
+            high.0
+        };
+        Nanos(delay).min(self.cap).duration()
     }
 
     #[cold]

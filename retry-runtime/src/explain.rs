@@ -110,7 +110,7 @@ impl Explanation<'_> {
         let retries = policy
             .attempts()
             .map_or(u32::MAX, |max| max.saturating_sub(1));
-        let (one, about) = match policy.jitter {
+        let (one, about) = match policy.spread() {
             Jitter::None => (retries == 1, ""),
             Jitter::Ratio(_) => (retries == 1, "about "),
             Jitter::Full | Jitter::Equal => (retries == 1, "up to "),
@@ -127,8 +127,15 @@ impl Explanation<'_> {
                 Human(policy.delay(retries.saturating_sub(1)))
             )?;
         }
+        if let Backoff::ExpAboveFirst = policy.backoff {
+            write!(
+                f,
+                ", of which what is above {}",
+                Human(policy.first.duration())
+            )?;
+        }
         let each = if one { "" } else { "each " };
-        match policy.jitter {
+        match policy.spread() {
             Jitter::None => Ok(()),
             Jitter::Full => write!(f, ", {each}drawn from 0 to that"),
             Jitter::Equal => write!(f, ", {each}drawn from half of that to that"),

@@ -251,6 +251,29 @@ impl Policy {
             .jitter(Jitter::Equal)
     }
 
+    /// For the steps of a transaction of which all others are undone when one fails: so many attempts, over so long a
+    /// time, that a step almost always succeeds in the end.
+    ///
+    /// It has no deadline. A step that must end by a time sets one; a durable step has its `complete_by`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use reattempt::Policy;
+    /// assert_eq!(
+    ///     Policy::transaction_step().explain().to_string(),
+    ///     "Up to 12 attempts; delays of up to 200 ms, 400 ms, 800 ms, 1.6 s, 3.2 s, 6.4 s, ... 30 s, \
+    ///      each drawn from half of that to that; at most 2 m 21 s of waiting."
+    /// );
+    /// ```
+    pub const fn transaction_step() -> Self {
+        Self::new()
+            .max(12)
+            .base(Duration::from_millis(200))
+            .cap(Duration::from_secs(30))
+            .jitter(Jitter::Equal)
+    }
+
     /// Sets the number of attempts in total, the first call included.
     ///
     /// # Units and ranges

@@ -161,7 +161,7 @@ impl Policy {
         match self.backoff {
             // Nobody knows; a factor below 1 is refused, but not here.
             Backoff::Custom(_) => false,
-            Backoff::Exp => self.factor >= 1.0,
+            Backoff::Exp | Backoff::ExpAboveFirst => self.factor >= 1.0,
             _ => true,
         }
     }
@@ -212,6 +212,7 @@ mod tests {
             (policy.backoff(Backoff::Exp), 0),
             (policy.backoff(Backoff::Exp).base(MS).factor(1.001), 100),
             (policy.backoff(Backoff::Fibonacci), 0),
+            (policy.backoff(Backoff::ExpAboveFirst), 0),
             (policy.backoff(Backoff::Decorrelated), 0),
             (policy.backoff(Backoff::Linear).cap(at_cap), 0),
             (policy.backoff(Backoff::Linear).base(MS), 100),

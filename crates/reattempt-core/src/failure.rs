@@ -1,6 +1,7 @@
 //! The errors of calls that were given up: [`GaveUp`] and [`RetryError`].
 
 use core::fmt;
+use core::time::Duration;
 
 use crate::reason::GiveUpReason;
 use crate::verdict::{Classify, Verdict};
@@ -11,13 +12,66 @@ use crate::verdict::{Classify, Verdict};
 /// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and with their features the
 /// errors of aws, diesel, `mysql_async`, `object_store`, redis, reqwest-middleware, sqlx, tonic and ureq; so have boxed errors,
 /// `anyhow` and `eyre`. An error type that cannot have it, such as that of reqwest, is wrapped: `Result<T, RetryError<E>>`.
-// In this order, so that a `Result<(), GaveUp>` is distinguished by its first four bytes.
+///
+/// Two ends are equal if they have the same reason, number of attempts and time-out; [`retry_after`](Self::retry_after)
+/// does not count.
+// In this order, so that a `Result<(), GaveUp>` is distinguished by its first four bytes. Eight bytes, so that a call hands
+// it on in a register.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct GaveUp {
     reason: GiveUpReason,
     timed_out: bool,
+    retry_after: Wait,
     attempts: u32,
+}
+
+impl PartialEq for GaveUp {
+    fn eq(&self, other: &Self) -> bool {
+        self.reason == other.reason
+            && self.timed_out == other.timed_out
+            && self.attempts == other.attempts
+    }
+}
+
+impl Eq for GaveUp {}
+
+/// A duration in two bytes: whole seconds, from the highest bit on whole minutes; 0 where it is not known.
+#[derive(Debug, Clone, Copy)]
+struct Wait(u16);
+
+impl Wait {
+    const UNKNOWN: Self = Self(0);
+    const MINUTES: u16 = 1 << 15;
+
+    /// Rounds up, so that nobody comes too early.
+    #[expect(clippy::cast_possible_truncation, reason = "below the highest bit")]
+    const fn of(duration: Duration) -> Self {
+        let seconds = duration
+            .as_secs()
+            .saturating_add((duration.subsec_nanos() > 0) as u64);
+        let minutes = seconds.div_ceil(60);
+        Self(if seconds == 0 {
+            1
+        } else if seconds < Self::MINUTES as u64 {
+            seconds as u16
+        } else if minutes < Self::MINUTES as u64 {
+            minutes as u16 | Self::MINUTES
+        } else {
+            u16::MAX
+        })
+    }
+
+    const fn duration(self) -> Option<Duration> {
+        match self.0 {
+            0 => None,
+            seconds @ ..Self::MINUTES => Some(Duration::from_secs(seconds as u64)),
+            minutes => {
+                let minutes = (minutes & !Self::MINUTES) as u64;
+                Some(Duration::from_secs(minutes.saturating_mul(60)))
+            }
+        }
+    }
 }
 
 impl GaveUp {
@@ -27,6 +81,38 @@ impl GaveUp {
             reason,
             attempts,
             timed_out: false,
+            retry_after: Wait::UNKNOWN,
+        }
+    }
+
+    /// Returns the same end, where it is known after how long another try makes sense: in whole seconds, rounded up, above
+    /// 9 hours in whole minutes.
+    #[must_use = "an end is not changed in place"]
+    pub const fn with_retry_after(self, wait: Duration) -> Self {
+        Self {
+            retry_after: Wait::of(wait),
+            ..self
+        }
+    }
+
+    /// Returns after how long another try makes sense: what the last error asked for, or the rest of a breaker's
+    /// cool-down, else what the [reason](GiveUpReason::retry_after) says. `None` where no other try makes sense.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{GaveUp, GiveUpReason};
+    /// use std::time::Duration;
+    ///
+    /// let end = GaveUp::new(GiveUpReason::RetryAfterTooLong, 1);
+    /// assert_eq!(end.retry_after(), Some(Duration::from_secs(60)));
+    /// let asked = end.with_retry_after(Duration::from_secs(90));
+    /// assert_eq!(asked.retry_after(), Some(Duration::from_secs(90)));
+    /// ```
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match (self.reason.retry_after(), self.retry_after.duration()) {
+            (Some(_), Some(known)) => Some(known),
+            (by_reason, _) => by_reason,
         }
     }
 
@@ -58,14 +144,13 @@ impl GaveUp {
 
 impl fmt::Display for GaveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "gave up after {}: {}",
-            Attempts(self.attempts),
-            self.reason
-        )?;
+        // Inside another sentence, which says that a call gave up already.
+        if !f.alternate() {
+            write!(f, "gave up after {} because ", Attempts(self.attempts))?;
+        }
+        self.reason.fmt(f)?;
         if self.timed_out {
-            f.write_str("; the last attempt timed out")?;
+            f.write_str(" and the last attempt timed out")?;
         }
         Ok(())
     }
@@ -77,6 +162,15 @@ impl core::error::Error for GaveUp {}
 /// ended, the number of attempts, and the last error, if there is one.
 ///
 /// The body of such a function still speaks `Result<T, E>`.
+///
+/// Its `Display` is one sentence, also where the last error is a `RetryError` itself: why the call gave up, and the
+/// innermost error. The alternate form `{:#}` is the innermost error alone.
+///
+/// # Through another retried call
+///
+/// In a function that is retried itself, `?` makes an `E` of it, for the errors of libraries that have [`From<GaveUp>`],
+/// and for a type with `derive(Classify)` that has it: the last error, or what `From<GaveUp>`
+/// makes of the end. For any other type [`flatten`](RetryError::flatten) joins the two layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryError<E> {
     end: GaveUp,
@@ -92,7 +186,7 @@ impl<E> RetryError<E> {
     /// use reattempt::{GaveUp, GiveUpReason, RetryError};
     ///
     /// let error = RetryError::new(GaveUp::new(GiveUpReason::Attempts, 3), Some("no answer"));
-    /// assert_eq!(error.to_string(), "gave up after 3 attempts: all attempts are used up; last error: no answer");
+    /// assert_eq!(error.to_string(), "gave up after 3 attempts because all attempts are used up: no answer");
     /// ```
     pub const fn new(end: GaveUp, last: Option<E>) -> Self {
         Self { end, last }
@@ -114,6 +208,17 @@ impl<E> RetryError<E> {
         self.end.is_timeout()
     }
 
+    /// Returns after how long another try makes sense, as [`GaveUp::retry_after`] does: what to tell a user, or
+    /// to send on as `Retry-After`.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.end.retry_after()
+    }
+
+    /// Returns how the call ended, without the error.
+    pub const fn end(&self) -> GaveUp {
+        self.end
+    }
+
     /// Returns the error of the last attempt; `None` if it had none: a limit cancelled it, or
     /// polling ended without a final value.
     pub const fn last(&self) -> Option<&E> {
@@ -126,13 +231,66 @@ impl<E> RetryError<E> {
     }
 }
 
+impl<E> RetryError<RetryError<E>> {
+    /// Joins the ends of two calls, one inside the other: how the outer one ended, and the last error of the inner one.
+    ///
+    /// Without an error of the inner call, its end is the one that is kept, with the attempts of the outer one.
+    ///
+    /// # Examples
+    ///
+    /// As `map_err` it lets the body of a retried function use `?` on another one:
+    ///
+    /// ```
+    /// use reattempt::{Classify, RetryError, retry};
+    ///
+    /// #[derive(Debug, Classify)]
+    /// #[retry(transient)]
+    /// struct Busy;
+    ///
+    /// #[retry(max = 2, base = "1ms")]
+    /// fn inner() -> Result<u8, RetryError<Busy>> {
+    ///     Err(Busy)
+    /// }
+    ///
+    /// #[retry(max = 2, base = "1ms", map_err = RetryError::flatten)]
+    /// fn outer() -> Result<u8, RetryError<Busy>> {
+    ///     Ok(inner()? + 1)
+    /// }
+    ///
+    /// let error = outer().unwrap_err();
+    /// assert!(matches!(error.last(), Some(Busy)));
+    /// ```
+    pub fn flatten(self) -> RetryError<E> {
+        let Self { end, last } = self;
+        match last {
+            Some(RetryError {
+                last: Some(last), ..
+            }) => RetryError::new(end, Some(last)),
+            Some(inner) => RetryError::from(GaveUp {
+                attempts: end.attempts,
+                ..inner.end
+            }),
+            None => RetryError::from(end),
+        }
+    }
+}
+
+impl<E: From<GaveUp>> RetryError<E> {
+    /// Returns the last error, or where there is none what `From<GaveUp>` makes of the end.
+    pub fn into_error(self) -> E {
+        self.last.unwrap_or_else(|| self.end.into())
+    }
+}
+
 impl<E: fmt::Display> fmt::Display for RetryError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.end.fmt(f)?;
-        match &self.last {
-            Some(error) => write!(f, "; last error: {error}"),
-            None => Ok(()),
+        let Some(error) = &self.last else {
+            return self.end.fmt(f);
+        };
+        if !f.alternate() {
+            write!(f, "{}: ", self.end)?;
         }
+        write!(f, "{error:#}")
     }
 }
 
@@ -212,6 +370,47 @@ impl fmt::Display for Attempts {
         match self.0 {
             1 => f.write_str("1 attempt"),
             n => write!(f, "{n} attempts"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_rounded_up_and_saturates() {
+        let table = [
+            (Duration::ZERO, 1),
+            (Duration::from_nanos(1), 1),
+            (Duration::from_secs(7), 7),
+            (Duration::from_millis(7_001), 8),
+            (Duration::from_secs(32_767), 32_767),
+            (Duration::from_secs(32_768), 547 * 60),
+            (Duration::from_secs(86_400), 86_400),
+            (Duration::MAX, 32_767 * 60),
+        ];
+        for (wait, seconds) in table {
+            let end = GaveUp::new(GiveUpReason::Attempts, 1).with_retry_after(wait);
+            assert_eq!(
+                end.retry_after(),
+                Some(Duration::from_secs(seconds)),
+                "{wait:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_end_fits_a_register() {
+        assert_eq!(size_of::<GaveUp>(), 8);
+        assert_eq!(size_of::<Result<Duration, GaveUp>>(), 16);
+    }
+
+    #[test]
+    fn no_wait_helps_what_is_final() {
+        for reason in [GiveUpReason::Permanent, GiveUpReason::RetryForbidden] {
+            let end = GaveUp::new(reason, 1).with_retry_after(Duration::from_secs(1));
+            assert_eq!(end.retry_after(), None, "{reason:?}");
         }
     }
 }

@@ -41,6 +41,8 @@
     )
 )]
 
+#[doc(hidden)]
+pub mod chained;
 #[cfg(feature = "std")]
 mod clients;
 mod failure;

@@ -1,6 +1,7 @@
 //! Why a call was given up.
 
 use core::fmt;
+use core::time::Duration;
 
 /// Why a call ended without success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +52,44 @@ impl GiveUpReason {
             Self::Disabled => "disabled",
             Self::InvalidPolicy => "invalid_policy",
         }
+    }
+
+    /// Returns after how long another try makes sense, as far as the reason alone tells; `None` where none does, because
+    /// it would end in the same way.
+    ///
+    /// [`GaveUp::retry_after`](crate::GaveUp::retry_after) knows more where the service, or a breaker, says when.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::GiveUpReason;
+    ///
+    /// fn advice(reason: GiveUpReason) -> String {
+    ///     match reason.retry_after() {
+    ///         Some(wait) => format!("try again in {} s", wait.as_secs()),
+    ///         None => "check the request".to_owned(),
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(advice(GiveUpReason::Attempts), "try again in 10 s");
+    /// assert_eq!(advice(GiveUpReason::Permanent), "check the request");
+    /// ```
+    pub const fn retry_after(self) -> Option<Duration> {
+        let seconds = match self {
+            Self::Permanent | Self::RetryForbidden | Self::InvalidPolicy => return None,
+            // The call above decides within its own delays.
+            Self::Nested => 1,
+            // A service that fails for the length of a call, or a breaker, needs longer than a delay between attempts.
+            Self::Attempts
+            | Self::Deadline
+            | Self::Strategy
+            | Self::BreakerOpen
+            | Self::Throttle
+            | Self::Budget => 10,
+            // More than `max_retry_after`, which is a minute by default; and somebody has to switch retries on.
+            Self::RetryAfterTooLong | Self::Disabled => 60,
+        };
+        Some(Duration::from_secs(seconds))
     }
 }
 

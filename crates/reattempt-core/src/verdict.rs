@@ -129,6 +129,7 @@ impl IntoVerdict for Verdict {
 ///
 /// A policy without `on` uses it. `#[derive(Classify)]` implements it for an error type of yours.
 /// `Box<dyn Error>`, `String` and `anyhow::Error` do not implement it, because they carry no verdict.
+/// [`chain!`](crate::chain) looks for errors inside a box or an `anyhow::Error`.
 ///
 /// # Examples
 ///
@@ -152,6 +153,7 @@ impl IntoVerdict for Verdict {
     label = "`Classify` is not implemented for this error",
     note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
     note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
+    note = "for `anyhow::Error`, `eyre::Report` and boxed errors: `on = reattempt::chain![std::io::Error]`, with the types that may be inside",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
     note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"

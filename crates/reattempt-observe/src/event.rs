@@ -139,9 +139,10 @@ impl ErrorText {
         }
     }
 
-    /// Returns the same where its message is asked for as a trait object.
+    /// Returns the same where its message is asked for as a trait object: in the alternate form, which is the whole chain
+    /// for `anyhow` and `eyre`.
     pub fn message<E: ?Sized>(error: &E, message: Option<&dyn fmt::Display>) -> Self {
-        Self::new(error, message.map(said))
+        Self::new(error, message.map(|text| said(&format_args!("{text:#}"))))
     }
 
     /// Returns what an answer says that is a result itself.

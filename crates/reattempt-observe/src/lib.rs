@@ -61,7 +61,7 @@ pub use report::{ObserverHandle, add};
 pub use report::{invalid_policy, report};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
-pub use said::{said, shown};
+pub use said::{said, said_with_causes, shown};
 #[cfg(feature = "observers")]
 pub use scope::{
     Scope, Scoped, current, request, request_blocking, request_id, scope, scope_blocking,

@@ -206,6 +206,7 @@ pub const SHAPES: &[(&str, Backoff)] = &[
     (Backoff::Linear.as_str(), Backoff::Linear),
     (Backoff::Exp.as_str(), Backoff::Exp),
     (Backoff::Fibonacci.as_str(), Backoff::Fibonacci),
+    (Backoff::ExpAboveFirst.as_str(), Backoff::ExpAboveFirst),
     (Backoff::Decorrelated.as_str(), Backoff::Decorrelated),
 ];
 

@@ -128,6 +128,15 @@ impl Answer {
         (!certain && !has_hole(nameable(ty).into_token_stream())).then_some(ty)
     }
 
+    /// Whether the error holds another one, going by its name: `anyhow::Result`, `eyre::Report`, `Box<dyn Error>`.
+    pub fn holds_error(&self) -> bool {
+        match self {
+            Self::RetryError(ty, _) => holds_error(ty),
+            Self::Result(ty) | Self::Unknown(ty) => holds_error(ty),
+            Self::Option(_) | Self::Other(_) | Self::Inferred => false,
+        }
+    }
+
     /// `: T` for a binding of what the whole function answers, with `_` for what cannot be written.
     pub fn annotation(&self) -> Option<TokenStream> {
         self.written().map(|ty| quote!(: #ty))
@@ -223,6 +232,32 @@ fn spoken(ty: &Type) -> Option<Type> {
     let inner = type_arguments(&failed.path).next()?.clone();
     *error = GenericArgument::Type(inner);
     Some(spoken)
+}
+
+/// Whether the error of an answer is a box, or of a crate whose errors are boxes.
+fn holds_error(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let error = type_arguments(&path.path).nth(1).unwrap_or(ty);
+    let is_holder = |name: &Ident| name == "anyhow" || name == "eyre" || name == "color_eyre";
+    match bare(error) {
+        Type::Path(error) if error.path.segments.iter().any(|of| is_holder(&of.ident)) => true,
+        error => is_dyn_error(error),
+    }
+}
+
+/// Whether it is `Box<dyn Error + ...>`, or another pointer to one.
+fn is_dyn_error(ty: &Type) -> bool {
+    match bare(ty) {
+        Type::Path(path) => type_arguments(&path.path).any(is_dyn_error),
+        Type::TraitObject(object) => object.bounds.iter().any(|bound| match bound {
+            TypeParamBound::Trait(bound) => {
+                let last = bound.path.segments.last();
+                last.is_some_and(|last| last.ident == "Error")
+            }
+            _ => false,
+        }),
+        _ => false,
+    }
 }
 
 fn type_arguments(path: &Path) -> impl Iterator<Item = &Type> {

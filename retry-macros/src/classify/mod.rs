@@ -6,7 +6,7 @@
 //! enum FetchError {                                fn classify(&self) -> Verdict {
 //!     #[retry(transient)] Timeout,        ->           match self {
 //!     #[retry(inherit)] Io(io::Error),                     Self::Timeout { .. } => Transient,
-//! }                                                        Self::Io { 0: inner } => classify(inner),
+//! }                                                        Self::Io { 0: inner, .. } => inherit(inner),
 //! ```
 
 mod verdict;
@@ -100,7 +100,21 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         .as_ref()
         .map(|clause| &clause.predicates);
     let conditions = conditions.into_iter().flatten();
+    let conditions: Vec<_> = conditions.collect();
     faults.finish(ours! {
+        /// The last error of a call below, or what `From<GaveUp>` makes of its end.
+        // The lifetime makes the condition one that the compiler asks where the impl is used.
+        #[automatically_derived]
+        impl #generics ::core::convert::From<#krate::RetryError<Self>> for #name #arguments
+        where
+            #(#conditions,)*
+            for<'reattempt> Self: ::core::convert::From<#krate::GaveUp>,
+        {
+            fn from(error: #krate::RetryError<Self>) -> Self {
+                #krate::RetryError::into_error(error)
+            }
+        }
+
         #[automatically_derived]
         impl #generics #krate::Classify for #name #arguments
         where #(#conditions,)* #(#bounds: #krate::Classify,)*
@@ -132,7 +146,7 @@ impl Arms<'_> {
     ) -> TokenStream {
         let krate = self.krate;
         match (&said.word, &said.after) {
-            (Word::Inherit, _) => self.inherited(path, place, said, fields),
+            (Word::Inherit | Word::Chain(_), _) => self.inherited(path, place, said, fields),
             (word, Some(field)) => self.delayed(path, &word.tokens(krate), field, fields),
             (word, None) => {
                 let verdict = word.tokens(krate);
@@ -168,7 +182,7 @@ impl Arms<'_> {
         ours!(#path { #field: after, .. } => #krate::Verdict::after(#verdict, #after),)
     }
 
-    /// `inherit`.
+    /// `inherit`, and `chain(...)`.
     fn inherited(
         &mut self,
         path: &TokenStream,
@@ -177,30 +191,51 @@ impl Arms<'_> {
         fields: &Fields,
     ) -> TokenStream {
         let krate = self.krate;
-        let mut all = members(fields);
-        let (Some((member, ty)), None) = (all.next(), all.next()) else {
+        let Some((member, ty)) = wrapped(fields) else {
             // A default is said elsewhere; the variant is what it does not fit.
             let span = if said.is_default { place } else { said.span };
             self.faults.push(
                 span,
                 RuleId::S11,
                 format!(
-                    "`inherit` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
+                    "`{}` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
+                    said.word.name(),
                     members(fields).count()
                 ),
             );
             return TokenStream::new();
         };
-        if mentions(ty, self.generics) {
-            self.bounds.push(ty.clone());
-        }
-        let classify = quote_spanned!(at(ty.span())=> #krate::__private::inherit(inner));
-        ours!(#path { #member: inner } => #classify,)
+        let classify = if let Word::Chain(types) = &said.word {
+            let list = (types.iter().rev()).fold(ours!(()), |rest, ty| ours!((#ty, #rest)));
+            quote_spanned!(at(ty.span())=> #krate::__private::chain::<#list, _, _>(inner))
+        } else {
+            if mentions(ty, self.generics) {
+                self.bounds.push(ty.clone());
+            }
+            quote_spanned!(at(ty.span())=> #krate::__private::inherit(inner))
+        };
+        ours!(#path { #member: inner, .. } => #classify,)
     }
 }
 
 fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Type)> {
     fields.members().zip(fields.iter().map(|field| &field.ty))
+}
+
+/// The only field, or of several the one that is the source, as thiserror has it.
+fn wrapped(fields: &Fields) -> Option<(Member, &Type)> {
+    if fields.len() == 1 {
+        return members(fields).next();
+    }
+    let mut sources = members(fields)
+        .zip(fields)
+        .filter(|((member, _), field)| {
+            matches!(member, Member::Named(name) if name == "source")
+                || (field.attrs.iter())
+                    .any(|other| other.path().is_ident("source") || other.path().is_ident("from"))
+        })
+        .map(|(found, _)| found);
+    sources.next().filter(|_| sources.next().is_none())
 }
 
 fn word(member: &Member) -> String {

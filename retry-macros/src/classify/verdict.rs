@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token};
+use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token, Type};
 
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::keys;
@@ -29,6 +29,8 @@ pub(super) enum Word {
     Forbidden,
     Throttled,
     Inherit,
+    /// `chain(io::Error, ...)`: the types to look for.
+    Chain(Vec<Type>),
 }
 
 const WORDS: &[&str] = &[
@@ -66,6 +68,17 @@ impl Word {
             Self::Inherit => Some(
                 "`inherit` asks the wrapped error for the delay, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
+            Self::Chain(_) => Some(
+                "`chain` asks the error that it finds for the delay, too; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
+        }
+    }
+
+    /// The word, where it asks another error.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Chain(_) => "chain",
+            _ => "inherit",
         }
     }
 
@@ -77,7 +90,7 @@ impl Word {
             Self::Throttled => {
                 ours!(#krate::Verdict::Throttled(::core::option::Option::None))
             }
-            Self::Permanent | Self::Inherit => ours!(#krate::Verdict::Permanent),
+            Self::Permanent | Self::Inherit | Self::Chain(_) => ours!(#krate::Verdict::Permanent),
         }
     }
 }
@@ -186,23 +199,20 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
                     .get_ident()
                     .map(ToString::to_string)
                     .unwrap_or_default();
-                match (Word::of(&word), &said) {
-                    (Some(_), Some(_)) => {
-                        faults.push(
-                            span,
-                            RuleId::S11,
-                            "a variant has one verdict; keep one of them",
-                        );
+                match Word::of(&word) {
+                    Some(word) => say(&mut said, word, span, faults),
+                    None => faults.push(span, RuleId::S11, unknown(&word)),
+                }
+            }
+            NestedMeta::Meta(Meta::List(list)) if list.path.is_ident("chain") => {
+                let types = Punctuated::<Type, Token![,]>::parse_terminated;
+                match types.parse2(list.tokens.clone()) {
+                    Ok(types) if !types.is_empty() => {
+                        let word = Word::Chain(types.into_iter().collect());
+                        say(&mut said, word, span, faults);
                     }
-                    (Some(word), None) => {
-                        said = Some(Said {
-                            word,
-                            after: None,
-                            span,
-                            is_default: false,
-                        });
-                    }
-                    (None, _) => faults.push(span, RuleId::S11, unknown(&word)),
+                    Ok(_) => faults.push(span, RuleId::S11, NO_TYPES),
+                    Err(fault) => faults.add(Diagnostic::syntax(&fault)),
                 }
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
@@ -247,7 +257,31 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
     said
 }
 
+/// Notes the verdict of a place, which has one.
+fn say(said: &mut Option<Said>, word: Word, span: Span, faults: &mut Diagnostics) {
+    if said.is_some() {
+        faults.push(
+            span,
+            RuleId::S11,
+            "a variant has one verdict; keep one of them",
+        );
+        return;
+    }
+    *said = Some(Said {
+        word,
+        after: None,
+        span,
+        is_default: false,
+    });
+}
+
+const NO_TYPES: &str =
+    "`chain` names the types of the errors to look for; write `#[retry(chain(std::io::Error))]`";
+
 fn unknown(word: &str) -> String {
+    if word == "chain" {
+        return NO_TYPES.to_owned();
+    }
     match keys::nearest(word, WORDS) {
         Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),
         None => format!(

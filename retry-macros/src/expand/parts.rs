@@ -288,7 +288,11 @@ impl<'m> Parts<'m> {
                 let span = self.model.error_span;
                 let krate = self.model.krate_at(span);
                 let error = located(error.clone(), at(span));
-                quote_spanned!(at(span)=> #krate::__private::classify(#error))
+                if self.answer.holds_error() {
+                    quote_spanned!(at(span)=> #krate::__private::classify_holder(#error))
+                } else {
+                    quote_spanned!(at(span)=> #krate::__private::classify(#error))
+                }
             }
         };
         match &self.model.except {

@@ -43,6 +43,11 @@ pub trait Gate {
         Ok(())
     }
 
+    /// Returns after how long a call that was refused may come again, where a gate knows.
+    fn retry_after(&mut self, _clock: &dyn Clock) -> Option<Duration> {
+        None
+    }
+
     /// Returns whether a hedge may start one more copy of the attempt.
     fn permit_copy(&mut self, _clock: &dyn Clock) -> bool {
         true
@@ -93,6 +98,10 @@ impl<G: Gate> Gate for Option<G> {
     ) -> Result<(), GiveUpReason> {
         self.as_mut()
             .map_or(Ok(()), |gate| gate.permit_retry(result, clock))
+    }
+
+    fn retry_after(&mut self, clock: &dyn Clock) -> Option<Duration> {
+        self.as_mut()?.retry_after(clock)
     }
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
@@ -168,6 +177,10 @@ impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
         self.breaker.permit_retry(result, clock)?;
         self.throttle.permit_retry(result, clock)?;
         self.budget.permit_retry(result, clock)
+    }
+
+    fn retry_after(&mut self, clock: &dyn Clock) -> Option<Duration> {
+        self.breaker.retry_after(clock)
     }
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {

@@ -4,7 +4,7 @@ use core::mem::ManuallyDrop;
 use core::time::Duration;
 
 use super::result::{AttemptResult, Ending};
-use super::step::{AskStrategy, no_strategy, step};
+use super::step::{AskStrategy, Known as _, no_strategy, step};
 use super::watch::{Began, Described, ErrorText, Report, recovered};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::attempt::{Attempt, Retry, Started};
@@ -286,7 +286,10 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
     ) -> Result<Duration, GaveUp> {
         let wait = gates.enter(context.timer);
-        wait.map_err(|reason| self.ended(context, reason))
+        wait.map_err(|reason| {
+            let end = self.ended(context, reason);
+            end.known(Verdict::Permanent, gates, context.timer)
+        })
     }
 
     /// Enters gates of which none waits.

@@ -68,6 +68,10 @@ impl Gate for BreakerGate<'_> {
         Ok(())
     }
 
+    fn retry_after(&mut self, clock: &dyn Clock) -> Option<Duration> {
+        self.breaker.refusal_with_clock(&clock)?.retry_after()
+    }
+
     /// One permit, one call.
     fn permit_copy(&mut self, _: &dyn Clock) -> bool {
         !self.pass.is_probe()

@@ -97,8 +97,27 @@ pub(super) fn step<T: Clock>(
         Err(reason) => {
             let attempts = call.failures();
             let ending = Ending::Attempt(result);
-            Err(call.end(report, context.operation, ending, reason, attempts))
+            let end = call.end(report, context.operation, ending, reason, attempts);
+            Err(end.known(verdict, gates, context.timer))
         }
+    }
+}
+
+/// An end of which the call knows more than the reason.
+pub(super) trait Known {
+    /// Returns the same end, with the delay that the last error or a gate asks for.
+    fn known(self, verdict: Verdict, gates: &mut impl Gate, clock: &impl Clock) -> Self;
+}
+
+impl Known for GaveUp {
+    #[inline]
+    fn known(self, verdict: Verdict, gates: &mut impl Gate, clock: &impl Clock) -> Self {
+        let wait = match (self.reason(), verdict) {
+            (GiveUpReason::BreakerOpen, _) => gates.retry_after(clock),
+            (_, Verdict::TransientAfter(delay) | Verdict::Throttled(Some(delay))) => Some(delay),
+            _ => None,
+        };
+        wait.map_or(self, |wait| self.with_retry_after(wait))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an error says of itself to those who watch. Without the feature `observe` an expansion holds nothing of it.
 
 #[cfg(feature = "observe")]
-pub use observed::{ByDebug, ByDisplay, ByName, Error};
+pub use observed::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
 
 pub use crate::engine::{Described, ErrorText};
 #[doc(hidden)]
@@ -19,8 +19,10 @@ macro_rules! __describe {
     };
     ($cause:expr) => {
         $crate::private::Described::new($cause, |error| {
-            use $crate::private::{ByDebug as _, ByDisplay as _, ByName as _};
-            let text = (&&$crate::private::Error(error)).reattempt_text();
+            use $crate::private::{
+                ByCauses as _, ByContent as _, ByDebug as _, ByDisplay as _, ByName as _,
+            };
+            let text = (&&&&$crate::private::Error(error)).reattempt_text();
             $crate::private::ErrorText::new(error, text)
         })
     };
@@ -94,7 +96,8 @@ macro_rules! __named {
 mod observed {
     use core::fmt;
 
-    use reattempt_observe::{said, shown};
+    use reattempt_core::chained::AsError;
+    use reattempt_observe::{said, said_with_causes, shown};
 
     /// An error that describes itself as its type allows: the method that needs fewer references is found first.
     #[derive(Debug)]
@@ -108,6 +111,30 @@ mod observed {
     }
 
     impl<E: ?Sized> Copy for Error<'_, E> {}
+
+    /// Describes an error with its causes.
+    pub trait ByCauses {
+        /// Returns what they say.
+        fn reattempt_text(self) -> Option<String>;
+    }
+
+    impl<E: core::error::Error> ByCauses for &&&&Error<'_, E> {
+        fn reattempt_text(self) -> Option<String> {
+            Some(said_with_causes(self.0))
+        }
+    }
+
+    /// Describes what holds an error, such as a box, by that error with its causes.
+    pub trait ByContent<M> {
+        /// Returns what they say.
+        fn reattempt_text(self) -> Option<String>;
+    }
+
+    impl<M, E: AsError<M>> ByContent<M> for &&&Error<'_, E> {
+        fn reattempt_text(self) -> Option<String> {
+            Some(said_with_causes(self.0.as_error()))
+        }
+    }
 
     /// Describes an error by its `Display`.
     pub trait ByDisplay {

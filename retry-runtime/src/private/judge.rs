@@ -56,6 +56,32 @@ pub fn classify<E: Classify + ?Sized>(error: &E) -> Verdict {
     error.classify()
 }
 
+/// The same, of an error that holds another one as far as its name tells, such as `anyhow::Error`.
+#[inline(always)]
+pub fn classify_holder<E: ClassifyHolder + ?Sized>(error: &E) -> Verdict {
+    error.verdict()
+}
+
+/// A holder of errors that has a verdict; none of those that are known by name has one.
+#[diagnostic::on_unimplemented(
+    message = "which errors should be retried? `{Self}` does not say what is inside it, and the policy has no `on`",
+    label = "any error may be inside",
+    note = "name the types that may be inside: `on = reattempt::chain![std::io::Error]`; the first one that is found says by its `Classify` whether it is retried, and any other error is final",
+    note = "`on(_)` retries any error",
+    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
+)]
+pub trait ClassifyHolder {
+    fn verdict(&self) -> Verdict;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Classify + ?Sized> ClassifyHolder for E {
+    #[inline(always)]
+    fn verdict(&self) -> Verdict {
+        self.classify()
+    }
+}
+
 /// `inherit`.
 pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     inner.verdict()
@@ -66,6 +92,7 @@ pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
     label = "`Classify` is not implemented for this error",
     note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or, if `{Self}` is a type of yours, implement `reattempt::Classify` for it",
+    note = "of `anyhow::Error`, `eyre::Report` and boxed errors `#[retry(chain(std::io::Error))]` asks the error inside",
     note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
 )]
 pub trait Inherit {

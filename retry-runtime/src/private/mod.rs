@@ -48,13 +48,15 @@ pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, nothing, observ
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{
-    After, Delay, Inherit, Proof, after, classify, exclude, inherit, judge, judge_by_proof, unless,
+    After, ClassifyHolder, Delay, Inherit, Proof, after, classify, classify_holder, exclude,
+    inherit, judge, judge_by_proof, unless,
 };
 pub use map_err::{MapperParameter, form_of_mapper, form_of_parameter, map_err};
 pub use outcome::{
     Answer, Fails, IsNoResult, IsResult, ambiguous, ask, fail, fail_retry_error, failure,
     fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,
 };
+pub use reattempt_core::chained::verdict as chain;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -466,7 +466,7 @@ pub(super) const fn without_effect(policy: &Policy) -> Broken {
         Backoff::Decorrelated => &[First, Factor, Key::Jitter],
         Backoff::Custom(_) => &[Base, First, Factor],
         Backoff::Fixed | Backoff::Linear | Backoff::Fibonacci => &[Factor],
-        Backoff::Exp => &[],
+        Backoff::Exp | Backoff::ExpAboveFirst => &[],
     };
     let mut rest = ignored;
     while let [key, tail @ ..] = rest {
@@ -543,7 +543,7 @@ pub(super) const fn no_difference(policy: &Policy) -> Broken {
             &[Base, First, Factor, Cap, Key::Jitter],
             "the only retry of `max = 2`, which `fast_first` makes immediate",
         ),
-        (Backoff::Exp, 2) => (&[Factor], "the only retry of `max = 2`"),
+        (Backoff::Exp | Backoff::ExpAboveFirst, 2) => (&[Factor], "the only retry of `max = 2`"),
         (Backoff::Fixed | Backoff::Fibonacci, _) if policy.fast_first => (
             &[First],
             "the first retry, which `fast_first` makes immediate",

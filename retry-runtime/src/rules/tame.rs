@@ -172,6 +172,7 @@ mod tests {
             Backoff::None,
             Backoff::Fixed,
             Backoff::Exp,
+            Backoff::ExpAboveFirst,
             Backoff::Decorrelated,
         ];
         let (mut tamed, mut sound) = (0, 0);

@@ -183,7 +183,8 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         })
     }
 
-    /// Shows errors in telemetry by their `Display`, for errors of [`Policy::on`], whose type alone
+    /// Shows errors in telemetry by their `Display`, in the alternate form `{:#}`,
+    /// by which `anyhow` and `eyre` show all causes: for errors of [`Policy::on`], whose type alone
     /// is known otherwise. An error with [`Classify`](crate::Classify) has
     /// [`message`](crate::Classify::message) for that.
     pub fn shown(self) -> Runner<'p, Parts<Shown<J>, H, T, L, S>> {

@@ -201,6 +201,7 @@ impl<'a> Constants<'a> {
                 }
                 ("Policy", "new" | "default", []) => Value::Policy(Policy::new()),
                 ("Policy", "interactive", []) => Value::Policy(Policy::interactive()),
+                ("Policy", "transaction_step", []) => Value::Policy(Policy::transaction_step()),
                 ("Policy", "background", []) => Value::Policy(Policy::background()),
                 ("Budget", "per_success" | "per_request", [it]) => Value::Budget(number(*it)?),
                 ("Hedge", "after" | "quantile", [_]) => Value::Hedge(1),
@@ -310,6 +311,7 @@ fn named(path: &syn::Path) -> Option<Value> {
         ("Backoff", "Linear") => Value::Backoff(Backoff::Linear),
         ("Backoff", "Exp") => Value::Backoff(Backoff::Exp),
         ("Backoff", "Fibonacci") => Value::Backoff(Backoff::Fibonacci),
+        ("Backoff", "ExpAboveFirst") => Value::Backoff(Backoff::ExpAboveFirst),
         ("Backoff", "Decorrelated") => Value::Backoff(Backoff::Decorrelated),
         ("Nested", "Collapse") => Value::Nested(Nested::Collapse),
         ("Nested", "Multiply") => Value::Nested(Nested::Multiply),

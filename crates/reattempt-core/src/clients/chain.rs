@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 
+use crate::chained::below;
 use crate::failure::GaveUp;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -76,15 +77,6 @@ pub(super) fn before_sending(error: &(dyn Error + 'static)) -> Verdict {
     match in_chain(error) {
         Some(verdict) if verdict.is_retryable() => Verdict::Refused,
         _ => Verdict::Permanent,
-    }
-}
-
-/// What an `io::Error` wraps is left out by its `source`.
-fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
-    let wrapped = error.downcast_ref().and_then(io::Error::get_ref);
-    match wrapped {
-        Some(wrapped) => Some(wrapped),
-        None => error.source(),
     }
 }
 

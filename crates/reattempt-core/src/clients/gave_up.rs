@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io;
 
-use crate::failure::GaveUp;
+use crate::failure::{GaveUp, RetryError};
 
 /// The kind is [`TimedOut`](io::ErrorKind::TimedOut) where time ran out, else [`Other`](io::ErrorKind::Other). The
 /// [`GaveUp`] is what [`get_ref`](io::Error::get_ref) returns.
@@ -19,6 +19,33 @@ impl From<GaveUp> for io::Error {
         };
         Self::new(kind, end)
     }
+}
+
+macro_rules! by_end {
+    ($($(#[$version:meta])* $error:ty;)*) => { $(
+        /// The last error, or one that is made of the [`GaveUp`]: for `?` in a call around the one that was given up.
+        $(#[$version])*
+        impl From<RetryError<Self>> for $error {
+            fn from(error: RetryError<Self>) -> Self {
+                error.into_error()
+            }
+        }
+    )* };
+}
+
+by_end! {
+    io::Error;
+    #[cfg(feature = "sqlx08")] sqlx08::Error;
+    #[cfg(feature = "sqlx09")] sqlx09::Error;
+    #[cfg(feature = "redis1")] redis1::RedisError;
+    #[cfg(feature = "ureq3")] ureq3::Error;
+    #[cfg(feature = "diesel2")] diesel2::result::Error;
+    #[cfg(feature = "diesel2")] diesel2::ConnectionError;
+    #[cfg(feature = "mysql-async037")] mysql_async037::Error;
+    #[cfg(feature = "object-store014")] object_store014::Error;
+    #[cfg(feature = "tonic014")] tonic014::Status;
+    #[cfg(feature = "reqwest-middleware04")] reqwest_middleware04::Error;
+    #[cfg(feature = "reqwest-middleware05")] reqwest_middleware05::Error;
 }
 
 /// Returns the end of a call that `error` was made of.

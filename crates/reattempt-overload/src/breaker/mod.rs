@@ -109,9 +109,18 @@ impl Breaker {
 
     /// Returns whether a call would be refused now, by a clock of your own; nothing is changed.
     pub fn refuses_with_clock(&self, clock: &impl Clock) -> bool {
+        self.refusal_with_clock(clock).is_some()
+    }
+
+    /// Returns with what a call would be refused now, by a clock of your own; nothing is changed.
+    #[doc(hidden)]
+    pub fn refusal_with_clock(&self, clock: &impl Clock) -> Option<Open> {
         let seen = self.word.seen();
-        let refusal = || seen.refusal(tick(clock.shared()), self.settings.limits);
-        !seen.is_closed() && refusal().is_some()
+        if seen.is_closed() {
+            return None;
+        }
+        let refusal = seen.refusal(tick(clock.shared()), self.settings.limits)?;
+        Some(Open::after(refusal.left))
     }
 
     /// Refuses every call until [`reset`](Self::reset).

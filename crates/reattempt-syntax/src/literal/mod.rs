@@ -126,6 +126,7 @@ impl Literal for Backoff {
             Self::Fixed => ours!(#krate::Backoff::Fixed),
             Self::Linear => ours!(#krate::Backoff::Linear),
             Self::Fibonacci => ours!(#krate::Backoff::Fibonacci),
+            Self::ExpAboveFirst => ours!(#krate::Backoff::ExpAboveFirst),
             Self::Decorrelated => ours!(#krate::Backoff::Decorrelated),
             _ => ours!(#krate::Backoff::Exp),
         }

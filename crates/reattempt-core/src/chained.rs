@@ -1,0 +1,195 @@
+//! Errors inside errors: the first one of some types decides what the whole means.
+
+use core::error::Error;
+
+use crate::failure::{GaveUp, RetryError};
+use crate::verdict::{Classify, Verdict};
+
+/// Errors of one chain that are looked at. A `source` that returns the error itself would have no end.
+const LINKS: usize = 64;
+
+/// Returns a function that judges an error by the first one of some types that it is or contains.
+///
+/// The function walks from the error down its [`source`](Error::source)s. The first error of a type in the list decides,
+/// by its [`Classify`]; so does a [`GaveUp`] of a call below. An error in which none of them is found is
+/// [`Permanent`](Verdict::Permanent). It takes any error type with `core::error::Error`, `anyhow::Error`, `eyre::Report`,
+/// and boxed errors, so it stands behind `on`, in `Policy::on`, and in an implementation of `Classify`.
+///
+/// Two kinds of errors hide what is inside them. An error of yours whose `source` skips a level, as
+/// `#[error(transparent)]` of thiserror does, stands in the list itself. A value given to `anyhow::Context::context`
+/// is text for its message; the error below it is found.
+///
+/// An [`io::Error`](std::io::Error) of the kind `Other` that wraps an error says nothing of its own: what it wraps is
+/// asked first.
+///
+/// # Examples
+///
+/// ```
+/// use reattempt::{chain, retry};
+/// use std::error::Error;
+/// use std::io::{self, ErrorKind};
+///
+/// #[retry(base = "1ms", on = chain![io::Error])]
+/// fn total(calls: &mut u32) -> Result<u32, Box<dyn Error + Send + Sync>> {
+///     *calls += 1;
+///     if *calls < 3 {
+///         return Err(io::Error::from(ErrorKind::ConnectionReset).into());
+///     }
+///     Ok("7".parse()?) // another error inside would be final
+/// }
+///
+/// assert_eq!(total(&mut 0).ok(), Some(7));
+/// ```
+#[macro_export]
+macro_rules! chain {
+    ($($error:ty),+ $(,)?) => {
+        // A pointer, because the compiler would say of a function twice what it is not for.
+        $crate::chained::verdict::<$crate::__chain_list!($($error,)+), _, _>
+            as fn(&_) -> $crate::Verdict
+    };
+}
+
+/// The list as a type: `(A, (B, ()))`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __chain_list {
+    () => { () };
+    ($first:ty, $($rest:ty,)*) => { ($first, $crate::__chain_list!($($rest,)*)) };
+}
+
+/// Returns the verdict of the first error of `L` that `error` is or contains.
+pub fn verdict<L: ErrorTypes, E: AsError<M>, M>(error: &E) -> Verdict {
+    let mut next = Some(error.as_error());
+    // Of an `io::Error` that only wraps another: it counts where nothing is found below.
+    let mut wrapper = None;
+    for _ in 0..LINKS {
+        let Some(error) = next else { break };
+        let found = end_of(error).or_else(|| L::find(error));
+        match found {
+            Some(verdict) if !wraps(error) => return verdict,
+            _ => wrapper = wrapper.or(found),
+        }
+        next = below(error);
+    }
+    wrapper.unwrap_or(Verdict::Permanent)
+}
+
+fn end_of(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    error.downcast_ref().map(GaveUp::classify)
+}
+
+/// Types of errors, one after the other.
+pub trait ErrorTypes {
+    /// Returns the verdict on `error`, if it is of one of the types.
+    fn find(error: &(dyn Error + 'static)) -> Option<Verdict>;
+}
+
+impl ErrorTypes for () {
+    fn find(_: &(dyn Error + 'static)) -> Option<Verdict> {
+        None
+    }
+}
+
+impl<E: Classify + Error + 'static, L: ErrorTypes> ErrorTypes for (E, L) {
+    fn find(error: &(dyn Error + 'static)) -> Option<Verdict> {
+        found::<E>(error)
+            .or_else(|| found::<RetryError<E>>(error))
+            .or_else(|| shared::<E>(error))
+            .or_else(|| L::find(error))
+    }
+}
+
+fn found<E: Classify + Error + 'static>(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    error.downcast_ref().map(E::classify)
+}
+
+/// An error in a pointer is a source of the type of the pointer.
+#[cfg(feature = "std")]
+fn shared<E: Classify + Error + 'static>(error: &(dyn Error + 'static)) -> Option<Verdict> {
+    found::<std::sync::Arc<E>>(error).or_else(|| found::<Box<E>>(error))
+}
+
+#[cfg(not(feature = "std"))]
+fn shared<E>(_: &(dyn Error + 'static)) -> Option<Verdict> {
+    None
+}
+
+/// Returns the error inside `error`. What an `io::Error` wraps is left out by its `source`.
+pub(crate) fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    #[cfg(feature = "std")]
+    if let Some(wrapped) = error.downcast_ref().and_then(std::io::Error::get_ref) {
+        return Some(wrapped);
+    }
+    error.source()
+}
+
+/// Whether it is an `io::Error` that was made of another error and has no kind of its own.
+#[cfg(feature = "std")]
+fn wraps(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::Other && error.get_ref().is_some())
+}
+
+#[cfg(not(feature = "std"))]
+const fn wraps(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+/// An error, or a type that holds one, such as `anyhow::Error`. `M` says which of the two, and is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`chain!` looks for errors inside `{Self}`, which is not an error",
+    label = "neither `core::error::Error` nor a boxed error",
+    note = "`chain!` takes types with `core::error::Error`, `anyhow::Error`, `eyre::Report`, `Box<dyn Error>` and `Box<dyn Error + Send + Sync>`",
+    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
+)]
+pub trait AsError<M> {
+    /// Returns the error.
+    fn as_error(&self) -> &(dyn Error + 'static);
+}
+
+/// How a type is an error.
+#[derive(Debug)]
+pub enum Itself {}
+
+/// How a type holds an error.
+#[derive(Debug)]
+pub enum Holds {}
+
+/// How a pointer holds an error that may be sent to other threads.
+#[derive(Debug)]
+pub enum Sends {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> AsError<Itself> for E {
+    fn as_error(&self) -> &(dyn Error + 'static) {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: AsRef<dyn Error + 'static>> AsError<Holds> for E {
+    fn as_error(&self) -> &(dyn Error + 'static) {
+        self.as_ref()
+    }
+}
+
+#[cfg(feature = "std")]
+macro_rules! sends {
+    ($($pointer:ty)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl AsError<Sends> for $pointer {
+            fn as_error(&self) -> &(dyn Error + 'static) {
+                &**self
+            }
+        }
+    )* };
+}
+
+#[cfg(feature = "std")]
+sends! {
+    Box<dyn Error + Send>
+    Box<dyn Error + Send + Sync>
+    std::sync::Arc<dyn Error + Send>
+    std::sync::Arc<dyn Error + Send + Sync>
+}

@@ -1,0 +1,312 @@
+//! Requirements that belong to no one part: a test for each, by its number.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use reattempt::config::Config;
+use reattempt::testing::virtual_time;
+use reattempt::{
+    Backoff, Breaker, Classify, GaveUp, GiveUpReason, Jitter, Policy, RetryError, Verdict, retry,
+};
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// B5's delay for a random factor `r`: `min(maximum, minimum + (2^n - 1) * delta * r)`.
+fn of_seed(retry: u32, r: f64) -> f64 {
+    (2_f64 + (2_f64.powi(retry.try_into().unwrap()) - 1.0) * 3.0 * r).min(60.0)
+}
+
+/// The exponential of the seed has a word that a file can name.
+#[test]
+fn b10_the_seeds_exponential_is_a_shape_of_files() {
+    let file = Config::from_toml(
+        r#"
+        [policies.storage]
+        backoff = "exp_above_first"
+        first = "2s"
+        base = "3s"
+        cap = "1m"
+        max = 40
+        budget = 0.1
+        "#,
+    )
+    .unwrap();
+    let policy = file.policy("storage").unwrap();
+    assert_eq!(policy.violation(), None);
+    for retry in 0..40 {
+        let (low, high) = policy.delay_bounds(retry);
+        let drawn = |bits| policy.sample_delay(retry, None, || bits).as_secs_f64();
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
+        assert!(
+            near(low.as_secs_f64(), of_seed(retry, 0.8)),
+            "{retry}: {low:?}"
+        );
+        assert!(
+            near(high.as_secs_f64(), of_seed(retry, 1.2)),
+            "{retry}: {high:?}"
+        );
+        assert!(near(drawn(0), of_seed(retry, 0.8)), "{retry}");
+        assert!(near(drawn(u64::MAX), of_seed(retry, 1.2)), "{retry}");
+        assert!(near(drawn(1 << 63), of_seed(retry, 1.0)), "{retry}");
+        assert!(
+            near(policy.delay(retry).as_secs_f64(), of_seed(retry, 1.0)),
+            "{retry}"
+        );
+    }
+    // The minimum is exact, and what overflows is the maximum.
+    assert_eq!(policy.delay_bounds(0), (seconds(2), seconds(2)));
+    assert_eq!(
+        policy.sample_delay(u32::MAX, None, || u64::MAX),
+        seconds(60)
+    );
+    let fast = policy.fast_first(true);
+    assert_eq!(fast.sample_delay(0, None, || 7), Duration::ZERO);
+    assert_eq!(fast.delay_bounds(1), policy.delay_bounds(1));
+    // A jitter that is given spreads the growth alone, too.
+    let full = policy.jitter(Jitter::Full);
+    assert_eq!(full.delay_bounds(1), (seconds(2), seconds(5)));
+
+    #[retry(
+        backoff = "exp_above_first",
+        max = 3,
+        base = "3s",
+        first = "2s",
+        jitter = "none",
+        on(_)
+    )]
+    fn by_attribute() -> Result<(), u8> {
+        Err(1)
+    }
+
+    let time = virtual_time();
+    assert_eq!(by_attribute(), Err(1));
+    assert_eq!(time.elapsed(), seconds(2 + 5));
+    assert_eq!(Backoff::ExpAboveFirst.as_str(), "exp_above_first");
+}
+
+#[test]
+fn a18_a_policy_for_steps_of_transactions_makes_success_likely() {
+    const STEP: Policy = Policy::transaction_step().checked();
+
+    assert_eq!(STEP.violation(), None);
+    let (usual, step) = (Policy::new().worst_case(), STEP.worst_case());
+    assert!(step.attempts() >= usual.attempts().map(|attempts| attempts * 4));
+    // It outlasts an outage of a minute, also when every delay is the shortest.
+    let least: Duration = (0..11).map(|retry| STEP.delay_bounds(retry).0).sum();
+    assert!(least >= seconds(60), "{least:?}");
+
+    #[retry(policy = STEP)]
+    fn charge(calls: &mut u32) -> io::Result<u32> {
+        *calls += 1;
+        if *calls < 12 {
+            return Err(ErrorKind::ConnectionReset.into());
+        }
+        Ok(*calls)
+    }
+
+    let _time = virtual_time();
+    assert_eq!(charge(&mut 0).unwrap(), 12);
+}
+
+/// An error that says when to come back.
+#[derive(Debug, Clone, PartialEq)]
+struct Busy(Duration);
+
+impl Classify for Busy {
+    fn classify(&self) -> Verdict {
+        Verdict::Throttled(Some(self.0))
+    }
+}
+
+#[test]
+fn a19_an_end_says_after_how_long_another_try_makes_sense() {
+    #[retry(max = 2)]
+    fn asked(wait: Duration) -> Result<(), RetryError<Busy>> {
+        Err(Busy(wait))
+    }
+
+    #[retry(max = 2)]
+    fn failed(kind: ErrorKind) -> Result<(), RetryError<io::Error>> {
+        Err(kind.into())
+    }
+
+    let _time = virtual_time();
+    // The service says it, whether the call gave up because of that or because of its attempts.
+    for (wait, reason) in [
+        (seconds(7), GiveUpReason::Attempts),
+        (seconds(90), GiveUpReason::RetryAfterTooLong),
+    ] {
+        let error = asked(wait).unwrap_err();
+        assert_eq!((error.reason(), error.retry_after()), (reason, Some(wait)));
+        assert_eq!(error.end().retry_after(), Some(wait));
+    }
+    // Else the reason says it.
+    let error = failed(ErrorKind::ConnectionReset).unwrap_err();
+    assert_eq!(error.retry_after(), GiveUpReason::Attempts.retry_after());
+    assert!(error.retry_after().is_some());
+    let error = failed(ErrorKind::NotFound).unwrap_err();
+    assert_eq!((error.attempts(), error.retry_after()), (1, None));
+}
+
+#[test]
+fn a19_a_breaker_says_when_it_lets_calls_through() {
+    static SHOP: Breaker = Breaker::count_window(2).cooldown(seconds(40));
+
+    #[retry(max = 2, breaker = &SHOP)]
+    fn buy() -> Result<(), RetryError<io::Error>> {
+        Err(ErrorKind::ConnectionReset.into())
+    }
+
+    let time = virtual_time();
+    let mut last = buy().unwrap_err();
+    while last.attempts() > 0 {
+        last = buy().unwrap_err();
+    }
+    assert_eq!(last.reason(), GiveUpReason::BreakerOpen);
+    let wait = last.retry_after().unwrap();
+    // A wait is drawn from 80 % to all of the cool-down.
+    assert!((seconds(31)..=seconds(40)).contains(&wait), "{wait:?}");
+    time.advance(seconds(20));
+    let later = buy().unwrap_err().retry_after().unwrap();
+    assert!(wait - later >= seconds(19), "{wait:?} {later:?}");
+}
+
+mod layers {
+    use super::*;
+    use std::fmt;
+
+    /// An error with what a call that was given up needs.
+    #[derive(Debug, PartialEq, Classify)]
+    enum Shop {
+        #[retry(transient)]
+        Busy,
+        #[retry(transient)]
+        GaveUp(GaveUp),
+    }
+
+    impl fmt::Display for Shop {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the shop is busy")
+        }
+    }
+
+    impl std::error::Error for Shop {}
+
+    impl From<GaveUp> for Shop {
+        fn from(end: GaveUp) -> Self {
+            Self::GaveUp(end)
+        }
+    }
+
+    #[retry(max = 2)]
+    fn inner(calls: &mut u32) -> Result<u8, RetryError<Shop>> {
+        *calls += 1;
+        Err(Shop::Busy)
+    }
+
+    #[retry(max = 3)]
+    fn outer(calls: &mut u32) -> Result<u8, RetryError<Shop>> {
+        Ok(inner(calls)? + 1)
+    }
+
+    #[retry(max = 3, timeout = "1s", deadline = "1m")]
+    async fn outer_of_async(calls: &mut u32) -> Result<u8, RetryError<Shop>> {
+        Ok(inner_async(calls).await? + 1)
+    }
+
+    #[retry(max = 2, timeout = "1s", nested = "multiply")]
+    async fn inner_async(calls: &mut u32) -> Result<u8, RetryError<Shop>> {
+        *calls += 1;
+        std::future::pending().await
+    }
+
+    #[retry(max = 2)]
+    fn read(calls: &mut u32) -> Result<u8, RetryError<io::Error>> {
+        *calls += 1;
+        Err(ErrorKind::ConnectionReset.into())
+    }
+
+    #[retry(max = 2)]
+    fn read_twice(calls: &mut u32) -> Result<u8, RetryError<io::Error>> {
+        Ok(read(calls)?)
+    }
+
+    /// An error that nothing can be made of.
+    #[derive(Debug, PartialEq)]
+    struct Plain;
+
+    #[retry(max = 2, on(_))]
+    fn plain(calls: &mut u32) -> Result<u8, RetryError<Plain>> {
+        *calls += 1;
+        Err(Plain)
+    }
+
+    #[retry(max = 2, on(_), map_err = RetryError::flatten)]
+    fn plain_twice(calls: &mut u32) -> Result<u8, RetryError<Plain>> {
+        Ok(plain(calls)?)
+    }
+
+    #[test]
+    fn a_retry_error_passes_a_second_layer() {
+        let _time = virtual_time();
+        let mut calls = 0;
+        let error = outer(&mut calls).unwrap_err();
+        assert_eq!((error.attempts(), error.last()), (3, Some(&Shop::Busy)));
+        // Two of the first attempt, one of each retry.
+        assert_eq!(calls, 4);
+
+        let mut calls = 0;
+        let error = read_twice(&mut calls).unwrap_err();
+        assert_eq!((error.attempts(), calls), (2, 3));
+        assert!(error.last().is_some());
+
+        let mut calls = 0;
+        let error = plain_twice(&mut calls).unwrap_err();
+        assert_eq!((error.attempts(), error.last()), (2, Some(&Plain)));
+        assert_eq!(calls, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_end_without_an_error_passes_a_second_layer() {
+        let mut calls = 0;
+        let error = outer_of_async(&mut calls).await.unwrap_err();
+        assert_eq!(error.attempts(), 3);
+        assert!(calls >= 3, "{calls}");
+    }
+
+    #[test]
+    fn a_retry_error_is_one_sentence() {
+        let end = |attempts| GaveUp::new(GiveUpReason::Attempts, attempts);
+        let inner = RetryError::new(end(2), Some(Shop::Busy));
+        let cut: RetryError<Shop> = GaveUp::new(GiveUpReason::Deadline, 1).timed_out().into();
+        let table = [
+            (
+                inner.to_string(),
+                "gave up after 2 attempts because all attempts are used up: the shop is busy",
+            ),
+            (
+                RetryError::new(end(3), Some(inner)).to_string(),
+                "gave up after 3 attempts because all attempts are used up: the shop is busy",
+            ),
+            (
+                cut.to_string(),
+                "gave up after 1 attempt because the deadline leaves no time for another attempt \
+                 and the last attempt timed out",
+            ),
+            (
+                RetryError::new(end(3), Some(cut)).to_string(),
+                "gave up after 3 attempts because all attempts are used up: the deadline leaves no \
+                 time for another attempt and the last attempt timed out",
+            ),
+            (
+                RetryError::new(end(3), Some(io::Error::from(end(1)))).to_string(),
+                "gave up after 3 attempts because all attempts are used up: all attempts are used up",
+            ),
+        ];
+        for (said, expected) in table {
+            assert_eq!(said, expected);
+        }
+    }
+}
