@@ -18,6 +18,7 @@ chapters! {
     running: "running.md",
     deadlines: "deadlines.md",
     mapping_errors: "mapping-errors.md",
+    libraries: "libraries.md",
     idempotency: "idempotency.md",
     nesting: "nesting.md",
     overload: "overload.md",

@@ -105,6 +105,11 @@ fn a_bad_block_is_found() {
             "```toml,refused\n[policies.a]\nmax = 2\n```",
             "nothing is wrong",
         ),
+        ("```toml,manifest\n[features]\n```", "no dependencies"),
+        (
+            "```toml,manifest\n[dependencies]\nreattempt-core = { version = \"7.1\" }\n```",
+            "7.1",
+        ),
         ("```sh\nif true\n```", "syntax"),
         (
             "```sh\ncargo add reattempt --features nowhere\n```",

@@ -57,6 +57,7 @@ impl Block {
             "rust" | "rust,no_run" | "text" | "text,message" => None,
             "rust,ignore" => self.ignored(),
             "toml" => Self::configuration(&text),
+            "toml,manifest" => Self::manifest(&text),
             "toml,refused" => match Self::configuration(&text) {
                 Some(_) => None,
                 None => Some("nothing is wrong with it".to_owned()),
@@ -116,6 +117,31 @@ impl Block {
     fn configuration(text: &str) -> Option<String> {
         let faults = Config::from_text("retry.toml", text, []).err()?;
         Some(faults.to_string())
+    }
+
+    /// A part of a `Cargo.toml`: a dependency on a crate of ours has its version.
+    fn manifest(text: &str) -> Option<String> {
+        let version = concat!(
+            "version = \"",
+            env!("CARGO_PKG_VERSION_MAJOR"),
+            ".",
+            env!("CARGO_PKG_VERSION_MINOR"),
+            "\""
+        );
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
+        let is_known = |line: &&str| {
+            let name = line.split(' ').next().unwrap_or_default();
+            crates.join(name).is_dir() && line.contains(version)
+        };
+        let mut ours = text
+            .lines()
+            .filter(|line| line.starts_with("reattempt-"))
+            .peekable();
+        if ours.peek().is_none() {
+            return Some("it has no dependencies".to_owned());
+        }
+        let unknown = ours.find(|line| !is_known(line))?;
+        Some(format!("there is no `{unknown}`"))
     }
 
     fn shell(text: &str) -> Option<String> {
