@@ -29,13 +29,13 @@ impl Policy {
         let delay = self.computed(retry);
         let (low, high) = match self.backoff {
             Backoff::Decorrelated if delay.0 > 0.0 => (self.base.min(self.cap), delay),
-            Backoff::Decorrelated => (delay, delay),
             Backoff::Custom(_) => (Nanos(0.0), delay),
             Backoff::ExpAboveFirst if delay.0 > 0.0 => {
                 let (low, high) = self.spread_growth(retry);
                 (low.min(self.cap), high.min(self.cap))
             }
-            Backoff::ExpAboveFirst => (delay, delay),
+            // What comes at once.
+            Backoff::Decorrelated | Backoff::ExpAboveFirst => (delay, delay),
             _ => self.jitter.bounds(delay, self.cap),
         };
         (low.duration(), high.duration())

@@ -92,26 +92,18 @@ impl ErrorTypes for () {
 
 impl<E: Classify + Error + 'static, L: ErrorTypes> ErrorTypes for (E, L) {
     fn find(error: &(dyn Error + 'static)) -> Option<Verdict> {
-        found::<E>(error)
-            .or_else(|| found::<RetryError<E>>(error))
-            .or_else(|| shared::<E>(error))
-            .or_else(|| L::find(error))
+        let verdict = found::<E>(error).or_else(|| found::<RetryError<E>>(error));
+        // An error in a pointer is a source of the type of the pointer.
+        #[cfg(feature = "std")]
+        let verdict = verdict
+            .or_else(|| found::<std::sync::Arc<E>>(error))
+            .or_else(|| found::<Box<E>>(error));
+        verdict.or_else(|| L::find(error))
     }
 }
 
 fn found<E: Classify + Error + 'static>(error: &(dyn Error + 'static)) -> Option<Verdict> {
     error.downcast_ref().map(E::classify)
-}
-
-/// An error in a pointer is a source of the type of the pointer.
-#[cfg(feature = "std")]
-fn shared<E: Classify + Error + 'static>(error: &(dyn Error + 'static)) -> Option<Verdict> {
-    found::<std::sync::Arc<E>>(error).or_else(|| found::<Box<E>>(error))
-}
-
-#[cfg(not(feature = "std"))]
-fn shared<E>(_: &(dyn Error + 'static)) -> Option<Verdict> {
-    None
 }
 
 /// Returns the error inside `error`. What an `io::Error` wraps is left out by its `source`.

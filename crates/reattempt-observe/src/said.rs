@@ -88,7 +88,7 @@ mod tests {
     fn chain(links: &[&'static str]) -> String {
         let links = links.iter().rev();
         let chain = links.fold(None, |below, text| Some(Box::new(Link(text, below))));
-        said_with_causes(&*chain.unwrap())
+        chain.map_or_else(String::new, |first| said_with_causes(&*first))
     }
 
     #[test]
