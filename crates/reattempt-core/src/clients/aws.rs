@@ -17,8 +17,8 @@ use crate::failure::GaveUp;
 use crate::http::{Statuses, heeded};
 use crate::verdict::{Classify, Verdict};
 
-/// What AWS's own clients count as throttling, in the services' words.
-// `THROTTLING_ERRORS`, src/retries/classifiers.rs of aws-runtime 1.5.
+/// The codes that AWS's own clients count as throttling.
+// `THROTTLING_ERRORS`, src/retries/classifiers.rs of aws-runtime 1.6.
 const THROTTLED: [&str; 14] = [
     "BandwidthLimitExceeded",
     "EC2ThrottledException",
@@ -55,12 +55,12 @@ where
                 asked(of_answer(answer.err().code(), raw.status().as_u16()), raw)
             }
             Self::DispatchFailure(failure) => of_dispatch(failure),
-            // The answer broke off, or is none.
+            // The answer broke off, or cannot be read.
             Self::ResponseError(answer) => asked(Verdict::Transient, answer.raw()),
-            Self::TimeoutError(_) => match end(self) {
-                Some(end) => end.classify(),
-                None => Verdict::Transient,
-            },
+            Self::TimeoutError(_) => self
+                .source()
+                .and_then(in_chain)
+                .unwrap_or(Verdict::Transient),
             _ => Verdict::Permanent,
         }
     }
@@ -95,12 +95,7 @@ fn of_dispatch(failure: &DispatchFailure) -> Verdict {
     cause.and_then(in_chain).unwrap_or(by_kind)
 }
 
-/// The end of a call that the error was made of.
-fn end<E: Error + 'static>(error: &SdkError<E, HttpResponse>) -> Option<GaveUp> {
-    error.source()?.downcast_ref().copied()
-}
-
-/// `verdict` with what the service asks for.
+/// Returns `verdict` with the delay that the service asks for.
 fn asked(verdict: Verdict, response: &HttpResponse) -> Verdict {
     let headers = response.headers();
     let millis = headers

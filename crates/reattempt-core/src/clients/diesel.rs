@@ -56,7 +56,7 @@ impl Classify for Error {
                 DatabaseErrorKind::Unknown | DatabaseErrorKind::UnableToSendCommand,
                 said,
             ) => of_text(said.message()),
-            // The commit is what the caller wanted to know of.
+            // Whether the commit ran is the question.
             Self::RollbackErrorOnCommit { commit_error, .. } => commit_error.classify(),
             Self::QueryBuilderError(error) => match error.downcast_ref::<GaveUp>() {
                 Some(end) => end.classify(),

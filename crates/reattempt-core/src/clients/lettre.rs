@@ -33,7 +33,7 @@ impl Classify for Error {
                 in_chain(source).unwrap_or(Verdict::Permanent)
             }
             (_, text) if text == CUT_OFF => Verdict::Transient,
-            // A 5yz, what is not SMTP, and mistakes of the caller.
+            // A 5yz, an answer that is not SMTP, or a mistake of the caller.
             _ => Verdict::Permanent,
         }
     }

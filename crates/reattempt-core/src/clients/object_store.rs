@@ -28,7 +28,7 @@ impl Classify for object_store014::Error {
     fn classify(&self) -> Verdict {
         match self {
             Self::Generic { source, .. } => of(source.as_ref()),
-            // What the store has, has not, does not know or does not allow.
+            // An object that is there or is not, a condition, a right, a mistake of the caller.
             _ => Verdict::Permanent,
         }
     }

@@ -1,5 +1,5 @@
 //! What the errors of tokio-postgres and of postgres mean: by SQLSTATE where the server answered, else by
-//! what the driver was doing. A verdict is on the transaction that failed, or the statement outside of one.
+//! the step that failed. A verdict is on the transaction that failed, or the statement outside of one.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use crate::said::said;
 use crate::tables::sqlstate;
 use crate::verdict::{Classify, Verdict};
 
-// What the driver was doing; the type is private. So writes `impl Display for Error`, src/error/mod.rs of 0.7.18.
+// The step that failed; its type is private. `impl Display for Error` writes these texts, src/error/mod.rs of 0.7.18.
 const CONNECTING: &str = "error connecting to server";
 const HANDSHAKE: &str = "error performing TLS handshake";
 const TRANSFER: &str = "error communicating with the server";
@@ -24,7 +24,7 @@ impl Classify for tokio_postgres07::Error {
         if let Some(state) = self.code() {
             return sqlstate(state.code());
         }
-        by_doing(&said(self), self.source(), self.is_closed())
+        by_step(&said(self), self.source(), self.is_closed())
     }
 
     fn message(&self) -> Option<&dyn fmt::Display> {
@@ -32,7 +32,7 @@ impl Classify for tokio_postgres07::Error {
     }
 }
 
-fn by_doing(text: &str, source: Option<&(dyn Error + 'static)>, is_closed: bool) -> Verdict {
+fn by_step(text: &str, source: Option<&(dyn Error + 'static)>, is_closed: bool) -> Verdict {
     match source {
         Some(source) if text.starts_with(CONNECTING) || text.starts_with(HANDSHAKE) => {
             before_sending(source)
@@ -40,7 +40,7 @@ fn by_doing(text: &str, source: Option<&(dyn Error + 'static)>, is_closed: bool)
         Some(source) if text.starts_with(TRANSFER) => {
             in_chain(source).unwrap_or(Verdict::Permanent)
         }
-        // What the driver does not understand, and what it could not write.
+        // An answer that the driver does not understand, or a message that it could not write.
         Some(_) => Verdict::Permanent,
         // The connection ended before the statement or in the middle of it.
         None => (is_closed || text.starts_with(TIMEOUT)).into(),
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_what_the_driver_was_doing() {
+    fn by_the_step_that_failed() {
         let unknown = "failed to lookup address information: Name or service not known";
         for (text, cause, verdict) in [
             (CONNECTING, Kind::ConnectionRefused.into(), Verdict::Refused),
@@ -72,7 +72,7 @@ mod tests {
                 Verdict::Permanent,
             ),
         ] {
-            let said = by_doing(text, Some(&cause), false);
+            let said = by_step(text, Some(&cause), false);
             assert_eq!(said, verdict, "{text}: {cause}");
         }
         for (text, is_closed, verdict) in [
@@ -81,7 +81,7 @@ mod tests {
             ("unexpected message from server", false, Verdict::Permanent),
             ("invalid configuration", false, Verdict::Permanent),
         ] {
-            assert_eq!(by_doing(text, None, is_closed), verdict, "{text}");
+            assert_eq!(by_step(text, None, is_closed), verdict, "{text}");
         }
     }
 

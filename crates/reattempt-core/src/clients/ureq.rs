@@ -24,7 +24,7 @@ impl Classify for ureq3::Error {
             Self::ConnectProxyFailed(_) => Verdict::Refused,
             // Connectors of others.
             Self::Other(error) => in_chain(error.as_ref()).unwrap_or(Verdict::Permanent),
-            // What is not HTTP or TLS will not be so the next time, and mistakes of the caller.
+            // An answer that is not HTTP, a failure of TLS, or a mistake of the caller.
             _ => Verdict::Permanent,
         }
     }
