@@ -83,6 +83,62 @@ impl Change {
     }
 }
 
+/// What a breaker has counted, and its state, at one moment: made by `Breaker::stats`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakerStats {
+    #[doc(hidden)]
+    pub name: Name,
+    #[doc(hidden)]
+    pub state: State,
+    #[doc(hidden)]
+    pub state_time: Option<Duration>,
+    #[doc(hidden)]
+    pub calls: u64,
+    #[doc(hidden)]
+    pub failures: u64,
+    #[doc(hidden)]
+    pub slow_calls: u64,
+}
+
+impl BreakerStats {
+    /// Returns the name of the breaker.
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Returns its state. One whose cool-down is over is half-open, also before a call has come to be the probe.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// Returns how long ago the state changed last; `None` where it never did. The end of a cool-down is not a change.
+    pub const fn state_time(&self) -> Option<Duration> {
+        self.state_time
+    }
+
+    /// Returns how many calls its window holds: at most the calls of a count window, or those of the last while. An open
+    /// breaker keeps those that have opened it.
+    pub const fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Returns how many of them failed.
+    pub const fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Returns how many of them were slow; 0 without `Breaker::slow_calls`.
+    pub const fn slow_calls(&self) -> u64 {
+        self.slow_calls
+    }
+
+    /// Returns the share of its calls that failed, from 0.0 to 1.0; `None` without a call.
+    #[expect(clippy::cast_precision_loss, reason = "a share for people to read")]
+    pub fn failure_ratio(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.failures as f64 / self.calls as f64)
+    }
+}
+
 /// The name of a breaker.
 #[derive(Debug, Clone)]
 #[doc(hidden)]

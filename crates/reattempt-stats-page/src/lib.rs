@@ -3,6 +3,7 @@
 use core::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
+use reattempt_observe::breaker::BreakerStats;
 use reattempt_observe::stats::{
     LastError, OperationStats, Stats, is_harmless, rfc3339, rounded, stats,
 };
@@ -72,6 +73,9 @@ fn write_page(page: &mut String, stats: &Stats, refresh: Option<u64>) -> fmt::Re
         write_sums(page, stats)?;
         write_table(page, stats.operations())?;
     }
+    if !stats.breakers().is_empty() {
+        write_breakers(page, stats.breakers())?;
+    }
     page.push_str("</main>\n</body>\n</html>\n");
     Ok(())
 }
@@ -110,6 +114,40 @@ fn write_table(page: &mut String, operations: &[OperationStats]) -> fmt::Result 
     );
     for operation in operations {
         write_row(page, operation)?;
+    }
+    page.push_str("</tbody>\n</table>\n");
+    Ok(())
+}
+
+fn write_breakers(page: &mut String, breakers: &[BreakerStats]) -> fmt::Result {
+    page.push_str(
+        r#"<table role="table">
+<caption>By breaker: the calls in its window.</caption>
+<thead role="rowgroup">
+<tr role="row"><th scope="col" role="columnheader">Breaker</th><th scope="col" role="columnheader">State</th><th scope="col" role="columnheader" class="number">Calls</th><th scope="col" role="columnheader" class="number">Failures</th><th scope="col" role="columnheader" class="number">Slow calls</th><th scope="col" role="columnheader" class="number">Since</th></tr>
+</thead>
+<tbody role="rowgroup">
+"#,
+    );
+    for breaker in breakers {
+        write!(
+            page,
+            r#"<tr role="row"><th scope="row" role="rowheader">{}</th><td role="cell" data-label="State">{}</td>"#,
+            Name(breaker.name()),
+            breaker.state().as_str().replace('_', " ")
+        )?;
+        for (label, count) in [
+            ("Calls", breaker.calls()),
+            ("Failures", breaker.failures()),
+            ("Slow calls", breaker.slow_calls()),
+        ] {
+            write_number(page, label, format_args!("{}", Grouped(count)))?;
+        }
+        match breaker.state_time() {
+            Some(time) => write_number(page, "Since", format_args!("{}", rounded(time)))?,
+            None => write_number(page, "Since", format_args!("the start"))?,
+        }
+        page.push_str("</tr>\n");
     }
     page.push_str("</tbody>\n</table>\n");
     Ok(())

@@ -105,3 +105,29 @@ fn it_needs_nothing_else() {
         assert_eq!(page.matches(&format!("</{opened}>")).count(), 1, "{opened}");
     }
 }
+
+#[test]
+fn breakers_have_a_table() {
+    use reattempt_observe::breaker::{Name, State};
+
+    let breaker = BreakerStats {
+        name: Name::Static("<pay>"),
+        state: State::ForcedOpen,
+        state_time: None,
+        calls: 2_000,
+        failures: 12,
+        slow_calls: 3,
+    };
+    let mut page = String::new();
+    write_breakers(&mut page, &[breaker]).expect("it is a string");
+    for part in [
+        "&lt;pay&gt;<wbr></th>",
+        r#"data-label="State">forced open</td>"#,
+        r#"data-label="Calls">2,000</td>"#,
+        r#"data-label="Failures">12</td>"#,
+        r#"data-label="Slow calls">3</td>"#,
+        r#"data-label="Since">the start</td>"#,
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use super::breakers;
 use super::snapshot::{LastError, OperationStats, Stats};
 use crate::event::{CallInfo, Event};
 
@@ -23,7 +24,10 @@ pub(crate) fn report(event: &Event<'_>) {
 
 /// What was counted so far.
 pub(super) fn snapshot(at: SystemTime) -> Stats {
-    COUNTED.snapshot(at)
+    Stats {
+        breakers: breakers::show(),
+        ..COUNTED.snapshot(at)
+    }
 }
 
 /// Forgets what was counted so far, of all operations: for tests.
@@ -81,6 +85,7 @@ impl Operations {
         Stats {
             at,
             operations: operations.into_iter().map(copy).collect(),
+            breakers: Vec::new(),
         }
     }
 

@@ -3,15 +3,17 @@
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::snapshot::{LastError, OperationStats, Stats};
+use crate::breaker::BreakerStats;
 use crate::time::rfc3339;
 use reattempt_core::GiveUpReason;
 
-/// `{"at": ..., "operations": [...]}`; times are texts as in RFC 3339, durations numbers of seconds.
+/// `{"at": ..., "operations": [...], "breakers": [...]}`; times are texts as in RFC 3339, durations numbers of seconds.
 impl Serialize for Stats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut stats = serializer.serialize_struct("Stats", 2)?;
+        let mut stats = serializer.serialize_struct("Stats", 3)?;
         stats.serialize_field("at", &rfc3339(self.at))?;
         stats.serialize_field("operations", &self.operations)?;
+        stats.serialize_field("breakers", &Breakers(&self.breakers))?;
         stats.end()
     }
 }
@@ -31,6 +33,33 @@ impl Serialize for OperationStats {
         operation.serialize_field("delay", &self.delay.as_secs_f64())?;
         operation.serialize_field("last_error", &self.last_error)?;
         operation.end()
+    }
+}
+
+/// Each as `{"breaker": "payments", "state": "open", "state_time": 2.5 or null, "calls": 20, "failures": 12,
+/// "slow_calls": 0}`.
+struct Breakers<'a>(&'a [BreakerStats]);
+
+impl Serialize for Breakers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(OneBreaker))
+    }
+}
+
+struct OneBreaker<'a>(&'a BreakerStats);
+
+impl Serialize for OneBreaker<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(stats) = self;
+        let time = stats.state_time().map(|time| time.as_secs_f64());
+        let mut breaker = serializer.serialize_struct("BreakerStats", 6)?;
+        breaker.serialize_field("breaker", stats.name())?;
+        breaker.serialize_field("state", stats.state().as_str())?;
+        breaker.serialize_field("state_time", &time)?;
+        breaker.serialize_field("calls", &stats.calls())?;
+        breaker.serialize_field("failures", &stats.failures())?;
+        breaker.serialize_field("slow_calls", &stats.slow_calls())?;
+        breaker.end()
     }
 }
 

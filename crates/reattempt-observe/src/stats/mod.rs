@@ -1,6 +1,7 @@
 //! What was retried since the start, for each operation of the process: counted where something fails, read as a
 //! snapshot.
 
+mod breakers;
 mod count;
 mod json;
 mod snapshot;
@@ -9,6 +10,7 @@ mod words;
 
 #[doc(hidden)]
 pub use crate::time::rfc3339;
+pub use breakers::add_breakers;
 pub(crate) use count::report;
 pub use count::reset;
 pub use snapshot::{LastError, OperationStats, Stats};

@@ -4,11 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use reattempt_core::GiveUpReason;
 
+use crate::breaker::BreakerStats;
+
 /// What was retried since the start, for each operation: made by [`stats`](crate::stats()).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     pub(super) at: SystemTime,
     pub(super) operations: Vec<OperationStats>,
+    pub(super) breakers: Vec<BreakerStats>,
 }
 
 /// The numbers of an operation.
@@ -49,6 +52,11 @@ impl Stats {
         operations.find(|operation| operation.name == name)
     }
 
+    /// Returns the breakers that [`add_breakers`](super::add_breakers) shows, in the order in which they were added.
+    pub fn breakers(&self) -> &[BreakerStats] {
+        &self.breakers
+    }
+
     /// Returns whether nothing has failed.
     pub const fn is_empty(&self) -> bool {
         self.operations.is_empty()
@@ -57,8 +65,11 @@ impl Stats {
     /// Returns statistics of nothing.
     #[doc(hidden)]
     pub const fn empty(at: SystemTime) -> Self {
-        let operations = Vec::new();
-        Self { at, operations }
+        Self {
+            at,
+            operations: Vec::new(),
+            breakers: Vec::new(),
+        }
     }
 
     /// Returns the sum over all operations.

@@ -4,12 +4,13 @@ use core::fmt;
 
 use super::snapshot::{OperationStats, Stats};
 use super::words::{OneLine, rounded};
+use crate::breaker::BreakerStats;
 use crate::time::rfc3339;
 
 /// Characters of a name and of an error in the table.
 const WIDEST: usize = 60;
 
-const HEAD: [&str; 8] = [
+const OPERATIONS: [&str; 8] = [
     "operation",
     "calls",
     "failed attempts",
@@ -19,43 +20,66 @@ const HEAD: [&str; 8] = [
     "delay",
     "last error",
 ];
+const BREAKERS: [&str; 6] = ["breaker", "state", "calls", "failures", "slow", "since"];
 /// The columns that are texts, which begin at the left.
-const TEXTS: [usize; 3] = [0, 5, 7];
+const TEXTS_OF_OPERATIONS: [usize; 3] = [0, 5, 7];
+const TEXTS_OF_BREAKERS: [usize; 2] = [0, 1];
 
-/// A table with a line for each operation.
+/// A table with a line for each operation, and one with a line for each breaker.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
-            return f.write_str("nothing has failed since the start");
+            f.write_str("nothing has failed since the start")?;
+        } else {
+            let operations = self.operations.iter().map(cells);
+            write_table(f, OPERATIONS, operations, &TEXTS_OF_OPERATIONS)?;
         }
-        let head = HEAD.map(str::to_owned);
-        let lines: Vec<_> = core::iter::once(head)
-            .chain(self.operations.iter().map(cells))
-            .collect();
-        let mut widths = [0; HEAD.len()];
-        for line in &lines {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.chars().count());
-            }
+        if self.breakers.is_empty() {
+            return Ok(());
         }
-        for (number, line) in lines.iter().enumerate() {
-            if number > 0 {
-                f.write_str("\n")?;
-            }
-            write_line(f, line, &widths)?;
-        }
-        Ok(())
+        f.write_str("\n\n")?;
+        let breakers = self.breakers.iter().map(cells_of_breaker);
+        write_table(f, BREAKERS, breakers, &TEXTS_OF_BREAKERS)
     }
 }
 
-fn write_line(f: &mut fmt::Formatter<'_>, line: &[String], widths: &[usize]) -> fmt::Result {
+fn write_table<const COLUMNS: usize>(
+    f: &mut fmt::Formatter<'_>,
+    head: [&str; COLUMNS],
+    lines: impl Iterator<Item = [String; COLUMNS]>,
+    texts: &[usize],
+) -> fmt::Result {
+    let lines: Vec<_> = core::iter::once(head.map(str::to_owned))
+        .chain(lines)
+        .collect();
+    let mut widths = [0; COLUMNS];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for (number, line) in lines.iter().enumerate() {
+        if number > 0 {
+            f.write_str("\n")?;
+        }
+        write_line(f, line, &widths, texts)?;
+    }
+    Ok(())
+}
+
+fn write_line(
+    f: &mut fmt::Formatter<'_>,
+    line: &[String],
+    widths: &[usize],
+    texts: &[usize],
+) -> fmt::Result {
     for (column, (cell, &width)) in line.iter().zip(widths).enumerate() {
         if column > 0 {
             f.write_str("  ")?;
         }
         if column.saturating_add(1) == line.len() {
             f.write_str(cell)?;
-        } else if TEXTS.contains(&column) {
+        } else if texts.contains(&column) {
             write!(f, "{cell:<width$}")?;
         } else {
             write!(f, "{cell:>width$}")?;
@@ -64,7 +88,7 @@ fn write_line(f: &mut fmt::Formatter<'_>, line: &[String], widths: &[usize]) -> 
     Ok(())
 }
 
-fn cells(operation: &OperationStats) -> [String; HEAD.len()] {
+fn cells(operation: &OperationStats) -> [String; OPERATIONS.len()] {
     [
         OneLine(operation.name, WIDEST).to_string(),
         operation.calls().to_string(),
@@ -74,6 +98,18 @@ fn cells(operation: &OperationStats) -> [String; HEAD.len()] {
         gave_up(operation),
         rounded(operation.delay).to_string(),
         last_error(operation),
+    ]
+}
+
+fn cells_of_breaker(breaker: &BreakerStats) -> [String; BREAKERS.len()] {
+    let since = breaker.state_time();
+    [
+        OneLine(breaker.name(), WIDEST).to_string(),
+        breaker.state().to_string(),
+        breaker.calls().to_string(),
+        breaker.failures().to_string(),
+        breaker.slow_calls().to_string(),
+        since.map_or_else(|| "-".to_owned(), |since| rounded(since).to_string()),
     ]
 }
 

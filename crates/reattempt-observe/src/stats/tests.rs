@@ -217,7 +217,7 @@ fn json_has_this_shape() {
     let silent: CallInfo<'_> = facts("silent", None);
     operations.report(&Event::Recovered(&silent));
     let expected = serde_json::json!({
-        "at": "1970-01-01T00:00:00.000Z",
+        "at": "1970-01-01T00:00:00.000Z", "breakers": [],
         "operations": [
             {
                 "operation": "shop.pay",
@@ -266,4 +266,39 @@ fn events_of_the_process_are_counted() {
         1
     );
     assert!(stats.at() > UNIX_EPOCH);
+}
+
+#[test]
+fn breakers_stand_below_the_operations() {
+    use crate::breaker::{BreakerStats, Name, State};
+
+    let operations = Operations::new();
+    two_calls(&operations);
+    let breaker = BreakerStats {
+        name: Name::Static("payments"),
+        state: State::HalfOpen,
+        state_time: Some(Duration::from_millis(2_500)),
+        calls: 20,
+        failures: 12,
+        slow_calls: 0,
+    };
+    let mut stats = of(&operations);
+    stats.breakers = vec![breaker];
+    let table = stats.to_string();
+    let (_, table) = table.split_once("\n\n").expect("there are two tables");
+    assert_eq!(
+        table,
+        "breaker   state      calls  failures  slow  since\npayments  half_open     20        12     0  2.5 s"
+    );
+    stats.operations.clear();
+    let table = stats.to_string();
+    assert!(table.starts_with("nothing has failed since the start\n\nbreaker "));
+    let json = serde_json::to_value(&stats).expect("it is a value");
+    assert_eq!(
+        json["breakers"][0],
+        serde_json::json!({
+            "breaker": "payments", "state": "half_open", "state_time": 2.5,
+            "calls": 20, "failures": 12, "slow_calls": 0,
+        })
+    );
 }

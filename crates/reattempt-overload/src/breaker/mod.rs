@@ -22,10 +22,11 @@ pub use call::{Open, Rejected};
 #[doc(hidden)]
 pub use permit::Pass;
 pub use permit::Permit;
-pub use reattempt_observe::breaker::{Change, State};
+pub use reattempt_observe::breaker::{BreakerStats, Change, State};
 
 use core::time::Duration;
 
+use crate::sync::{AtomicU64, Ordering};
 use observers::BreakerObservers;
 use reattempt_core::Verdict;
 use reattempt_core::process::ProcessClock;
@@ -86,6 +87,8 @@ pub struct Breaker {
     window: Window,
     settings: Settings,
     observers: BreakerObservers,
+    /// When the state changed last, in nanoseconds from the clock's origin; 0 where it never did.
+    changed: AtomicU64,
 }
 
 impl Breaker {
@@ -104,6 +107,44 @@ impl Breaker {
                 State::HalfOpen
             }
             kind => kind.into(),
+        }
+    }
+
+    /// Returns what it has counted: the calls in its window, how many of them failed or were slow, its state, and how
+    /// long that has lasted.
+    ///
+    /// It reads a few atomics and changes nothing; calls that are being counted meanwhile may be in it or not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Breaker, Verdict};
+    ///
+    /// static PAYMENTS: Breaker = Breaker::count_window(20).name("payments");
+    ///
+    /// PAYMENTS.permit()?.succeeded();
+    /// PAYMENTS.permit()?.failed(Verdict::Transient);
+    /// let stats = PAYMENTS.stats();
+    /// assert_eq!((stats.calls(), stats.failures()), (2, 1));
+    /// assert_eq!(stats.failure_ratio(), Some(0.5));
+    /// # Ok::<(), reattempt::overload::breaker::Open>(())
+    /// ```
+    pub fn stats(&self) -> BreakerStats {
+        self.stats_with_clock(&ProcessClock)
+    }
+
+    /// The same by a clock of your own, the one that the calls are counted by.
+    pub fn stats_with_clock(&self, clock: &impl Clock) -> BreakerStats {
+        let [failed, slow] = self.window.counts(clock);
+        let changed = self.changed.load(Ordering::Relaxed);
+        let changed = (changed > 0).then(|| Timestamp::from_origin(Duration::from_nanos(changed)));
+        BreakerStats {
+            name: self.observers.name(&self.settings),
+            state: self.state_with_clock(clock),
+            state_time: changed.map(|changed| clock.shared().since(changed)),
+            calls: failed.calls,
+            failures: failed.marked,
+            slow_calls: slow.marked,
         }
     }
 
@@ -140,7 +181,7 @@ impl Breaker {
 
     fn set(&self, kind: Kind, empty: impl Fn()) {
         let before = self.word.set(kind, empty);
-        self.report(before, kind, None);
+        self.report(before, kind, None, ProcessClock.shared());
     }
 
     /// Returns a permit for a call, in two words: what settles it is
@@ -165,19 +206,19 @@ impl Breaker {
     #[cold]
     #[inline(never)]
     fn admit_probe(&self, seen: Seen, clock: &impl Clock) -> Result<Seen, Open> {
-        let (now, limits) = (tick(clock.shared()), self.settings.limits);
-        if let Some(left) = seen.open_for(now, limits) {
+        let (now, limits) = (clock.shared(), self.settings.limits);
+        if let Some(left) = seen.open_for(tick(now), limits) {
             return Err(Open::after(Some(left)));
         }
         self.admit_now(now)
     }
 
     #[inline(never)]
-    fn admit_now(&self, now: u32) -> Result<Seen, Open> {
-        match self.word.admit(now, self.settings.limits) {
+    fn admit_now(&self, now: Timestamp) -> Result<Seen, Open> {
+        match self.word.admit(tick(now), self.settings.limits) {
             Ok(admitted) => {
                 if admitted.half_opened {
-                    self.report(Kind::Open, Kind::HalfOpen, None);
+                    self.report(Kind::Open, Kind::HalfOpen, None, now);
                 }
                 Ok(admitted.permit)
             }
@@ -255,7 +296,7 @@ impl Breaker {
         let limits = self.settings.limits;
         let empty = || self.window.clear();
         if self.word.succeeded(pass.permit, limits, empty) {
-            self.report(Kind::HalfOpen, Kind::Closed, None);
+            self.report(Kind::HalfOpen, Kind::Closed, None, clock.shared());
         }
     }
 
@@ -276,18 +317,19 @@ impl Breaker {
     #[cold]
     #[inline(never)]
     fn open(&self, permit: Seen, clock: &impl Clock) {
-        let now = tick(clock.shared());
+        let now = clock.shared();
         let limits = self.settings.limits;
-        if let Some(cooldown) = self.word.open(permit, now, limits, clock.random()) {
-            self.report(permit.kind(), Kind::Open, Some(cooldown));
+        if let Some(cooldown) = (self.word).open(permit, tick(now), limits, clock.random()) {
+            self.report(permit.kind(), Kind::Open, Some(cooldown), now);
         }
     }
 
-    /// Tells the observer; nothing is held meanwhile.
-    fn report(&self, from: Kind, to: Kind, cooldown: Option<u32>) {
+    /// Notes when the state changed, and tells the observer; nothing is held meanwhile.
+    fn report(&self, from: Kind, to: Kind, cooldown: Option<u32>, now: Timestamp) {
         if from == to {
             return;
         }
+        self.changed.store(now.as_nanos().max(1), Ordering::Relaxed);
         let change = || {
             let cooldown = cooldown.map(|millis| Duration::from_millis(millis.into()));
             Change::new(

@@ -133,6 +133,16 @@ impl Ring {
         [failed, Counts { calls, marked }]
     }
 
+    /// Returns how many of the last `size` calls it holds, with those that failed and those that were slow.
+    pub(crate) fn counts(&self, size: NonZeroU64) -> [Counts; 2] {
+        let calls = self.calls.0.load(Ordering::Relaxed).min(size.get());
+        [&self.failed, &self.slow].map(|marks| Counts {
+            calls,
+            // By those in the middle of a change it may be off.
+            marked: marks.count().min(calls),
+        })
+    }
+
     /// Whether none of the calls failed: no bit is set but by who has not counted it yet, and that one has not come yet.
     #[inline(always)]
     pub(crate) fn is_well(&self) -> bool {
@@ -150,6 +160,7 @@ impl Ring {
         self.failed.clear();
         self.slow.clear();
     }
+
     /// Those that failed and those that were slow.
     #[cfg(test)]
     pub(crate) fn marks(&self) -> [&Marks; 2] {

@@ -8,6 +8,7 @@ use super::ring::Counts;
 use super::state_word::{Limits, Word};
 use super::window::Window;
 use super::{Breaker, Change};
+use crate::sync::AtomicU64;
 use reattempt_rules::Violation;
 
 use reattempt_core::{Clock, Timestamp};
@@ -138,6 +139,7 @@ impl Breaker {
             window,
             settings: Settings::new(minimum),
             observers: BreakerObservers::NOTHING,
+            changed: AtomicU64::new(0),
         }
     }
 

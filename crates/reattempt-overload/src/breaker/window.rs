@@ -85,6 +85,21 @@ impl Window {
         }
     }
 
+    /// Returns how many calls it holds, with those that failed and those that were slow.
+    pub(super) fn counts(&self, clock: &impl Clock) -> [Counts; 2] {
+        match self {
+            Self::Count { size, ring } => ring.counts(*size),
+            Self::Time {
+                bucket,
+                failed,
+                slow,
+            } => {
+                let now = clock.shared().as_nanos().checked_div(*bucket).unwrap_or(0);
+                [failed.sum(now), slow.sum(now)]
+            }
+        }
+    }
+
     pub(super) fn clear(&self) {
         match self {
             Self::Count { ring, .. } => ring.clear(),

@@ -10,6 +10,7 @@ mod calls;
 mod probes;
 mod settings;
 mod states;
+mod stats;
 mod windows;
 
 use core::time::Duration;
