@@ -39,7 +39,7 @@ pub use retry_runtime::{
     Telemetry, Verdict, Verified, strategy, timer,
 };
 #[cfg(feature = "std")]
-pub use retry_runtime::{Breaker, Budget, Hedge, Throttle, nesting};
+pub use retry_runtime::{Breaker, Budget, Bulkhead, Hedge, Throttle, nesting};
 // `Classify` is a trait, too.
 pub use retry_runtime::Classify;
 // By name, so that the compiler says which feature is missing.
@@ -71,13 +71,15 @@ pub mod runner {
     };
 }
 
-/// Budgets, breakers, throttles and hedges: limits that keep retries from overloading a service.
+/// Budgets, breakers, bulkheads, throttles and hedges: limits that keep retries from overloading a
+/// service.
 #[cfg(feature = "std")]
 pub mod overload {
     #[cfg(feature = "keyed")]
     pub use retry_runtime::Keyed;
     pub use retry_runtime::{
-        Breaker, Budget, Hedge, HedgeRunner, Latencies, Throttle, breaker, budget, throttle,
+        Breaker, Budget, Bulkhead, Hedge, HedgeRunner, Latencies, Throttle, breaker, budget,
+        bulkhead, throttle,
     };
 }
 
@@ -90,7 +92,9 @@ pub mod observe {
     #[cfg(feature = "metrics")]
     pub use retry_runtime::observe::describe_metrics;
     #[cfg(feature = "stats")]
-    pub use retry_runtime::observe::stats::{LastError, OperationStats, Stats, reset, stats};
+    pub use retry_runtime::observe::stats::{
+        LastError, OperationStats, Stats, add_breakers, reset, stats,
+    };
     #[cfg(feature = "observe")]
     pub use retry_runtime::observe::{
         CallInfo, Event, Observer, ObserverHandle, Scope, Scoped, add, current, request,

@@ -84,7 +84,9 @@ pub use reattempt_observe::{Level, Telemetry};
 #[cfg(feature = "keyed")]
 pub use reattempt_overload::Keyed;
 #[cfg(feature = "std")]
-pub use reattempt_overload::{Breaker, Budget, Throttle, breaker, budget, throttle};
+pub use reattempt_overload::{
+    Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
+};
 #[doc(hidden)]
 pub use run::{ByClassify, ByStrategy, Hook, On, Parts, Shown};
 pub use run::{Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits};

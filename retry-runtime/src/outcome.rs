@@ -7,7 +7,7 @@ use crate::verdict::Absent;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot say that the call was cut off",
     label = "its error lacks `From<GaveUp>`",
-    note = "`breaker` and `throttle`, and on an async function `timeout`, `deadline` and a `policy` that may have them, end a call where no error of its own exists",
+    note = "`breaker`, `bulkhead` and `throttle`, and on an async function `timeout`, `deadline` and a `policy` that may have them, end a call where no error of its own exists",
     note = "for an error type of yours: implement `From<reattempt::GaveUp>`",
     note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
     note = "where another answer will do: `fallback = |_| ...`",

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use reattempt::strategy::Decision;
-use reattempt::{Breaker, Budget, Policy, RetryError, Throttle, Verdict, Verified, retry};
+use reattempt::{
+    Breaker, Budget, Bulkhead, Policy, RetryError, Throttle, Verdict, Verified, retry,
+};
 
 use crate::{Unused, Used, allocates_nothing, ready};
 
 static BREAKER: Breaker = Breaker::count_window(10);
+static BULKHEAD: Bulkhead = Bulkhead::new(8);
 static THROTTLE: Throttle = Throttle::adaptive();
 static BUDGET: Budget = Budget::per_success(0.1);
 const POLICY: Policy = Policy::new().max(4);
@@ -104,6 +107,7 @@ keys! { by_time, Used, number:
     cut_off: "cut_off" [deadline = "1h", cut_off = false, on(_)];
     budget: "budget" [budget = &BUDGET, on(_)];
     breaker: "breaker" [breaker = &BREAKER, on(_)];
+    bulkhead: "bulkhead" [bulkhead = &BULKHEAD, on(_)];
     throttle: "throttle" [throttle = &THROTTLE, on(_)];
     hedge, only_async: "hedge" [hedge = "1s", on(_)];
     context: "context" [context = _attempt, on(_)];

@@ -158,6 +158,7 @@ fn the_permit_of_a_probe_whose_clock_panics() {
 fn all_together() {
     #[retry(
         breaker = &world.breaker,
+        bulkhead = &world.bulkhead,
         throttle = &world.throttle,
         budget = world.budget,
         hedge = "10ms",
@@ -184,6 +185,7 @@ fn blocks_and_runners() {
     let block = async |world: &World| {
         let end = retry_block!(
             budget = world.budget,
+            bulkhead = &world.bulkhead,
             throttle = &world.throttle,
             timer = &world.clock,
             async || -> Result<u32, Fault> { world.work().await }
@@ -193,12 +195,14 @@ fn blocks_and_runners() {
     let runner = async |world: &World| {
         let runner = POLICY.runner().timer(&world.clock).budget(world.budget);
         let runner = runner.throttle(&world.throttle).breaker(&world.breaker);
+        let runner = runner.bulkhead(&world.bulkhead);
         let runner = runner.on_retry(|_: &Retry<'_, Fault>| step());
         assert!(runner.try_run_async(|| world.work()).await.is_err());
     };
     let check = |world: &World| {
         world.assert_paid();
         world.assert_let_through();
+        assert_eq!(world.bulkhead.running(), 0);
     };
     assert_eq!(at_each_point(World::new, &block, check), 17);
     assert_eq!(at_each_point(World::new, &runner, check), 17);

@@ -14,6 +14,7 @@ mod bombs;
 
 mod breaker;
 mod budget;
+mod bulkhead;
 mod drops;
 mod ends;
 mod hedge;

@@ -144,6 +144,7 @@ fn of_functions() {
     #[retry(
         policy = reasons.policy(),
         breaker = &world.breaker,
+        bulkhead = &world.bulkhead,
         throttle = &world.throttle,
         budget = world.budget,
         timer = &world.clock,
@@ -160,6 +161,7 @@ fn of_async_functions() {
     #[retry(
         policy = reasons.policy(),
         breaker = &world.breaker,
+        bulkhead = &world.bulkhead,
         throttle = &world.throttle,
         budget = world.budget,
         timer = &world.clock,
@@ -230,7 +232,7 @@ fn a_budget_pays_before_the_wait() {
     world.assert_paid();
 }
 
-#[retry(breaker = breaker, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
+#[retry(breaker = breaker, bulkhead = &world.bulkhead, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
 fn observed(
     world: &World,
     breaker: &Breaker,
@@ -242,6 +244,7 @@ fn observed(
 
 #[retry(
     breaker = breaker,
+    bulkhead = &world.bulkhead,
     throttle = throttle,
     timer = &world.clock,
     name = "call",
@@ -258,11 +261,21 @@ fn refused_before_the_first_attempt() {
     let (open, throttle) = (Breaker::count_window(1), world.refusing());
     open.force_open();
     let table = [
-        (&open, &world.throttle, GiveUpReason::BreakerOpen),
-        (&world.breaker, &throttle, GiveUpReason::Throttle),
-        (&open, &throttle, GiveUpReason::BreakerOpen),
+        (&open, 2, &world.throttle, GiveUpReason::BreakerOpen),
+        (
+            &world.breaker,
+            0,
+            &world.throttle,
+            GiveUpReason::BulkheadFull,
+        ),
+        (&world.breaker, 2, &throttle, GiveUpReason::Throttle),
+        (&world.breaker, 0, &throttle, GiveUpReason::BulkheadFull),
+        (&open, 0, &world.throttle, GiveUpReason::BreakerOpen),
+        (&open, 2, &throttle, GiveUpReason::BreakerOpen),
+        (&open, 0, &throttle, GiveUpReason::BreakerOpen),
     ];
-    for (breaker, throttle, reason) in table {
+    for (breaker, free, throttle, reason) in table {
+        let _others = [free; 2].map(|free| (free == 0).then(|| world.bulkhead.permit()));
         let record = testing::record();
         let end = observed(&world, breaker, throttle).unwrap_err();
         assert_eq!(

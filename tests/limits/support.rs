@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reattempt::overload::breaker::State;
 use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
-use reattempt::{Breaker, Budget, Classify, GaveUp, GiveUpReason, Throttle, Verdict};
+use reattempt::{Breaker, Budget, Bulkhead, Classify, GaveUp, GiveUpReason, Throttle, Verdict};
 
 use crate::bombs::{step, yield_once};
 
@@ -127,6 +127,8 @@ pub(crate) struct World {
     /// For ever, as a layer's has to be.
     pub(crate) budget: &'static Budget,
     pub(crate) breaker: Breaker,
+    /// For one attempt and a copy of it.
+    pub(crate) bulkhead: Bulkhead,
     pub(crate) throttle: Throttle,
     pub(crate) attempts: Cell<u32>,
 }
@@ -143,6 +145,7 @@ impl World {
             clock,
             budget: Box::leak(Box::new(Budget::tokens(100).timeout_cost(5))),
             breaker: Breaker::count_window(100),
+            bulkhead: Bulkhead::new(2),
             throttle,
             attempts: Cell::new(0),
         }
@@ -218,6 +221,7 @@ impl World {
     pub(crate) fn assert_nothing_is_held(&self) {
         self.assert_paid();
         self.assert_probe_is_free();
+        assert_eq!(self.bulkhead.running(), 0);
     }
 
     /// Nobody holds the permit of the probe.

@@ -315,7 +315,7 @@ impl<E> From<GaveUp> for RetryError<E> {
 /// | `Permanent` | `Permanent` |
 /// | `RetryForbidden` | `RetryForbidden` |
 /// | `RetryAfterTooLong` | `Throttled(None)` |
-/// | `BreakerOpen`, `Throttle`, before the first attempt | `Refused` |
+/// | `BreakerOpen`, `BulkheadFull`, `Throttle`, before the first attempt | `Refused` |
 /// | any other | `Transient` |
 #[diagnostic::do_not_recommend]
 impl Classify for GaveUp {
@@ -325,7 +325,9 @@ impl Classify for GaveUp {
             GiveUpReason::RetryForbidden => Verdict::RetryForbidden,
             GiveUpReason::RetryAfterTooLong => Verdict::Throttled(None),
             // Turned away before the first attempt.
-            GiveUpReason::BreakerOpen | GiveUpReason::Throttle if self.attempts == 0 => {
+            GiveUpReason::BreakerOpen | GiveUpReason::BulkheadFull | GiveUpReason::Throttle
+                if self.attempts == 0 =>
+            {
                 Verdict::Refused
             }
             GiveUpReason::Attempts
@@ -333,6 +335,7 @@ impl Classify for GaveUp {
             | GiveUpReason::Nested
             | GiveUpReason::Strategy
             | GiveUpReason::BreakerOpen
+            | GiveUpReason::BulkheadFull
             | GiveUpReason::Throttle
             | GiveUpReason::Budget
             | GiveUpReason::Disabled

@@ -24,6 +24,8 @@ pub enum GiveUpReason {
     Strategy,
     /// The circuit breaker is open: too many calls of this service failed.
     BreakerOpen,
+    /// The bulkhead is full: as many attempts run at the same time as may.
+    BulkheadFull,
     /// The throttle let no attempt through: the service turned too many away.
     Throttle,
     /// The retry budget is empty: too many calls of this service failed.
@@ -47,6 +49,7 @@ impl GiveUpReason {
             Self::Nested => "nested",
             Self::Strategy => "strategy",
             Self::BreakerOpen => "breaker_open",
+            Self::BulkheadFull => "bulkhead_full",
             Self::Throttle => "throttle",
             Self::Budget => "budget",
             Self::Disabled => "disabled",
@@ -106,6 +109,7 @@ impl fmt::Display for GiveUpReason {
             Self::Nested => "the call above is retrying already",
             Self::Strategy => "the strategy said so",
             Self::BreakerOpen => "the circuit breaker is open",
+            Self::BulkheadFull => "the bulkhead is full",
             Self::Throttle => "the throttle let no attempt through",
             Self::Budget => "the retry budget is empty",
             Self::Disabled => "retries are switched off",

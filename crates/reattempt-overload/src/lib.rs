@@ -17,6 +17,7 @@
 
 pub mod breaker;
 pub mod budget;
+pub mod bulkhead;
 #[cfg(feature = "keyed")]
 mod keyed;
 mod sync;
@@ -26,6 +27,7 @@ mod virtual_time;
 
 pub use breaker::Breaker;
 pub use budget::Budget;
+pub use bulkhead::Bulkhead;
 #[cfg(feature = "keyed")]
 pub use keyed::Keyed;
 pub use throttle::Throttle;

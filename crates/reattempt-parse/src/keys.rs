@@ -9,6 +9,7 @@ use reattempt_rules::Key;
 /// Keys whose values are code, and the names of things in it: a file cannot have them.
 pub const CODE: &[&str] = &[
     "breaker",
+    "bulkhead",
     "throttle",
     "hedge",
     "verify",
@@ -103,6 +104,8 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("total_timeout", "deadline", ""),
     ("retry_budget", "budget", ""),
     ("circuit_breaker", "breaker", ""),
+    ("concurrency_limit", "bulkhead", ""),
+    ("max_concurrent", "bulkhead", ""),
     ("rate_limiter", "throttle", ""),
     ("rate_limit", "throttle", ""),
     ("hedging", "hedge", ""),

@@ -38,6 +38,7 @@ macro_rules! list {
         pub struct Args {
             $(pub $name: Option<Value<kinds::$kind>>,)*
             pub breaker: Option<Code>,
+            pub bulkhead: Option<Code>,
             pub throttle: Option<Code>,
             pub hedge: Option<Value<Copies>>,
             pub verify: Option<Code>,

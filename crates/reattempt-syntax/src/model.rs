@@ -28,6 +28,8 @@ pub struct Model {
     pub budget: Option<BudgetSource>,
     /// `breaker = ...`
     pub breaker: Option<Expr>,
+    /// `bulkhead = ...`
+    pub bulkhead: Option<Expr>,
     /// `throttle = ...`
     pub throttle: Option<Expr>,
     /// `hedge = ...`
@@ -174,6 +176,7 @@ impl Model {
         }
         let code = [
             &mut model.breaker,
+            &mut model.bulkhead,
             &mut model.throttle,
             &mut model.verify,
             &mut model.until,
@@ -242,7 +245,7 @@ impl Model {
 
     /// Whether a call may be turned away before an attempt.
     pub fn is_gated(&self) -> bool {
-        self.breaker.is_some() || self.throttle.is_some()
+        self.breaker.is_some() || self.bulkhead.is_some() || self.throttle.is_some()
     }
 
     /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.

@@ -42,6 +42,8 @@ impl Parts<'_> {
         let krate = &self.krate;
         let (shared_breaker, breaker) =
             self.gate(model.breaker.as_ref(), "breaker", "BreakerGate", None);
+        let (shared_bulkhead, bulkhead) =
+            self.gate(model.bulkhead.as_ref(), "bulkhead", "BulkheadGate", None);
         let (shared_throttle, throttle) =
             self.gate(model.throttle.as_ref(), "throttle", "ThrottleGate", None);
         let (shared_budget, budget) = self.budget_gate();
@@ -49,9 +51,10 @@ impl Parts<'_> {
         ours! {
             #shared_breaker
             #fits
+            #shared_bulkhead
             #shared_throttle
             #shared_budget
-            let mut gates = #krate::__private::Gates::new(#breaker, #throttle, #budget);
+            let mut gates = #krate::__private::Gates::new(#breaker, #bulkhead, #throttle, #budget);
         }
     }
 

@@ -104,7 +104,7 @@ pub trait CallEnv {
         None
     }
 
-    /// Asks the breaker, the throttle and the budget, in this order, whether the retry may happen.
+    /// Asks the breaker, the bulkhead, the throttle and the budget, in this order, whether the retry may happen.
     ///
     /// # Errors
     ///
@@ -229,7 +229,7 @@ impl Call {
     /// After an attempt that ran for the policy's `reset_after` the count starts anew, with this failure as its first.
     /// The first rule that forbids a retry ends the call, in this order: `Permanent` (also an ambiguous error of an
     /// operation that is not idempotent), `RetryForbidden`, `InvalidPolicy`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
-    /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `Throttle`, `Budget`.
+    /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `BulkheadFull`, `Throttle`, `Budget`.
     ///
     /// # Errors
     ///

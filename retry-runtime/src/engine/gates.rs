@@ -1,4 +1,4 @@
-//! What bounds the attempts of all calls together: the breaker, the throttle and the budget, asked in this order.
+//! What bounds the attempts of all calls together: the breaker, the bulkhead, the throttle and the budget, asked in this order.
 //! A call keeps them in one value. Dropped at any point, also by a panic, it gives back what it holds.
 
 use core::time::Duration;
@@ -52,6 +52,9 @@ pub trait Gate {
     fn permit_copy(&mut self, _clock: &dyn Clock) -> bool {
         true
     }
+
+    /// Gives back what [`Self::permit_copy`] took: another gate has refused the copy.
+    fn return_copy(&mut self) {}
 
     /// Returns whether a success has anything to settle.
     fn is_held(&self) -> bool {
@@ -108,6 +111,12 @@ impl<G: Gate> Gate for Option<G> {
         self.as_mut().is_none_or(|gate| gate.permit_copy(clock))
     }
 
+    fn return_copy(&mut self) {
+        if let Some(gate) = self {
+            gate.return_copy();
+        }
+    }
+
     #[inline(always)]
     fn is_held(&self) -> bool {
         self.as_ref().is_some_and(Gate::is_held)
@@ -123,18 +132,20 @@ impl<G: Gate> Gate for Option<G> {
 
 /// The gates of one call, in the order in which they are asked.
 #[derive(Debug)]
-pub struct Gates<B, T, P> {
+pub struct Gates<B, K, T, P> {
     breaker: B,
+    bulkhead: K,
     throttle: T,
     budget: P,
 }
 
-impl<B: Gate, T: Gate, P: Gate> Gates<B, T, P> {
+impl<B: Gate, K: Gate, T: Gate, P: Gate> Gates<B, K, T, P> {
     /// Returns the gates of a call that begins.
     #[inline(always)]
-    pub const fn new(breaker: B, throttle: T, budget: P) -> Self {
+    pub const fn new(breaker: B, bulkhead: K, throttle: T, budget: P) -> Self {
         Self {
             breaker,
+            bulkhead,
             throttle,
             budget,
         }
@@ -145,10 +156,12 @@ impl<B: Gate, T: Gate, P: Gate> Gates<B, T, P> {
     pub fn release(self) {}
 }
 
-impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
+impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
     #[inline(always)]
     fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
         self.breaker.enter(clock)?;
+        // What waits for a throttle has its slot: it cannot lose it when its turn comes.
+        self.bulkhead.enter(clock)?;
         self.throttle.enter(clock)
     }
 
@@ -159,12 +172,14 @@ impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
     #[inline(always)]
     fn begin(&mut self, clock: &dyn Clock) {
         self.breaker.begin(clock);
+        self.bulkhead.begin(clock);
         self.throttle.begin(clock);
         self.budget.begin(clock);
     }
 
     fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
         self.breaker.record(result, clock);
+        self.bulkhead.record(result, clock);
         self.throttle.record(result, clock);
         self.budget.record(result, clock);
     }
@@ -175,6 +190,7 @@ impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
         clock: &dyn Clock,
     ) -> Result<(), GiveUpReason> {
         self.breaker.permit_retry(result, clock)?;
+        self.bulkhead.permit_retry(result, clock)?;
         self.throttle.permit_retry(result, clock)?;
         self.budget.permit_retry(result, clock)
     }
@@ -184,17 +200,28 @@ impl<B: Gate, T: Gate, P: Gate> Gate for Gates<B, T, P> {
     }
 
     fn permit_copy(&mut self, clock: &dyn Clock) -> bool {
-        self.breaker.permit_copy(clock) && self.budget.permit_copy(clock)
+        if !self.breaker.permit_copy(clock) || !self.bulkhead.permit_copy(clock) {
+            return false;
+        }
+        let is_paid = self.budget.permit_copy(clock);
+        if !is_paid {
+            self.bulkhead.return_copy();
+        }
+        is_paid
     }
 
     #[inline(always)]
     fn is_held(&self) -> bool {
-        self.breaker.is_held() || self.throttle.is_held() || self.budget.is_held()
+        self.breaker.is_held()
+            || self.bulkhead.is_held()
+            || self.throttle.is_held()
+            || self.budget.is_held()
     }
 
     #[inline(always)]
     fn settle(&mut self, clock: &dyn Clock) {
         self.breaker.settle(clock);
+        self.bulkhead.settle(clock);
         self.throttle.settle(clock);
         self.budget.settle(clock);
     }

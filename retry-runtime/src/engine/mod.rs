@@ -39,7 +39,7 @@ pub use record::set_recorder;
 pub use record::{CallEvent, CallStep};
 pub use result::{AttemptResult, Ending};
 #[cfg(feature = "std")]
-pub use shared::{AsShared, BreakerGate, BudgetGate, ThrottleGate, shared};
+pub use shared::{AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, shared};
 pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
 pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};

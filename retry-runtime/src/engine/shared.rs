@@ -1,4 +1,4 @@
-//! The gates themselves: a breaker, a throttle and a budget, each as one call holds it.
+//! The gates themselves: a breaker, a bulkhead, a throttle and a budget, each as one call holds it.
 
 use core::ops::Deref;
 use core::time::Duration;
@@ -7,6 +7,7 @@ use super::Gate;
 use super::result::AttemptResult;
 use crate::breaker::{Breaker, Pass};
 use crate::budget::{Account, Budget, FailureClass};
+use crate::bulkhead::{self, Bulkhead};
 use crate::call::GiveUpReason;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
@@ -88,6 +89,59 @@ impl Gate for BreakerGate<'_> {
             self.breaker.settle_success(self.pass, &clock);
         }
         self.pass = Pass::NOTHING;
+    }
+}
+
+/// A bulkhead, and the slots of the attempt that runs and of its copies.
+#[derive(Debug)]
+pub struct BulkheadGate<'g> {
+    bulkhead: &'g Bulkhead,
+    permit: Option<bulkhead::Permit<'g>>,
+}
+
+impl<'g> BulkheadGate<'g> {
+    /// Returns the gate of a call that begins.
+    #[inline(always)]
+    pub const fn new(bulkhead: &'g Bulkhead) -> Self {
+        Self {
+            bulkhead,
+            permit: None,
+        }
+    }
+}
+
+impl Gate for BulkheadGate<'_> {
+    #[inline(always)]
+    fn enter(&mut self, _: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        let permit = self.bulkhead.permit();
+        self.permit = Some(permit.map_err(|_| GiveUpReason::BulkheadFull)?);
+        Ok(Duration::ZERO)
+    }
+
+    /// Frees the slot: nobody holds one through a delay.
+    fn record(&mut self, _: AttemptResult, _: &dyn Clock) {
+        self.permit = None;
+    }
+
+    /// A copy runs beside the attempt, and takes a slot of its own until the attempt has ended.
+    fn permit_copy(&mut self, _: &dyn Clock) -> bool {
+        self.permit.as_mut().is_some_and(bulkhead::Permit::take)
+    }
+
+    fn return_copy(&mut self) {
+        if let Some(permit) = &mut self.permit {
+            permit.free_one();
+        }
+    }
+
+    #[inline(always)]
+    fn is_held(&self) -> bool {
+        self.permit.is_some()
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, _: &dyn Clock) {
+        self.permit = None;
     }
 }
 
@@ -236,7 +290,7 @@ impl<P: Deref + ?Sized> AsShared for P {
     }
 }
 
-/// Returns what the expression of `breaker`, `throttle` or `budget` shares.
+/// Returns what the expression of `breaker`, `bulkhead`, `throttle` or `budget` shares.
 #[inline(always)]
 pub fn shared<P: AsShared>(pointer: &P) -> &P::Shared {
     pointer.as_shared()

@@ -79,7 +79,7 @@ impl<C> Runner<'_, C> {
         ended.map_err(|(error, end)| RetryError::new(end, error))
     }
 
-    /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker or a throttle.
+    /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker, a bulkhead or a throttle.
     ///
     /// # Errors
     ///

@@ -6,7 +6,9 @@ use crate::breaker::Breaker;
 #[cfg(feature = "std")]
 use crate::budget::Budget;
 #[cfg(feature = "std")]
-use crate::engine::{BreakerGate, BudgetGate, ThrottleGate};
+use crate::bulkhead::Bulkhead;
+#[cfg(feature = "std")]
+use crate::engine::{BreakerGate, BudgetGate, BulkheadGate, ThrottleGate};
 use crate::engine::{Gate, Gates};
 use crate::operation::Site;
 use crate::policy::Policy;
@@ -18,7 +20,7 @@ use crate::timer::{Clock, DefaultTimer};
 ///
 /// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error.
 ///
-/// With a breaker or a throttle, a call may be refused before its first attempt, when it has no
+/// With a breaker, a bulkhead or a throttle, a call may be refused before its first attempt, when it has no
 /// error of its own. Such a runner has `try_run` and `try_run_async`, whose error can represent
 /// that.
 ///
@@ -57,7 +59,7 @@ pub struct Runner<'p, C> {
 }
 
 /// What a [`Runner`] was given, for calls whose error is `E`: the timer `T`, and `L`, which is [`WithLimits`] with a
-/// breaker or a throttle. It is sealed.
+/// breaker, a bulkhead or a throttle. It is sealed.
 // `L` has no lifetime: whether a spawned future is `Send` is asked with all of them forgotten.
 pub trait Setup<E, T = DefaultTimer, L = ()>: sealed::Sealed {
     #[doc(hidden)]
@@ -123,13 +125,13 @@ impl Plan<'_> {
         expect(clippy::unused_self, reason = "there are no budgets")
     )]
     pub(super) fn gates(&self, gates: &impl MayGate, timer: &impl Clock) -> impl Gate {
-        let (breaker, throttle) = gates.gates();
+        let (breaker, bulkhead, throttle) = gates.gates();
         #[cfg(feature = "std")]
         let budget =
             (self.budget.or(self.policy.budget)).map(|budget| BudgetGate::new(budget, timer));
         #[cfg(not(feature = "std"))]
         let (budget, _) = ((), timer);
-        Gates::new(breaker, throttle, budget)
+        Gates::new(breaker, bulkhead, throttle, budget)
     }
 }
 
@@ -241,6 +243,16 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
         self.limited(|limits| limits.breaker = Some(breaker))
     }
 
+    /// Makes no attempt while `bulkhead` is full. An attempt holds a slot, also while it waits for
+    /// the throttle; a delay between attempts holds none.
+    #[cfg(feature = "std")]
+    pub fn bulkhead(self, bulkhead: &'p Bulkhead) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
+    where
+        L: Into<Limits<'p>>,
+    {
+        self.limited(|limits| limits.bulkhead = Some(bulkhead))
+    }
+
     /// Makes no attempt that `throttle` refuses, and reports the results of attempts to it.
     #[cfg(feature = "std")]
     pub fn throttle(self, throttle: &'p Throttle) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
@@ -276,16 +288,17 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
     }
 }
 
-/// Stands in [`Setup`] for a breaker, a throttle or both.
+/// Stands in [`Setup`] for a breaker, a bulkhead, a throttle or several of them.
 #[derive(Debug, Clone, Copy)]
 pub enum WithLimits {}
 
-/// The breaker and the throttle of a [`Runner`].
+/// The breaker, the bulkhead and the throttle of a [`Runner`].
 #[cfg(feature = "std")]
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits<'p> {
     breaker: Option<&'p Breaker>,
+    bulkhead: Option<&'p Bulkhead>,
     throttle: Option<&'p Throttle>,
 }
 
@@ -305,9 +318,10 @@ pub trait MayGate {
     /// `()` or [`WithLimits`].
     type Kind;
     type Breaker: Gate;
+    type Bulkhead: Gate;
     type Throttle: Gate;
 
-    fn gates(&self) -> (Self::Breaker, Self::Throttle);
+    fn gates(&self) -> (Self::Breaker, Self::Bulkhead, Self::Throttle);
 }
 
 impl MayGate for () {
@@ -315,10 +329,11 @@ impl MayGate for () {
 
     type Kind = ();
     type Breaker = ();
+    type Bulkhead = ();
     type Throttle = ();
 
-    fn gates(&self) -> ((), ()) {
-        ((), ())
+    fn gates(&self) -> ((), (), ()) {
+        ((), (), ())
     }
 }
 
@@ -328,11 +343,13 @@ impl<'p> MayGate for Limits<'p> {
 
     type Kind = WithLimits;
     type Breaker = Option<BreakerGate<'p>>;
+    type Bulkhead = Option<BulkheadGate<'p>>;
     type Throttle = Option<ThrottleGate<'p>>;
 
-    fn gates(&self) -> (Self::Breaker, Self::Throttle) {
+    fn gates(&self) -> (Self::Breaker, Self::Bulkhead, Self::Throttle) {
         (
             self.breaker.map(BreakerGate::new),
+            self.bulkhead.map(BulkheadGate::new),
             self.throttle.map(ThrottleGate::new),
         )
     }

@@ -4,6 +4,7 @@
 
 mod breaker;
 mod budget;
+mod bulkhead;
 mod throttle;
 
 /// What `retry-runtime/src/sync.rs` is there.

@@ -156,6 +156,7 @@ pub(super) fn not_known(given: &Given) -> Vec<String> {
     for key in &given.beside {
         let effect = match *key {
             "breaker" => "it turns calls away while too many fail, and ends retries",
+            "bulkhead" => "it turns attempts away while too many run",
             "throttle" => "it makes attempts wait, or turns them away",
             "hedge" => "how many attempts are slow enough for a copy, which adds to the load",
             _ => "the delays that it asks for",

@@ -24,7 +24,7 @@ pub(crate) struct Given {
     pub(crate) share: Option<f64>,
     /// How often one attempt is made, which a `hedge` that is an expression does not tell.
     pub(crate) copies: Option<u32>,
-    /// Of `breaker`, `throttle`, `hedge`, `retry_after`: those that are given.
+    /// Of `breaker`, `bulkhead`, `throttle`, `hedge`, `retry_after`: those that are given.
     pub(crate) beside: Vec<&'static str>,
     /// What holds besides: retries that are switched off, the function that is out of every policy.
     pub(crate) notes: Vec<String>,

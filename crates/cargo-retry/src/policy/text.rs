@@ -207,6 +207,7 @@ fn beside(args: &Args) -> Vec<&'static str> {
     let code = |code: &Option<Code>| code.is_some();
     let keys = [
         ("breaker", code(&args.breaker)),
+        ("bulkhead", code(&args.bulkhead)),
         ("throttle", code(&args.throttle)),
         ("hedge", args.hedge.is_some()),
         ("retry_after", code(&args.retry_after)),

@@ -140,7 +140,7 @@ mod tests {
     use crate::verdict::{Classify, Verdict};
 
     /// The table of `GaveUp`: the reason, and what it means for a call around, after no attempt and after two.
-    const TABLE: [(GiveUpReason, Verdict, Verdict); 11] = [
+    const TABLE: [(GiveUpReason, Verdict, Verdict); 12] = [
         (
             GiveUpReason::Permanent,
             Verdict::Permanent,
@@ -174,6 +174,11 @@ mod tests {
         ),
         (
             GiveUpReason::BreakerOpen,
+            Verdict::Refused,
+            Verdict::Transient,
+        ),
+        (
+            GiveUpReason::BulkheadFull,
             Verdict::Refused,
             Verdict::Transient,
         ),

@@ -1,4 +1,4 @@
-//! Keys that bound attempts besides the policy: `budget`, `breaker`, `throttle`, `hedge`.
+//! Keys that bound attempts besides the policy: `budget`, `breaker`, `bulkhead`, `throttle`, `hedge`.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -8,7 +8,7 @@ use syn::{Expr, Ident};
 
 use super::{Draft, literal_value};
 use super::{constant, running};
-use crate::args::{Args, Given, Value};
+use crate::args::{Args, Code, Given, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::{Copies, Literal as _, Share};
 use crate::model::{BudgetSource, Hedging, Setting, at, located};
@@ -129,19 +129,25 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Diagnostics) {
     }
 }
 
-/// A breaker or a throttle, with the word for it.
+/// What may turn a call away, with the name of its type.
+fn gate_types(args: &Args) -> [(&'static str, &'static str, &Option<Code>); 3] {
+    [
+        ("breaker", "Breaker", &args.breaker),
+        ("bulkhead", "Bulkhead", &args.bulkhead),
+        ("throttle", "Throttle", &args.throttle),
+    ]
+}
+
+/// The keys that are given of a breaker, a bulkhead and a throttle.
 pub(super) fn gates(args: &Args) -> impl Iterator<Item = (&'static str, proc_macro2::Span)> {
-    [("breaker", &args.breaker), ("throttle", &args.throttle)]
+    gate_types(args)
         .into_iter()
-        .filter_map(|(key, code)| code.as_ref().map(|code| (key, code.key)))
+        .filter_map(|(key, _, code)| code.as_ref().map(|code| (key, code.key)))
 }
 
 /// `breaker = 5`: nothing to share.
 pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
-    for (key, kind, code) in [
-        ("breaker", "Breaker", &args.breaker),
-        ("throttle", "Throttle", &args.throttle),
-    ] {
+    for (key, kind, code) in gate_types(args) {
         let Some(Ok(given)) = code.as_ref().map(|code| &code.given) else {
             continue;
         };

@@ -230,6 +230,7 @@ fn policy(
         unknown,
         budget,
         breaker: args.breaker.and_then(|code| expression(code, faults)),
+        bulkhead: args.bulkhead.and_then(|code| expression(code, faults)),
         throttle: args.throttle.and_then(|code| expression(code, faults)),
         hedge: limits::hedging(args.hedge, &krate_tokens, parameters, faults),
         on: args.on.and_then(|filter| predicate(filter, faults)),

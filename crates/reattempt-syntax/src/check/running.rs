@@ -8,6 +8,7 @@ use syn::{Expr, Ident};
 const OWN: &[&str] = &[
     "Budget",
     "Breaker",
+    "Bulkhead",
     "Hedge",
     "Jitter",
     "Nested",

@@ -6,6 +6,7 @@ use retry_runtime::rules::RuleId;
 use syn::Expr;
 
 use super::function::async_closure;
+use super::limits::gates;
 use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::Attempts;
@@ -18,8 +19,8 @@ pub(super) fn together(args: &Args, faults: &mut Diagnostics) {
     }) = &args.max
         && !names_policy(args)
     {
-        // What failures mean matters to a breaker, too, and a budget pays for copies.
-        let is_asked = args.breaker.is_some() || args.throttle.is_some() || args.hedge.is_some();
+        // An error is judged where a breaker, a bulkhead or a throttle records the attempt, too, and a budget pays for copies.
+        let is_asked = gates(args).next().is_some() || args.hedge.is_some();
         let unasked = |place: Option<Span>| place.filter(|_| !is_asked);
         let unpaid = |place: Option<Span>| place.filter(|_| args.hedge.is_none());
         let only_for_retries = [

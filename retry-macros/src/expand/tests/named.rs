@@ -26,6 +26,7 @@ fn a_policy_with_a_name() {
                 let mut gates = ::reattempt::__private::Gates::new(
                     (),
                     (),
+                    (),
                     <::reattempt::__private::IsBudgeted<
                         true,
                     > as ::reattempt::__private::BudgetByPolicy>::gate(
@@ -155,6 +156,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                     &::reattempt::__private::ASYNC_TIMER,
                 );
                 let mut gates = ::reattempt::__private::Gates::new(
+                    (),
                     (),
                     (),
                     <::reattempt::__private::IsBudgeted<

@@ -202,7 +202,7 @@ pub(super) fn limits(row: &Row) -> String {
     if row.off {
         parts.push("switched off".to_owned());
     }
-    for key in ["budget", "breaker", "throttle", "hedge"] {
+    for key in ["budget", "breaker", "bulkhead", "throttle", "hedge"] {
         if let Some(value) = row.key(key) {
             parts.push(format!("{key} {value}"));
         }
