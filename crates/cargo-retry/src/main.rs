@@ -4,6 +4,7 @@ mod check;
 mod code;
 mod demo;
 mod explain;
+mod fix;
 mod input;
 mod list;
 mod output;
@@ -46,6 +47,7 @@ enum Command {
     Storm(storm::Arguments),
     Demo(demo::Arguments),
     Suggest(suggest::Arguments),
+    Fix(fix::Arguments),
 }
 
 /// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
@@ -74,6 +76,7 @@ fn done(command: Command) -> Result<ExitCode, String> {
             Command::Storm(arguments) => storm::run(&arguments),
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Suggest(arguments) => suggest::run(&arguments),
+            Command::Fix(arguments) => fix::run(&arguments),
         };
         done.map_err(|fault| fault.to_string())
     };

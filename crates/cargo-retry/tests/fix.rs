@@ -1,0 +1,162 @@
+//! `cargo retry fix` on every refused example of the error index: afterwards all of them compile, together.
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use quote::ToTokens as _;
+use syn::{File, Item};
+
+const INDEX: &str = include_str!("../../../docs/errors.md");
+
+/// The code of the blocks with this fence.
+fn blocks<'a>(section: &'a str, fence: &str) -> Vec<&'a str> {
+    let fence = format!("\n```{fence}\n");
+    let found = section.split(&fence).skip(1);
+    found.filter_map(|it| it.split("\n```").next()).collect()
+}
+
+fn parsed(code: &str) -> File {
+    let shown = code.lines().map(|it| it.strip_prefix("# ").unwrap_or(it));
+    syn::parse_file(&shown.collect::<Vec<_>>().join("\n")).unwrap()
+}
+
+fn name(item: &Item) -> String {
+    match item {
+        Item::Fn(it) => it.sig.ident.to_string(),
+        Item::Struct(it) => it.ident.to_string(),
+        Item::Enum(it) => it.ident.to_string(),
+        Item::Static(it) => it.ident.to_string(),
+        Item::Const(it) => it.ident.to_string(),
+        it => it.to_token_stream().to_string(),
+    }
+}
+
+/// Each refused example as a module, with what only the accepted one beside it has.
+fn examples() -> (usize, String) {
+    let (mut all, mut code) = (0, "#![allow(unused)]\n".to_owned());
+    for section in INDEX.split("\n## ").skip(1) {
+        let id = section.lines().next().unwrap().to_lowercase();
+        let accepted = blocks(section, "rust").first().map(|it| parsed(it));
+        for (number, refused) in blocks(section, "rust,ignore").into_iter().enumerate() {
+            let known: Vec<_> = match syn::parse_file(refused) {
+                Ok(file) => file.items.iter().map(name).collect(),
+                Err(_) => Vec::new(),
+            };
+            let items = accepted.iter().flat_map(|it| &it.items);
+            // What is below the fault is shown in the accepted one, too.
+            let is_fetch = |it: &Item| refused.contains(&format!("fn {}", name(it)));
+            let more = items.filter(|it| !known.contains(&name(it)) && !is_fetch(it));
+            let more: Vec<_> = more.map(|it| it.to_token_stream().to_string()).collect();
+            let more = more.join("\n");
+            writeln!(code, "mod {id}_{number} {{\n{more}\n{refused}\n}}").unwrap();
+            all += 1;
+        }
+    }
+    (all, code)
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A package of its own with this code.
+fn project(name: &str, code: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let root = root().canonicalize().unwrap();
+    let root = root.display();
+    let manifest = format!(
+        r#"[package]
+name = "refused"
+version = "0.1.0"
+edition = "2024"
+[dependencies]
+reattempt = {{ path = "{root}" }}
+reattempt-supervisor = {{ path = "{root}/crates/reattempt-supervisor" }}
+tokio = {{ version = "1", features = ["fs"] }}
+[workspace]
+"#
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("src/lib.rs"), code).unwrap();
+    fs::copy(format!("{root}/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    folder
+}
+
+fn command(program: &str, folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .env("CARGO_NET_OFFLINE", "true")
+        // That of the workspace, which has the dependencies.
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."),
+        )
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .output()
+        .unwrap()
+}
+
+fn fix(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let all = [&["retry", "fix"], arguments].concat();
+    let run = command(env!("CARGO_BIN_EXE_cargo-retry"), folder, &all);
+    let said = [run.stdout, run.stderr].concat();
+    (
+        run.status.code(),
+        String::from_utf8_lossy(&said).into_owned(),
+    )
+}
+
+#[test]
+fn every_refused_example_compiles_afterwards() {
+    let (all, code) = examples();
+    assert!(all >= 57, "{all}");
+    let folder = project("fix", &code);
+    // Dry.
+    let (status, said) = fix(&folder, &[]);
+    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(fs::read_to_string(folder.join("src/lib.rs")).unwrap(), code);
+    // Not under the folder of another project that git knows.
+    let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    assert_eq!(status, Some(0), "{said}");
+    let check = command("cargo", &folder, &["check"]);
+    assert!(
+        check.status.success(),
+        "{}",
+        String::from_utf8_lossy(&check.stderr)
+    );
+}
+
+#[test]
+fn a_dirty_tree_is_refused() {
+    let folder = project("fix-dirty", "fn main() {}\n");
+    let git = |arguments: &[&str]| {
+        let run = command("git", &folder, arguments);
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&[
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "--allow-empty",
+        "--quiet",
+        "--message",
+        "first",
+    ]);
+    fs::write(folder.join("src/lib.rs"), "fn changed() {}\n").unwrap();
+    let (status, said) = fix(&folder, &["--write"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("--allow-dirty"), "{said}");
+}
