@@ -88,9 +88,9 @@ impl Block {
             let file = parts.next().unwrap_or_default();
             let text = fs::read_to_string(sources.join(file));
             let text = text.map_err(|fault| format!("`{file}`: {fault}"))?;
-            let mut numbers = parts.map(|part| part.parse::<usize>().unwrap_or(1));
-            let first = numbers.next().unwrap_or(1);
-            let last = numbers.next().unwrap_or(usize::MAX);
+            let mut numbers = parts.map(|part| part.parse::<usize>().ok());
+            let first = numbers.next().flatten().unwrap_or(1);
+            let last = numbers.next().flatten().unwrap_or(usize::MAX);
             let lines: Vec<_> = text
                 .lines()
                 .take(last)
@@ -108,7 +108,7 @@ impl Block {
     /// Compiled by nobody here, so it is a listing that a test of the macros compares, or the program of `tests/shop`.
     fn ignored(&self) -> Option<String> {
         let is_listing = self.text.lines().count() == 1
-            && ["expansion/", "../tests/shop/src/"]
+            && ["expansion/", "../tests/shop/src/", "../tests/others/src/"]
                 .iter()
                 .any(|folder| self.text.starts_with(&format!("{{{{#include {folder}")));
         (!is_listing).then(|| "`ignore` is for listings alone, which a test knows".to_owned())
