@@ -80,8 +80,8 @@ impl GiveUpReason {
     pub const fn retry_after(self) -> Option<Duration> {
         let seconds = match self {
             Self::Permanent | Self::RetryForbidden | Self::InvalidPolicy => return None,
-            // The call above decides within its own delays.
-            Self::Nested => 1,
+            // The call above decides within its own delays, and a slot is free when any attempt ends.
+            Self::Nested | Self::BulkheadFull => 1,
             // A service that fails for the length of a call, or a breaker, needs longer than a delay between attempts.
             Self::Attempts
             | Self::Deadline
