@@ -152,7 +152,7 @@ impl IntoVerdict for Verdict {
     message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
     label = "`Classify` is not implemented for this error",
     note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
-    note = "for one of reqwest, hyper, tonic, sqlx or redis: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
+    note = "for one of a client library, such as reqwest, sqlx, tokio-postgres or aws: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
     note = "for `anyhow::Error`, `eyre::Report` and boxed errors: `on = reattempt::chain![std::io::Error]`, with the types that may be inside",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
