@@ -24,11 +24,11 @@ use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
 use crate::output;
 use calls::Index;
-use report::{Format, Listing};
+use report::{Format, Listing, Order};
 use types::Types;
 use values::Constants;
 
-/// Lists every `#[retry]` and `retry_block!` of the workspace
+/// Lists every place of the workspace that retries: attributes, blocks, `Policy::run`, layers, durable steps
 ///
 /// With attempts, delays, the worst case in time and load, and what bounds it. Nothing is compiled; what a `cfg` leaves
 /// out is listed, too, with its condition.
@@ -48,6 +48,12 @@ pub(crate) struct Arguments {
     /// How to tell it
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// The order of the places
+    #[arg(long, value_enum, value_name = "ORDER")]
+    sort: Option<Order>,
+    /// Only so many places, those with the highest load first, or in the order of `--sort`
+    #[arg(long, value_name = "NUMBER")]
+    worst: Option<usize>,
     /// Writes to a file instead of the standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -79,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let survey = visit::survey(&code, &types);
     let effective = policy::of(&survey, &Constants::of(&code), configuration.as_ref());
     let nested = nesting::of(&survey, &Index::new(&code, &types, &survey), &effective);
-    let listing = Listing::new(
+    let mut listing = Listing::new(
         &survey,
         &effective,
         &nested,
@@ -87,9 +93,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         &code.unread,
     );
     code.report_unread();
+    let is_sound = listing.is_sound();
+    let order = arguments.worst.map_or(Order::Place, |_| Order::Load);
+    listing.ordered(arguments.sort.unwrap_or(order), arguments.worst);
     let text = listing.text(arguments.format)?;
     let text = match arguments.format {
-        Format::Table => output::shown(&text),
+        Format::Table | Format::Line => output::shown(&text),
         Format::Json | Format::Sarif => output::shown_in_json(&text),
     };
     match &arguments.output {
@@ -99,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     Ok(if listing.is_blind() {
         ExitCode::from(2)
-    } else if listing.is_sound() {
+    } else if is_sound {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

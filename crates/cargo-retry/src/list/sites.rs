@@ -49,6 +49,12 @@ pub(crate) enum Form {
     Method,
     /// `retry_block!`
     Block,
+    /// `Policy::run` and `Policy::run_async`
+    Run,
+    /// `RetryLayer` and `RetryMiddleware`
+    Layer,
+    /// `#[step(retry(...))]` of a durable task
+    Step,
 }
 
 impl Form {
@@ -57,6 +63,9 @@ impl Form {
             Self::Function => "function",
             Self::Method => "method of a retried `impl`",
             Self::Block => "block",
+            Self::Run => "`Policy::run`",
+            Self::Layer => "layer",
+            Self::Step => "durable step",
         }
     }
 }

@@ -32,7 +32,7 @@ fn nothing_to_list() {
     let (code, out, err) = texts(&list(&folder, &[]));
     assert_eq!((code, err.as_str()), (0, ""));
     expect![
-        "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n"
+        "nothing here is retried: no `#[retry]`, no `retry_block!` and no policy of reattempt was found; `cargo retry suggest` finds other retries\n"
     ]
     .assert_eq(&out);
     assert_eq!(json(&folder, &[])["policies"], serde_json::json!([]));

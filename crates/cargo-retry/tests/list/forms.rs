@@ -180,3 +180,56 @@ fn in_a_terminal_of_60_columns() {
     "#]]
     .assert_eq(&texts(&output.expect("it runs")).1);
 }
+
+/// Policies without an attribute: those that an expression makes, and those of durable steps.
+#[test]
+fn policies_without_an_attribute() {
+    let text = r#"use reattempt::{Policy, tower::RetryLayer};
+use reattempt_supervisor::step;
+use std::time::Duration;
+const SLOW: Policy = Policy::new().max(7).base(Duration::from_secs(1));
+struct Own;
+impl Own { fn run(&self, _: u8) {} }
+fn by_hand(own: &Own) {
+    own.run(1);
+    _ = Policy::new().max(4).run(|| fetch());
+    _ = SLOW.run_async(|| fetch_later());
+    let layer = RetryLayer::http(Policy::new().max(5));
+}
+#[step(name = "pay", retry(max = 6, on(_)))]
+async fn pay() -> Result<(), ()> { Ok(()) }
+#[reattempt::retry(on(_))]
+fn fetch() -> Result<(), ()> { Ok(()) }
+"#;
+    let manifest = "[package]\nname = \"without\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nreattempt = \"*\"\nreattempt-supervisor = \"*\"\n";
+    let folder = written("without", &[("src/lib.rs", text), ("Cargo.toml", manifest)]);
+    let log = json(&folder, &[]);
+    let found = |log: &Value| -> Vec<(String, u64)> {
+        let all = log["policies"].as_array().expect("policies").iter();
+        all.map(|it| {
+            let form = it["form"].as_str().expect("a form").to_owned();
+            (
+                form,
+                it["schedule"]["attempts"].as_u64().unwrap_or_default(),
+            )
+        })
+        .collect()
+    };
+    let all = [
+        ("`Policy::run`", 4),
+        ("`Policy::run`", 7),
+        ("layer", 5),
+        ("durable step", 6),
+        ("function", 3),
+    ];
+    let all = all.map(|(form, attempts)| (form.to_owned(), attempts));
+    assert_eq!(found(&log), all);
+    let worst = json(&folder, &["--worst", "2"]);
+    assert_eq!(found(&worst), [all[1].clone(), all[3].clone()]);
+    let (status, lines, _) = texts(&list(&folder, &["--format", "line", "--sort", "time"]));
+    assert_eq!((status, lines.lines().count()), (0, 5), "{lines}");
+    assert!(
+        lines.starts_with("src/lib.rs:10: without:10: 7 attempts, "),
+        "{lines}"
+    );
+}

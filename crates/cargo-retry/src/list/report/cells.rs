@@ -6,7 +6,7 @@ use std::time::Duration;
 use retry_runtime::duration::Human;
 use retry_runtime::rules::Key;
 
-use super::{Attempts, Below, Row, Schedule};
+use super::{Attempts, Below, Listing, Row, Schedule};
 
 /// Delays that are shown.
 const SHOWN: usize = 4;
@@ -47,6 +47,26 @@ pub(super) fn attempts_below(below: &Below) -> String {
         text += "\nspawned: knows of no retry";
     }
     text
+}
+
+/// A line for each place: where, what, attempts, time and load.
+pub(super) fn lines(listing: &Listing) -> String {
+    let one_line = |cell: String| cell.lines().collect::<Vec<_>>().join(", ");
+    let line = |row: &Row| {
+        format!(
+            "{}:{}: {}: {}, {}, load {}\n",
+            row.file,
+            row.line,
+            row.operation,
+            match row.schedule.as_ref().map(|it| it.attempts) {
+                Some(Attempts::Known(1)) => "1 attempt".to_owned(),
+                _ => format!("{} attempts", one_line(attempts(row))),
+            },
+            one_line(time(row)),
+            one_line(load(row)),
+        )
+    };
+    listing.policies.iter().map(line).collect()
 }
 
 pub(super) fn what(row: &Row) -> String {

@@ -6,6 +6,7 @@ mod narrow;
 mod sarif;
 mod table;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::time::Duration;
@@ -26,10 +27,23 @@ use crate::code::{Place, Unread};
 pub(crate) enum Format {
     /// For people
     Table,
+    /// A line for each place
+    Line,
     /// For programs
     Json,
     /// For code review: the form that GitHub and others read (SARIF 2.1.0)
     Sarif,
+}
+
+/// The order of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// By files and lines
+    Place,
+    /// Most attempts for one call first
+    Load,
+    /// Longest call first
+    Time,
 }
 
 /// The whole list, in the order of files and lines.
@@ -208,6 +222,26 @@ impl Listing {
         }
     }
 
+    /// In another order, and no more than the first of them.
+    pub(crate) fn ordered(&mut self, order: Order, most: Option<usize>) {
+        // What is not known may be any number.
+        let load = |row: &Row| match row.schedule.as_ref().map(|it| it.load) {
+            Some(Attempts::Known(load)) => load,
+            _ => u64::MAX,
+        };
+        let time = |row: &Row| {
+            let schedule = row.schedule.as_ref();
+            let known = schedule.and_then(|it| it.wall_ns.or(it.sleeping_ns));
+            known.unwrap_or(u64::MAX)
+        };
+        match order {
+            Order::Place => {}
+            Order::Load => self.policies.sort_by_key(|row| Reverse(load(row))),
+            Order::Time => self.policies.sort_by_key(|row| Reverse(time(row))),
+        }
+        self.policies.truncate(most.unwrap_or(usize::MAX));
+    }
+
     /// Whether nothing is listed, and something was not read: it may be there.
     pub(crate) fn is_blind(&self) -> bool {
         self.policies.is_empty() && !self.unread.is_empty()
@@ -221,6 +255,7 @@ impl Listing {
     pub(crate) fn text(&self, format: Format) -> Result<String, Box<dyn Error>> {
         match format {
             Format::Table => Ok(table::text(self)),
+            Format::Line => Ok(cells::lines(self)),
             Format::Json => json::text(self),
             Format::Sarif => sarif::text(self),
         }

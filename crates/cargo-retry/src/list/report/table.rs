@@ -13,7 +13,7 @@ const NARROW: u16 = 100;
 
 pub(super) fn text(listing: &Listing) -> String {
     if listing.policies.is_empty() {
-        return "nothing here is retried: no `#[retry]` and no `retry_block!` of reattempt was found\n".to_owned();
+        return "nothing here is retried: no `#[retry]`, no `retry_block!` and no policy of reattempt was found; `cargo retry suggest` finds other retries\n".to_owned();
     }
     if width() < NARROW {
         let mut text = narrow::text(listing, width());

@@ -17,7 +17,7 @@ use super::sites::{Call, Callee, Form, Node, Scope, Site, Survey};
 use super::types::{self, Types, Variables};
 use crate::code::conditions::{self, Given};
 use crate::code::modules::Code;
-use crate::code::names::Path;
+use crate::code::names::{Meaning, Path};
 use crate::code::uses::uses;
 use crate::code::{File, Place, loose};
 
@@ -115,6 +115,40 @@ impl Visitor<'_> {
         Some((span, arguments, conditions))
     }
 
+    /// The keys of `#[step(retry(...))]`, as those of the attribute.
+    fn step(&mut self, attributes: &[Attribute]) -> Option<(Span, TokenStream, Vec<String>, Form)> {
+        let mut given = conditions::given(attributes).into_iter();
+        let is_step = |it: &Given| {
+            let of_step = ["step", "undo"].into_iter();
+            of_step
+                .into_iter()
+                .any(|name| self.is_durable(it.meta.path(), name))
+        };
+        let Given { meta, conditions } = given.find(is_step)?;
+        let span = syn::spanned::Spanned::span(meta.path());
+        let Meta::List(list) = meta else { return None };
+        let items = list
+            .parse_args_with(syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated);
+        let retry = items.ok()?.into_iter().find_map(|it| match it {
+            Meta::List(it) if it.path.is_ident("retry") => Some(it.tokens),
+            _ => None,
+        })?;
+        self.known.insert(Place::of(&self.file, span));
+        Some((span, retry, conditions, Form::Step))
+    }
+
+    fn is_durable(&self, path: &syn::Path, name: &str) -> bool {
+        let scope = self.scope.uses();
+        let meanings = self.code.meanings(&Path::of(path), self.module, &scope);
+        meanings.iter().any(|it| match it {
+            Meaning::Foreign(package, rest) => {
+                package.starts_with("reattempt-supervisor")
+                    && rest.last().is_some_and(|last| last == name)
+            }
+            _ => false,
+        })
+    }
+
     /// Everything under these conditions.
     fn under(&mut self, conditions: Vec<String>, visit: impl FnOnce(&mut Self)) {
         let before = self.conditions.len();
@@ -131,11 +165,11 @@ impl Visitor<'_> {
     fn function_here(&mut self, function: &Function<'_>) {
         let name = function.signature.ident.unraw().to_string();
         let own = self.policy(function.attributes);
+        let own =
+            own.map(|(span, arguments, conditions)| (span, arguments, conditions, Form::Function));
         let of_block = self.owner.as_ref().and_then(|owner| owner.policy.clone());
-        let retried = match own {
-            Some((span, arguments, conditions)) => {
-                Some((span, arguments, conditions, Form::Function))
-            }
+        let retried = match own.or_else(|| self.step(function.attributes)) {
+            Some((span, arguments, conditions, form)) => Some((span, arguments, conditions, form)),
             None => of_block.filter(|_| is_retried(function)).map(|arguments| {
                 (
                     function.signature.ident.span(),
@@ -278,16 +312,8 @@ impl Visitor<'_> {
         let span = syn::spanned::Spanned::span(&mac.path);
         let (reading, body) = Reading::of_block(&self.file, mac.tokens.clone());
         let line = span.start().line;
-        let operation = format!("{}:{line}", self.module_path());
+        let names = self.names_of_block(line, "block");
         let conditions = self.conditions.clone();
-        let around = self
-            .nodes
-            .iter()
-            .filter_map(|it| self.survey.nodes.get(*it));
-        let mut functions = around.filter(|node| !node.name.starts_with("block:"));
-        let function = functions.next_back().map_or("", |node| node.name.as_str());
-        let identity = format!("{} block", self.inside_of(function));
-        let names = [operation, identity];
         let site = self.site(span, Form::Block, names, conditions, reading);
         let owner = self.owner.clone();
         let node = self.node(span, String::new(), Some(site));
@@ -299,6 +325,61 @@ impl Visitor<'_> {
         self.call(Callee::Block(node));
         let statements = loose::statements(&body);
         self.inside(node, |it| it.statements(&statements));
+    }
+
+    /// The operation of something in a function, and the same without its line.
+    fn names_of_block(&self, line: usize, what: &str) -> [String; 2] {
+        let around = self
+            .nodes
+            .iter()
+            .filter_map(|it| self.survey.nodes.get(*it));
+        let mut functions = around.filter(|node| !node.name.starts_with("block:"));
+        let function = functions.next_back().map_or("", |node| node.name.as_str());
+        let identity = format!("{} {what}", self.inside_of(function));
+        [format!("{}:{line}", self.module_path()), identity]
+    }
+
+    /// A policy that an expression makes retries here.
+    fn by_expression(&mut self, span: Span, form: Form, policy: &syn::Expr) {
+        let place = Place::of(&self.file, span);
+        if !self.known.insert(place) {
+            return;
+        }
+        let reading = Reading::of_function(&self.file, quote::quote!(policy = #policy), None);
+        let names = self.names_of_block(span.start().line, form.as_str());
+        let conditions = self.conditions.clone();
+        self.site(span, form, names, conditions, reading);
+    }
+
+    /// Whether `expr` is `Policy::new().max(3)`, or a constant that is set to one.
+    fn is_policy(&self, expr: &syn::Expr) -> bool {
+        match expr {
+            syn::Expr::MethodCall(call) => self.is_policy(&call.receiver),
+            syn::Expr::Paren(it) => self.is_policy(&it.expr),
+            syn::Expr::Reference(it) => self.is_policy(&it.expr),
+            syn::Expr::Call(call) => match &*call.func {
+                syn::Expr::Path(path) => self.is_made_by(&path.path, "Policy"),
+                _ => false,
+            },
+            syn::Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
+                let name = name.unraw().to_string();
+                let module = self.code.modules.get(self.module);
+                let constants = module.and_then(|it| it.constants.get(&name));
+                let own = self.scope.constant(&name);
+                own.into_iter()
+                    .chain(constants.into_iter().flatten())
+                    .any(|it| !matches!(it, syn::Expr::Path(_)) && self.is_policy(it))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether a path is `Type::function` of a type of ours.
+    fn is_made_by(&self, path: &syn::Path, ty: &str) -> bool {
+        let mut path = path.clone();
+        path.segments.pop();
+        path.segments.pop_punct();
+        !path.segments.is_empty() && self.is_ours(&path, ty)
     }
 
     /// What a macro makes, seen as text.

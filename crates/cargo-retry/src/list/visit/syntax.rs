@@ -14,7 +14,7 @@ use super::{Function, Owner, Visitor, loops};
 use crate::code::conditions;
 use crate::code::loose;
 use crate::code::names::Path;
-use crate::list::sites::Callee;
+use crate::list::sites::{Callee, Form};
 use crate::list::types;
 
 impl<'ast> Visit<'ast> for Visitor<'_> {
@@ -164,6 +164,15 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     }
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        if let Expr::Path(path) = &*call.func
+            && let Some(policy) = call.args.first()
+            && ["RetryLayer", "RetryMiddleware"]
+                .iter()
+                .any(|it| self.is_made_by(&path.path, it))
+        {
+            let span = syn::spanned::Spanned::span(&path.path);
+            self.by_expression(span, Form::Layer, policy);
+        }
         self.visit_expr(&call.func);
         let spawns = match &*call.func {
             Expr::Path(path) => path
@@ -193,6 +202,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
                 .as_ref()
                 .and_then(|it| it.bounds.get(&ty).cloned());
             self.call(Callee::Method(bound.unwrap_or(ty), name.clone()));
+        }
+        if ["run", "run_async", "runner"].contains(&name.as_str()) && self.is_policy(&call.receiver)
+        {
+            self.by_expression(call.method.span(), Form::Run, &call.receiver);
         }
         self.visit_expr(&call.receiver);
         let spawns = name.contains("spawn");
