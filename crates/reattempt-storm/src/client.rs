@@ -59,6 +59,7 @@ impl Client {
             gates: Gates::new(
                 self.breaker.as_ref().map(BreakerGate::new),
                 (),
+                (),
                 self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
             ),
             nested: false,
@@ -171,7 +172,7 @@ impl fmt::Debug for Request<'_> {
 }
 
 /// What bounds the attempts of a call: the breaker and the budget of its client.
-type CallGates<'c> = Gates<Option<BreakerGate<'c>>, (), Option<BudgetGate<'c>>>;
+type CallGates<'c> = Gates<Option<BreakerGate<'c>>, (), (), Option<BudgetGate<'c>>>;
 
 /// What the machine asks: time and randomness are the run's.
 struct Env<'a, 'c> {
